@@ -1,0 +1,107 @@
+"""Robots that need no file: `kinetree.load("panda")`, `kinetree info panda`.
+
+Each is a minimal URDF beside this module, written anew from published figures: inertials, joints, limits and
+the frames that people use, without meshes or shapes. `EMBEDDED` says for each where its figures come from and
+under which licence they were published; `robots/README.md` has the same at length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+
+from kinetree.errors import ModelError, unknown_name
+
+
+@dataclass(frozen=True)
+class EmbeddedRobot:
+    """What is known of an embedded robot without reading it.
+
+    Attributes
+    ----------
+    name : str
+        What `kinetree.load` takes.
+    floating : bool
+        Whether it is loaded with a floating base unless the caller says otherwise.
+    description : str
+        One line for people.
+    source : str
+        Where the figures were published.
+    licence : str
+        The licence that the source states.
+    """
+
+    name: str
+    floating: bool
+    description: str
+    source: str
+    licence: str
+
+
+EMBEDDED: Mapping[str, EmbeddedRobot] = MappingProxyType(
+    {
+        robot.name: robot
+        for robot in (
+            EmbeddedRobot(
+                name="ur5",
+                floating=False,
+                description="Universal Robots UR5: arm, 6 joints",
+                source="https://github.com/ros-industrial/universal_robot (kinetic-devel, ur_description)",
+                licence="BSD-3-Clause",
+            ),
+            EmbeddedRobot(
+                name="panda",
+                floating=False,
+                description="Franka Emika Panda: arm, 7 joints, hand with its fingers fixed",
+                source="https://github.com/frankaemika/franka_ros (noetic-devel, franka_description)",
+                licence="Apache-2.0",
+            ),
+            EmbeddedRobot(
+                name="go2",
+                floating=True,
+                description="Unitree Go2: quadruped, 12 joints",
+                source="https://github.com/unitreerobotics/unitree_ros (robots/go2_description)",
+                licence="BSD-3-Clause",
+            ),
+            EmbeddedRobot(
+                name="g1",
+                floating=True,
+                description="Unitree G1: humanoid, 29 joints, rubber hands",
+                source="https://github.com/unitreerobotics/unitree_ros (robots/g1_description)",
+                licence="BSD-3-Clause",
+            ),
+        )
+    }
+)
+
+
+def embedded_path(name: str) -> Traversable:
+    """Return where the URDF of an embedded robot lies (a path, or an entry of an imported archive).
+
+    Raises
+    ------
+    ModelError
+        If there is no embedded robot of that name.
+
+    Examples
+    --------
+    >>> embedded_path("panda").name
+    'panda.urdf'
+    """
+    if name not in EMBEDDED:
+        raise ModelError(unknown_name("embedded robot", name, EMBEDDED))
+    return files(__name__).joinpath(f"{name}.urdf")
+
+
+def embedded_text(name: str) -> str:
+    """Return the URDF of an embedded robot as text.
+
+    Examples
+    --------
+    >>> embedded_text("ur5").count('type="revolute"')
+    6
+    """
+    return embedded_path(name).read_text(encoding="utf-8")
