@@ -1,1 +1,29 @@
-"""."""
+"""Spatial algebra over any scalar: small typed values, angular part first."""
+
+from kinetree.spatial.inertia import ArticulatedInertia, Inertia
+from kinetree.spatial.motion import Force, Motion, at_rest
+from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Quaternion, Rotation
+from kinetree.spatial.scalars import Scalar, cos, sin, sqrt
+from kinetree.spatial.transform import Chain, Transform
+from kinetree.spatial.vector import Mat3, Sym3, Vec3
+
+__all__ = [
+    "ArticulatedInertia",
+    "AxisRotation",
+    "Chain",
+    "Force",
+    "GeneralRotation",
+    "Inertia",
+    "Mat3",
+    "Motion",
+    "Quaternion",
+    "Rotation",
+    "Scalar",
+    "Sym3",
+    "Transform",
+    "Vec3",
+    "at_rest",
+    "cos",
+    "sin",
+    "sqrt",
+]

@@ -1,0 +1,53 @@
+"""The quaternion manifold, over any scalar and without a branch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.spatial import Quaternion, Scalar, Vec3, cos, sin, sqrt
+from kinetree.spatial.scalars import atan2
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+# Added to a squared length before its root is divided by: below rounding for any length above 1e-142, and
+# for a shorter one sin(θ/2)/θ is 1/2 all the same.
+TINY = 1e-300
+
+
+def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Return the product a b: first the rotation b, then a."""
+    return Quaternion(
+        a.w * b.x + b.w * a.x + a.y * b.z - a.z * b.y,
+        a.w * b.y + b.w * a.y + a.z * b.x - a.x * b.z,
+        a.w * b.z + b.w * a.z + a.x * b.y - a.y * b.x,
+        a.w * b.w - (a.x * b.x + a.y * b.y + a.z * b.z),
+    )
+
+
+def _scaled(q: Quaternion, s: Scalar) -> Quaternion:
+    return Quaternion(q.x * s, q.y * s, q.z * s, q.w * s)
+
+
+def quaternion_integrate(q: Quaternion, w: Vec3) -> Quaternion:
+    """Return the unit quaternion reached by turning at the body rate w for a unit of time."""
+    angle = sqrt(w.dot(w) + TINY)
+    u = w * (sin(angle * 0.5) / angle)
+    turned = multiply(q, Quaternion(u.x, u.y, u.z, cos(angle * 0.5)))
+    norm = sqrt(turned.x * turned.x + turned.y * turned.y + turned.z * turned.z + turned.w * turned.w)
+    return _scaled(turned, 1.0 / norm)
+
+
+def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
+    """Return the rotation vector, of at most half a turn, that leads from a to b, in a's axes."""
+    r = multiply(Quaternion(-a.x, -a.y, -a.z, a.w), b)
+    length = sqrt(r.x * r.x + r.y * r.y + r.z * r.z + TINY)
+    w = r.w + 1e-150  # never zero, so that it has a sign; q and −q are the same rotation
+    size = sqrt(w * w)
+    return Vec3(r.x, r.y, r.z) * (2.0 * atan2(length, size) * (w / size) / length)
+
+
+def random_quaternion(rng: Generator) -> list[float]:
+    """Return a quaternion uniform over all rotations."""
+    q = rng.normal(size=4)
+    return [float(x) for x in q / sqrt(float(q @ q))]

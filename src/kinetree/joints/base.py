@@ -1,0 +1,108 @@
+"""The contract of a joint type, and the registry of all of them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+Limit = Sequence[float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class JointState:
+    """What a joint does in one state: the result of `Joint.jcalc` (RBDA section 4.4).
+
+    Attributes
+    ----------
+    X : Transform
+        ``X_J``, from the joint's frame (fixed in the parent) to the child body's frame.
+    S : tuple of Motion
+        The columns of the motion subspace, in the child's frame: one a degree of freedom.
+    vJ : Motion
+        ``S ν``, the child's velocity against its parent.
+    cJ : Motion
+        ``S̊ ν``, the apparent rate of S times ν; zero unless S depends on q in the child's frame.
+    """
+
+    X: Transform
+    S: tuple[Motion, ...]
+    vJ: Motion
+    cJ: Motion
+
+
+class Joint(ABC):
+    """A joint type. Nothing outside the joint's own file branches on the type: this class is all that is asked.
+
+    A joint has ``nq`` coordinates q and ``nv`` velocities ν, with ν not necessarily the rate of q: the joint owns
+    the map between them, through `integrate` and `difference`. A subclass is a frozen dataclass whose fields are
+    the joint's parameters (an axis, a pitch); it registers itself, and the generic tests find it by that.
+
+    Every method works on any scalar, so the same code gives a number, a batch, a formula or machine code.
+
+    Laws, which the tests hold every registered joint to:
+
+    - ``jcalc(integrate(q, ν dt), …).X`` moves at the velocity ``S ν`` as dt → 0, and ``S ν = vJ``;
+    - ``cJ`` is the rate of S along the motion, times ν;
+    - ``SᵀT = 0``, and S and T together span all six dimensions;
+    - ``difference(q, integrate(q, d)) = d`` for small d, and ``integrate(q0, difference(q0, q1))`` is the pose of q1;
+    - moving `inertia_for_parent` to the parent changes no joint force.
+
+    A mimic joint (one coordinate that moves several bodies) fits as a wrapper: it holds another joint, a factor and
+    an offset; its q and ν are the leader's entries, and its ``X``, ``S``, ``cJ`` are those of the joint inside at
+    ``factor · q + offset`` with S scaled by the factor. `Body.q_index` and `Body.v_index` may then repeat, and
+    so the algorithms always *accumulate* into the entry of a velocity index, never assign.
+    """
+
+    nq: ClassVar[int]
+    nv: ClassVar[int]
+    registry: ClassVar[dict[str, type[Joint]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Joint.registry[cls.__name__] = cls
+
+    @abstractmethod
+    def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
+        """Return ``X_J``, S, ``vJ`` and ``cJ`` at the coordinates q (nq) and velocities ν (nv)."""
+
+    @abstractmethod
+    def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+        """Return the 6 − nv columns of T, the forces that the joint itself bears: ``SᵀT = 0``."""
+
+    def neutral(self) -> tuple[float, ...]:
+        """Return the coordinates at which the child's frame coincides with the joint's frame."""
+        return (0.0,) * self.nq
+
+    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        """Return the coordinates reached from q by the velocity dv held for a unit of time, in the child's frame."""
+        return [a + b for a, b in zip(q, dv, strict=True)]
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        """Return the velocity that leads from q0 to q1 in a unit of time: the inverse of `integrate`."""
+        return [b - a for a, b in zip(q0, q1, strict=True)]
+
+    def random(self, rng: Generator, lower: Limit = None, upper: Limit = None) -> list[float]:
+        """Return random coordinates, uniform within the limits (nq each); where there is none, within ±π or ±1 m."""
+        low = [-self.span if lower is None or not math.isfinite(lower[k]) else lower[k] for k in range(self.nq)]
+        high = [self.span if upper is None or not math.isfinite(upper[k]) else upper[k] for k in range(self.nq)]
+        return [float(x) for x in rng.uniform(low, [max(a, b) for a, b in zip(low, high, strict=True)])]
+
+    span: ClassVar[float] = math.pi
+    """How far `random` goes to either side where there is no limit."""
+
+    def inertia_for_parent(self, inertia: Inertia) -> Inertia:
+        """Return the part of the child's inertia that the parent can carry, at this joint's frame, just as well.
+
+        That is a part which stays as it is under every motion of the joint, and which takes no momentum from it:
+        moved to the parent, it changes no joint force, at any state. It is what makes "base parameters" fewer than
+        ten a body, and it makes the algorithms cheaper. Nothing, unless a joint type knows better.
+        """
+        return Inertia.zero()

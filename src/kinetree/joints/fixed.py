@@ -1,0 +1,30 @@
+"""The fixed joint: no motion at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kinetree.joints.base import Joint, JointState
+from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform
+
+
+@dataclass(frozen=True)
+class Fixed(Joint):
+    """A rigid connection. The model builder merges the two links into one body and keeps the child as a frame."""
+
+    nq: ClassVar[int] = 0
+    nv: ClassVar[int] = 0
+
+    def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
+        """See `Joint.jcalc`."""
+        return JointState(Transform.identity(), (), Motion.zero(), Motion.zero())
+
+    def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+        """See `Joint.constraint_subspace`."""
+        return tuple(Force.of(float(j == k) for j in range(6)) for k in range(6))
+
+    def inertia_for_parent(self, inertia: Inertia) -> Inertia:
+        """Return all of it."""
+        return inertia

@@ -1,0 +1,53 @@
+"""The prismatic joint: translation along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kinetree.joints._axis import perpendicular, unit_axis
+from kinetree.joints.base import Joint, JointState
+from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3
+from kinetree.spatial.rotation import IDENTITY
+from kinetree.spatial.vector import ZERO
+
+
+@dataclass(frozen=True)
+class Prismatic(Joint):
+    """Translation by q (m) along an axis (RBDA Table 4.1).
+
+    Parameters
+    ----------
+    axis : sequence of 3 scalars
+        Direction of the axis, in the joint's frame and in the child's; normalised if it is not.
+
+    Examples
+    --------
+    >>> Prismatic((1, 0, 0)).jcalc([0.5], [2.0]).X.r
+    Vec3(0.5, 0.0, 0.0)
+    """
+
+    axis: tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, 1.0)
+
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+    span: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_axis(self.axis))
+
+    def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
+        """See `Joint.jcalc`."""
+        S = Motion(ZERO, Vec3(*self.axis))
+        return JointState(Transform(IDENTITY, Vec3(*self.axis) * q[0]), (S,), S * v[0], Motion.zero())
+
+    def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+        """See `Joint.constraint_subspace`."""
+        b, c = perpendicular(self.axis)
+        moments = (Force(Vec3(1.0, 0.0, 0.0), ZERO), Force(Vec3(0.0, 1.0, 0.0), ZERO), Force(Vec3(0.0, 0.0, 1.0), ZERO))
+        return (*moments, Force(ZERO, b), Force(ZERO, c))
+
+    def inertia_for_parent(self, inertia: Inertia) -> Inertia:
+        """Return the rotational inertia alone: a translation neither changes it nor feels it."""
+        return Inertia(0.0, ZERO, inertia.I)

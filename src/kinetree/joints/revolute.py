@@ -1,0 +1,101 @@
+"""The revolute joint: rotation about an axis fixed in both bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kinetree.joints._axis import coordinate_axis, perpendicular, unit_axis
+from kinetree.joints.base import Joint, JointState
+from kinetree.spatial import (
+    AxisRotation,
+    Force,
+    GeneralRotation,
+    Inertia,
+    Mat3,
+    Motion,
+    Rotation,
+    Scalar,
+    Sym3,
+    Transform,
+    Vec3,
+    cos,
+    sin,
+)
+from kinetree.spatial.vector import ZERO
+
+
+@dataclass(frozen=True)
+class Revolute(Joint):
+    """Rotation by q (rad) about an axis through the joint's origin (RBDA Table 4.1).
+
+    Parameters
+    ----------
+    axis : sequence of 3 scalars
+        Direction of the axis, in the joint's frame and in the child's; normalised if it is not.
+
+    Examples
+    --------
+    >>> Revolute((0, 0, 2)).axis
+    (0.0, 0.0, 1.0)
+    """
+
+    axis: tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, 1.0)
+
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_axis(self.axis))
+
+    def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
+        """See `Joint.jcalc`."""
+        S = Motion(Vec3(*self.axis), ZERO)
+        return JointState(Transform(self._rotation(q[0]), ZERO), (S,), S * v[0], Motion.zero())
+
+    def _rotation(self, angle: Scalar) -> Rotation:
+        c, s = cos(angle), sin(angle)
+        along = coordinate_axis(self.axis)
+        if along is not None:
+            k, sign = along
+            return AxisRotation(k, c, s * sign)
+        x, y, z = self.axis
+        d = 1.0 - c
+        return GeneralRotation(
+            Mat3.of(
+                [
+                    [x * x + c * (1.0 - x * x), x * y * d + z * s, x * z * d - y * s],
+                    [x * y * d - z * s, y * y + c * (1.0 - y * y), y * z * d + x * s],
+                    [x * z * d + y * s, y * z * d - x * s, z * z + c * (1.0 - z * z)],
+                ]
+            )
+        )
+
+    def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+        """See `Joint.constraint_subspace`."""
+        b, c = perpendicular(self.axis)
+        forces = (Force(ZERO, Vec3(1.0, 0.0, 0.0)), Force(ZERO, Vec3(0.0, 1.0, 0.0)), Force(ZERO, Vec3(0.0, 0.0, 1.0)))
+        return (Force(b, ZERO), Force(c, ZERO), *forces)
+
+    def inertia_for_parent(self, inertia: Inertia) -> Inertia:
+        """Return the mass and its first moment on the axis, and a rod's inertia across it.
+
+        A rod on the axis, without inertia about it, is the same at every angle and takes no momentum from the
+        rotation. One such rod takes the mass, the first moment along the axis, and one transverse moment of
+        inertia; which one is a choice, made so that a coordinate axis leaves the most zeros.
+        """
+        along = coordinate_axis(self.axis)
+        if along is None:
+            return Inertia.zero()
+        k, _ = along
+        h = tuple(inertia.h)
+        across = (inertia.I.zz, inertia.I.xx, inertia.I.yy)[k]
+        diagonal = [0.0 if j == k else across for j in range(3)]
+        on_axis = Vec3(*(h[j] if j == k else 0.0 for j in range(3)))
+        return Inertia(inertia.m, on_axis, Sym3(diagonal[0], 0.0, diagonal[1], 0.0, 0.0, diagonal[2]))
+
+
+@dataclass(frozen=True)
+class Continuous(Revolute):
+    """A revolute joint without position limits; q (rad) is one number and may grow beyond a turn."""

@@ -1,0 +1,58 @@
+"""The spherical joint: any rotation about a point, as a unit quaternion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from kinetree.joints._quaternion import quaternion_difference, quaternion_integrate, random_quaternion
+from kinetree.joints.base import Joint, JointState, Limit
+from kinetree.spatial import Force, Inertia, Motion, Quaternion, Scalar, Transform, Vec3
+from kinetree.spatial.vector import ZERO, Sym3
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Spherical(Joint):
+    """Rotation about the joint's origin: q = (x, y, z, w), the quaternion of the child in the joint's frame.
+
+    ν is the angular velocity of the child against the parent, in the child's axes (rad/s). A quaternion that is
+    not normalised stands for the same rotation; a zero one gives NaN.
+    """
+
+    nq: ClassVar[int] = 4
+    nv: ClassVar[int] = 3
+
+    def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
+        """See `Joint.jcalc`."""
+        S = tuple(Motion(axis, ZERO) for axis in AXES)
+        return JointState(Transform(Quaternion(*q).rotation(), ZERO), S, Motion(Vec3(*v), ZERO), Motion.zero())
+
+    def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+        """See `Joint.constraint_subspace`."""
+        return tuple(Force(ZERO, axis) for axis in AXES)
+
+    def neutral(self) -> tuple[float, ...]:
+        """See `Joint.neutral`."""
+        return (0.0, 0.0, 0.0, 1.0)
+
+    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        """See `Joint.integrate`: the quaternion times the exponential of dv; unit length."""
+        return list(quaternion_integrate(Quaternion(*q), Vec3(*dv)))
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        """See `Joint.difference`: the rotation vector of q1 seen from q0, at most half a turn."""
+        return list(quaternion_difference(Quaternion(*q0), Quaternion(*q1)))
+
+    def random(self, rng: Generator, lower: Limit = None, upper: Limit = None) -> list[float]:
+        """See `Joint.random`: uniform over all rotations."""
+        return random_quaternion(rng)
+
+    def inertia_for_parent(self, inertia: Inertia) -> Inertia:
+        """Return the mass, as a point at the joint's centre."""
+        return Inertia(inertia.m, ZERO, Sym3.zero())

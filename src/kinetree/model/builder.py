@@ -1,0 +1,319 @@
+"""The builder: links and joints, in any order, into a model; every mistake is told by name."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import TypeVar
+
+from kinetree.errors import ModelError, unknown_name
+from kinetree.joints import Fixed, FreeFlyer, Joint
+from kinetree.model.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, Model
+from kinetree.spatial import GeneralRotation, Inertia, Mat3, Scalar, Transform, Vec3
+
+V = TypeVar("V", Vec3, Mat3, Inertia)
+
+ROOT_JOINT = "root_joint"
+"""Name of the joint that a floating base adds."""
+
+
+@dataclass(frozen=True)
+class _JointSpec:
+    name: str
+    parent: str
+    child: str
+    joint: Joint
+    X: Transform
+    limits: JointLimits
+    damping: float
+    friction: float
+    armature: float
+
+
+@dataclass
+class _Placed:
+    """Where a link ended up: its body (or the world), and where it stands there."""
+
+    body: int
+    X: Transform
+
+
+@dataclass
+class ModelBuilder:
+    """Collects links and joints, and builds the model.
+
+    Examples
+    --------
+    >>> from kinetree.joints import Revolute
+    >>> b = ModelBuilder("pendulum")
+    >>> b.add_link("world")
+    >>> b.add_link("bob", Inertia.from_com(1.0, [0, 0, -0.5], [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]))
+    >>> b.add_joint("pivot", parent="world", child="bob", joint=Revolute((0, 1, 0)))
+    >>> model = b.build()
+    >>> model.nq, model.joint_names, model.frame_names
+    (1, ('pivot',), ('world', 'bob'))
+    """
+
+    name: str = "robot"
+    _links: dict[str, Inertia] = field(default_factory=dict, init=False)
+    _joints: dict[str, _JointSpec] = field(default_factory=dict, init=False)
+    _frames: dict[str, tuple[str, Transform]] = field(default_factory=dict, init=False)
+
+    def add_link(self, name: str, inertia: Inertia | None = None) -> None:
+        """Add a link; without an inertia it has no mass.
+
+        Raises
+        ------
+        ModelError
+            If the name is taken, or a number is not finite, or the mass is negative.
+        """
+        if name in self._links or name in self._frames:
+            raise ModelError(f"there are two links or frames named {name!r}: names must differ")
+        inertia = inertia or Inertia.zero()
+        _check_finite(f"the inertia of link {name!r}", inertia)
+        if isinstance(inertia.m, Real) and inertia.m < 0:
+            raise ModelError(f"link {name!r} has the mass {inertia.m}: a mass cannot be negative")
+        self._links[name] = _as_floats(inertia)
+
+    def add_joint(
+        self,
+        name: str,
+        *,
+        parent: str,
+        child: str,
+        joint: Joint,
+        placement: Transform | Sequence[Sequence[Scalar]] | None = None,
+        limits: JointLimits = NO_LIMITS,
+        damping: float = 0.0,
+        friction: float = 0.0,
+        armature: float = 0.0,
+    ) -> None:
+        """Add a joint between two links (which may be added later).
+
+        Parameters
+        ----------
+        name, parent, child : str
+            Its name, and those of its links.
+        joint : Joint
+            Its type with its parameters; `Fixed()` merges the child into the parent's body.
+        placement : Transform or (4, 4) array-like, optional
+            Pose of the joint's frame in the parent link; the child link's frame is the joint's frame as it moves.
+        limits : JointLimits, optional
+        damping, friction, armature : float, optional
+            Viscous and Coulomb friction and reflected rotor inertia, at each degree of freedom.
+
+        Raises
+        ------
+        ModelError
+            If the name is taken or a number is not finite.
+        """
+        if name in self._joints:
+            raise ModelError(f"there are two joints named {name!r}: names must differ")
+        X = as_transform(placement, f"the placement of joint {name!r}")
+        _check_finite(f"joint {name!r}", (damping, friction, armature))
+        self._joints[name] = _JointSpec(
+            name, parent, child, joint, X, limits, float(damping), float(friction), float(armature)
+        )
+
+    def add_frame(
+        self, name: str, *, link: str, placement: Transform | Sequence[Sequence[Scalar]] | None = None
+    ) -> None:
+        """Add a named frame fixed to a link, at this pose in it."""
+        if name in self._links or name in self._frames:
+            raise ModelError(f"there are two links or frames named {name!r}: names must differ")
+        self._frames[name] = (link, as_transform(placement, f"the placement of frame {name!r}"))
+
+    def build(
+        self,
+        *,
+        floating_base: bool = False,
+        base_pose: Transform | Sequence[Sequence[Scalar]] | None = None,
+        gravity: Iterable[Scalar] = (0.0, 0.0, -9.81),
+    ) -> Model:
+        """Return the model.
+
+        Parameters
+        ----------
+        floating_base : bool
+            Put a free-flyer, named ``root_joint``, between the world and the root link.
+        base_pose : Transform or (4, 4) array-like, optional
+            Pose of the root link in the world, for a fixed base.
+        gravity : 3 scalars
+            Acceleration of gravity in the world's axes (m/s²).
+
+        Raises
+        ------
+        ModelError
+            If the links and joints are not one tree; the message names the offenders.
+        """
+        root = self._root()
+        if floating_base and base_pose is not None:
+            raise ModelError("a floating base has its pose in q: give base_pose only for a fixed base")
+        joints = list(self._joints.values())
+        pose = as_transform(base_pose, "base_pose")
+        if floating_base:
+            if ROOT_JOINT in self._joints:
+                raise ModelError(f"the robot has a joint named {ROOT_JOINT!r}, the name of the floating base's joint")
+            joints.insert(0, _JointSpec(ROOT_JOINT, "", root, FreeFlyer(), pose, NO_LIMITS, 0.0, 0.0, 0.0))
+            placed: dict[str, _Placed] = {}
+        else:
+            placed = {root: _Placed(WORLD, pose)}
+        bodies, order = self._bodies(joints, placed)
+        frames = [Frame(link, placed[link].body, placed[link].X) for link in self._links]
+        for name, (link, X) in self._frames.items():
+            if link not in placed:
+                raise ModelError(f"frame {name!r}: " + unknown_name("link", link, self._links))
+            frames.append(Frame(name, placed[link].body, X @ placed[link].X))
+        gravity_vector = _as_floats(Vec3.of(gravity))
+        _check_finite("gravity", gravity_vector)
+        return Model(
+            self.name,
+            tuple(bodies),
+            tuple(frames),
+            gravity_vector,
+            sum(len(b.q_index) for b in bodies),
+            sum(len(b.v_index) for b in bodies),
+            order,
+            tuple(sorted(k for b in bodies if b.joint_name != ROOT_JOINT for k in b.v_index)),
+        )
+
+    def _root(self) -> str:
+        """Return the one link that is no joint's child; say what is wrong with the tree otherwise."""
+        if not self._links:
+            raise ModelError(f"robot {self.name!r} has no links")
+        parent_joint: dict[str, _JointSpec] = {}
+        for spec in self._joints.values():
+            for role, link in (("parent", spec.parent), ("child", spec.child)):
+                if link not in self._links:
+                    raise ModelError(f"{role} of joint {spec.name!r}: " + unknown_name("link", link, self._links))
+            if spec.parent == spec.child:
+                raise ModelError(f"joint {spec.name!r} connects link {spec.child!r} to itself")
+            other = parent_joint.setdefault(spec.child, spec)
+            if other is not spec:
+                raise ModelError(
+                    f"link {spec.child!r} is the child of two joints, {other.name!r} and {spec.name!r}: "
+                    "closed loops cannot be given this way"
+                )
+        roots = [link for link in self._links if link not in parent_joint]
+        self._check_no_cycle(roots)
+        if len(roots) > 1:
+            shown = ", ".join(repr(r) for r in roots[:10])
+            raise ModelError(f"{len(roots)} links have no parent joint ({shown}): a robot has one root link")
+        return roots[0]
+
+    def _check_no_cycle(self, roots: list[str]) -> None:
+        children: dict[str, list[str]] = {}
+        for spec in self._joints.values():
+            children.setdefault(spec.parent, []).append(spec.child)
+        reached, stack = set(roots), list(roots)
+        while stack:
+            for child in children.get(stack.pop(), ()):
+                reached.add(child)
+                stack.append(child)
+        lost = [link for link in self._links if link not in reached]
+        if lost:
+            raise ModelError(f"links {', '.join(map(repr, lost[:10]))} form a cycle that hangs on no root link")
+
+    def _bodies(self, joints: list[_JointSpec], placed: dict[str, _Placed]) -> tuple[list[Body], tuple[int, ...]]:
+        """Return the bodies, parents first and else in the order of the joints, and the order of the joints.
+
+        `placed` says where the links are that hang on no joint here, and in the end where every link is.
+        """
+        waiting: dict[str, list[int]] = {}
+        for k, spec in enumerate(joints):
+            waiting.setdefault(spec.parent, []).append(k)
+        q_index, v_index = _slices(joints)
+        bodies: list[Body] = []
+        inertias: list[Inertia] = []
+        body_of_joint: dict[int, int] = {}
+        placed.setdefault("", _Placed(WORLD, Transform.identity()))
+        ready = [k for link in placed for k in waiting.get(link, ())]
+        heapq.heapify(ready)
+        while ready:
+            k = heapq.heappop(ready)
+            spec = joints[k]
+            on = placed[spec.parent]
+            X = spec.X @ on.X
+            inertia = self._links[spec.child]
+            if isinstance(spec.joint, Fixed):
+                placed[spec.child] = _Placed(on.body, X)
+                if on.body != WORLD:
+                    inertias[on.body] = inertias[on.body] + X.T @ inertia
+            else:
+                placed[spec.child] = _Placed(len(bodies), Transform.identity())
+                body_of_joint[k] = len(bodies)
+                n = spec.joint.nv
+                bodies.append(
+                    Body(
+                        spec.child, on.body, spec.name, spec.joint, X, inertia, q_index[k], v_index[k],
+                        (spec.armature,) * n, (spec.damping,) * n, (spec.friction,) * n, spec.limits,
+                    )
+                )  # fmt: skip
+                inertias.append(inertia)
+            for child in waiting.get(spec.child, ()):
+                heapq.heappush(ready, child)
+        del placed[""]
+        merged = [replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias, strict=True)]
+        return merged, tuple(body_of_joint[k] for k in sorted(body_of_joint))
+
+
+def _slices(joints: list[_JointSpec]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    q_index, v_index, nq, nv = [], [], 0, 0
+    for spec in joints:
+        q_index.append(tuple(range(nq, nq + spec.joint.nq)))
+        v_index.append(tuple(range(nv, nv + spec.joint.nv)))
+        nq, nv = nq + spec.joint.nq, nv + spec.joint.nv
+    return q_index, v_index
+
+
+def as_transform(placement: Transform | Sequence[Sequence[Scalar]] | None, what: str) -> Transform:
+    """Return the transform for a placement given as a transform, a 4×4 matrix or nothing.
+
+    Raises
+    ------
+    ModelError
+        If a matrix is not 4×4, not finite, or its upper left is no rotation.
+    """
+    if placement is None:
+        return Transform.identity()
+    if isinstance(placement, Transform):
+        _check_finite(what, (*placement.r, *(x for row in placement.E.matrix.rows for x in row)))
+        return Transform(GeneralRotation(_as_floats(placement.E.matrix)), _as_floats(placement.r))
+    rows = [list(row) for row in placement]
+    if [len(row) for row in rows] != [4, 4, 4, 4]:
+        raise ModelError(f"{what} must be a 4×4 matrix; its rows have the lengths {[len(row) for row in rows]}")
+    _check_finite(what, [x for row in rows for x in row])
+    if all(isinstance(x, Real) for row in rows for x in row):
+        _check_rigid(what, rows)
+    return as_transform(Transform.placed([row[:3] for row in rows[:3]], [row[3] for row in rows[:3]]), what)
+
+
+def _check_rigid(what: str, rows: list[list[float]]) -> None:
+    R = Mat3.of([row[:3] for row in rows[:3]])
+    gram = R.T.times(R).rows
+    error = max(abs(x - float(i == j)) for i, row in enumerate(gram) for j, x in enumerate(row))
+    a, b, c = R.rows
+    if error > 1e-6 or a.cross(b).dot(c) < 0 or rows[3] != [0, 0, 0, 1]:
+        raise ModelError(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
+
+
+def _check_finite(what: str, numbers: Iterable[Scalar]) -> None:
+    for x in numbers:
+        if isinstance(x, Real) and not math.isfinite(x):
+            raise ModelError(f"{what} holds the number {x}: all numbers must be finite")
+
+
+def _as_floats(value: V) -> V:
+    """Return the value with its real numbers as floats (an integer would be taken for structure)."""
+    if isinstance(value, Vec3):
+        return Vec3(*map(_number, value))  # type: ignore[return-value]
+    if isinstance(value, Mat3):
+        return Mat3(_as_floats(row) for row in value.rows)  # type: ignore[return-value]
+    return Inertia.from_parameters(map(_number, value))  # type: ignore[return-value]
+
+
+def _number(x: Scalar) -> Scalar:
+    return float(x) if isinstance(x, Real) else x

@@ -1,0 +1,134 @@
+"""Rigid-body inertia (10 numbers) and articulated-body inertia (21 numbers)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kinetree.spatial.motion import Force, Motion
+from kinetree.spatial.scalars import Scalar
+from kinetree.spatial.vector import ZERO, Mat3, Sym3, Vec3
+
+
+class Inertia:
+    """The spatial inertia of a rigid body, in its frame: mass m, h = m c, and I about the frame's origin.
+
+    Examples
+    --------
+    >>> ball = Inertia.from_com(2.0, [0.0, 0.0, 1.0], [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
+    >>> ball.I.xx, ball.h.z
+    (2.1, 2.0)
+    """
+
+    __slots__ = ("I", "h", "m")
+
+    def __init__(self, m: Scalar, h: Vec3, I: Sym3) -> None:
+        self.m, self.h, self.I = m, h, I
+
+    @classmethod
+    def zero(cls) -> Inertia:
+        """Return the inertia of nothing."""
+        return cls(0.0, ZERO, Sym3.zero())
+
+    @classmethod
+    def from_com(cls, mass: Scalar, com: Iterable[Scalar], inertia: Iterable[Iterable[Scalar]]) -> Inertia:
+        """Return the inertia from a mass, a centre of mass and the 3×3 inertia about it, in the body's axes."""
+        c = Vec3.of(com)
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in inertia)
+        h = c * mass
+        return cls(mass, h, Sym3(xx, xy, yy, xz, yz, zz) + _steiner(h, c))
+
+    @classmethod
+    def from_parameters(cls, ten: Iterable[Scalar]) -> Inertia:
+        """Return the inertia from (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)."""
+        m, hx, hy, hz, *six = ten
+        return cls(m, Vec3(hx, hy, hz), Sym3(*six))
+
+    def __iter__(self) -> Iterator[Scalar]:
+        """Yield the ten inertial parameters, in the order of `from_parameters`."""
+        yield self.m
+        yield from self.h
+        yield from self.I
+
+    def __add__(self, b: Inertia) -> Inertia:
+        return Inertia(self.m + b.m, self.h + b.h, self.I + b.I)
+
+    def __sub__(self, b: Inertia) -> Inertia:
+        return Inertia(self.m - b.m, self.h - b.h, self.I - b.I)
+
+    def __matmul__(self, v: Motion) -> Force:
+        return Force(self.I @ v.ang + self.h.cross(v.lin), v.lin * self.m - self.h.cross(v.ang))
+
+    def wrench(self, v: Motion, a: Motion) -> Force:
+        """Return I a + v ×* I v, the force that moves the body so (Newton and Euler).
+
+        Written with the matrix ``Ψ = [ω̇]× + [ω]×²`` and the acceleration of the origin, ``a.lin + ω × v.lin``:
+        the force is ``m acc + Ψ h``, and the moment's gyroscopic terms share Ψ's entries.
+        """
+        w, dw = v.ang, a.ang
+        xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
+        xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
+        Psi = Mat3(
+            (
+                Vec3(-(yy + zz), xy - dw.z, xz + dw.y),
+                Vec3(xy + dw.z, -(xx + zz), yz - dw.x),
+                Vec3(xz - dw.y, yz + dw.x, -(xx + yy)),
+            )
+        )
+        I, (X, Y, Z) = self.I, Psi.rows
+        euler = Vec3(
+            I.xx * dw.x + (I.zz - I.yy) * yz + I.yz * (yy - zz) + I.xz * Y.x - I.xy * Z.x,
+            I.yy * dw.y + (I.xx - I.zz) * xz + I.xz * (zz - xx) + I.xy * Z.y - I.yz * X.y,
+            I.zz * dw.z + (I.yy - I.xx) * xy + I.xy * (xx - yy) + I.yz * X.z - I.xz * Y.z,
+        )
+        acc = a.lin + w.cross(v.lin)
+        return Force(euler + self.h.cross(acc), acc * self.m + Psi @ self.h)
+
+    def __eq__(self, b: object) -> bool:
+        return isinstance(b, Inertia) and tuple(self) == tuple(b)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Inertia(m={self.m}, h={self.h}, I={self.I})"
+
+
+def _steiner(h: Vec3, c: Vec3) -> Sym3:
+    """Return m (c·c 1 − c cᵀ) for h = m c: the parallel-axis term."""
+    x, y, z = h.x * c.x, h.y * c.y, h.z * c.z
+    return Sym3(y + z, -(h.x * c.y), x + z, -(h.x * c.z), -(h.y * c.z), x + y)
+
+
+class ArticulatedInertia:
+    """The inertia that a body seems to have with the bodies it carries: 21 numbers.
+
+    ``n = I α + H a`` and ``f = Hᵀ α + M a`` for an acceleration (α, a); a rigid body has M = m 1 and H = h×.
+    """
+
+    __slots__ = ("H", "I", "M")
+
+    def __init__(self, M: Sym3, H: Mat3, I: Sym3) -> None:
+        self.M, self.H, self.I = M, H, I
+
+    @classmethod
+    def rigid(cls, b: Inertia) -> ArticulatedInertia:
+        """Return the same inertia, of a body that carries nothing."""
+        return cls(Sym3(b.m, 0.0, b.m, 0.0, 0.0, b.m), Mat3.skew(b.h), b.I)
+
+    def __add__(self, b: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(self.M + b.M, self.H + b.H, self.I + b.I)
+
+    def __matmul__(self, a: Motion) -> Force:
+        return Force(self.I @ a.ang + self.H @ a.lin, self.H.transposed_times(a.ang) + self.M @ a.lin)
+
+    def minus_outer(self, U: Force, UD: Force) -> ArticulatedInertia:
+        """Return this − U UDᵀ, where UD is a multiple of U (so that the result stays symmetric)."""
+        return ArticulatedInertia(
+            self.M - _sym_outer(U.lin, UD.lin),
+            self.H - Mat3(UD.lin * n for n in U.ang),
+            self.I - _sym_outer(U.ang, UD.ang),
+        )
+
+
+def _sym_outer(a: Vec3, b: Vec3) -> Sym3:
+    return Sym3(a.x * b.x, a.x * b.y, a.y * b.y, a.x * b.z, a.y * b.z, a.z * b.z)

@@ -1,0 +1,179 @@
+"""Rotations as changes of coordinates: `E` takes the coordinates of a vector in frame A to those in frame B.
+
+Two kinds with one set of operations: nine numbers, and the rotation about a coordinate axis, which needs two and
+whose products cost a fraction (RBDA section 2.8 writes them rx, ry, rz).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from kinetree.spatial.scalars import Scalar
+from kinetree.spatial.vector import Mat3, Sym3, Vec3
+
+
+class Rotation(ABC):
+    """A change of coordinates from frame A to frame B with the same origin."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def matrix(self) -> Mat3:
+        """E, with ``v_B = E v_A``; its rows are B's axes in A's coordinates."""
+
+    @abstractmethod
+    def to_b(self, v: Vec3) -> Vec3:
+        """Return E v."""
+
+    @abstractmethod
+    def to_a(self, v: Vec3) -> Vec3:
+        """Return Eᵀ v."""
+
+    @abstractmethod
+    def sym_to_a(self, s: Sym3) -> Sym3:
+        """Return Eᵀ S E for a symmetric S."""
+
+    @abstractmethod
+    def mat_to_a(self, h: Mat3) -> Mat3:
+        """Return Eᵀ H E for any H."""
+
+
+class GeneralRotation(Rotation):
+    """A rotation given by its nine numbers.
+
+    Examples
+    --------
+    >>> GeneralRotation(Mat3.of([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])).to_b(Vec3(1, 0, 0))
+    Vec3(0, -1, 0)
+    """
+
+    __slots__ = ("_matrix",)
+
+    def __init__(self, matrix: Mat3) -> None:
+        self._matrix = matrix
+
+    @property
+    def matrix(self) -> Mat3:
+        """The nine numbers of E."""
+        return self._matrix
+
+    def to_b(self, v: Vec3) -> Vec3:
+        """Return E v."""
+        return self._matrix @ v
+
+    def to_a(self, v: Vec3) -> Vec3:
+        """Return Eᵀ v."""
+        return self._matrix.transposed_times(v)
+
+    def sym_to_a(self, s: Sym3) -> Sym3:
+        """Return Eᵀ S E for a symmetric S."""
+        columns = self._matrix.T.rows
+        x, y, z = (s @ column for column in columns)
+        return Sym3(
+            columns[0].dot(x), columns[0].dot(y), columns[1].dot(y), columns[0].dot(z), columns[1].dot(z),
+            columns[2].dot(z),
+        )  # fmt: skip
+
+    def mat_to_a(self, h: Mat3) -> Mat3:
+        """Return Eᵀ H E for any H."""
+        return self._matrix.T.times(h.times(self._matrix))
+
+    def __repr__(self) -> str:
+        return f"GeneralRotation({self._matrix})"
+
+
+IDENTITY = GeneralRotation(Mat3.of([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+
+
+class AxisRotation(Rotation):
+    """The rotation of B against A by an angle θ about the coordinate axis k (0, 1, 2), from cos θ and sin θ.
+
+    With ``(i, j, k)`` cyclic: ``v_i' = c v_i + s v_j``, ``v_j' = c v_j − s v_i``, ``v_k' = v_k``. The products with
+    matrices use that the trace and the skew part of the i, j block do not change under the rotation, and
+    ``c² + s² = 1``.
+
+    Examples
+    --------
+    >>> AxisRotation(2, 0.0, 1.0).to_b(Vec3(1.0, 0.0, 0.0))
+    Vec3(0.0, -1.0, 0.0)
+    """
+
+    __slots__ = ("c", "k", "s")
+
+    def __init__(self, k: int, c: Scalar, s: Scalar) -> None:
+        self.k, self.c, self.s = k, c, s
+
+    def _ordered(self, i: Scalar, j: Scalar, k: Scalar) -> Vec3:
+        """Return the vector with these coordinates along the axes i, j, k."""
+        return Vec3(*((i, j, k), (k, i, j), (j, k, i))[(self.k + 1) % 3])
+
+    def _split(self, v: Vec3) -> tuple[Scalar, Scalar, Scalar]:
+        """Return the coordinates along the axes i, j, k."""
+        x = tuple(v)
+        return x[self.k - 2], x[self.k - 1], x[self.k]
+
+    @property
+    def matrix(self) -> Mat3:
+        """The nine numbers of E."""
+        i = self._ordered(self.c, self.s, 0.0)
+        j = self._ordered(-self.s, self.c, 0.0)
+        k = self._ordered(0.0, 0.0, 1.0)
+        return Mat3(((i, j, k), (k, i, j), (j, k, i))[(self.k + 1) % 3])
+
+    def to_b(self, v: Vec3) -> Vec3:
+        """Return E v."""
+        i, j, k = self._split(v)
+        return self._ordered(self.c * i + self.s * j, self.c * j - self.s * i, k)
+
+    def to_a(self, v: Vec3) -> Vec3:
+        """Return Eᵀ v."""
+        i, j, k = self._split(v)
+        return self._ordered(self.c * i - self.s * j, self.c * j + self.s * i, k)
+
+    def sym_to_a(self, s: Sym3) -> Sym3:
+        """Return Eᵀ S E for a symmetric S."""
+        x, y, z = self.mat_to_a(Mat3(s.rows)).rows
+        return Sym3(x.x, x.y, y.y, x.z, y.z, z.z)
+
+    def mat_to_a(self, h: Mat3) -> Mat3:
+        """Return Eᵀ H E for any H."""
+        row_i, row_j, row_k = (self._split(h.rows[a]) for a in (self.k - 2, self.k - 1, self.k))
+        (ii, ij, ik), (ji, jj, jk), (ki, kj, kk) = row_i, row_j, row_k
+        c, s = self.c, self.s
+        u = c * (ii - jj) - s * (ij + ji)
+        new_i = self._ordered(jj + c * u, ij + s * u, c * ik - s * jk)
+        new_j = self._ordered(ji + s * u, ii - c * u, c * jk + s * ik)
+        new_k = self._ordered(c * ki - s * kj, c * kj + s * ki, kk)
+        return Mat3(((new_i, new_j, new_k), (new_k, new_i, new_j), (new_j, new_k, new_i))[(self.k + 1) % 3])
+
+    def __repr__(self) -> str:
+        return f"AxisRotation({'xyz'[self.k]}, c={self.c}, s={self.s})"
+
+
+class Quaternion(NamedTuple):
+    """An orientation as (x, y, z, w), of any norm but zero; w last, as in SciPy and ROS."""
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+    w: Scalar
+
+    def rotation(self) -> GeneralRotation:
+        """Return E of the frame B that stands so in A, ``Eᵀ = I + (2 / q·q)(w [u]× + [u]×²)``."""
+        x, y, z, w = self
+        s = 2.0 / (x * x + y * y + z * z + w * w)
+        sx, sy, sz = s * x, s * y, s * z
+        xx, yy, zz = sx * x, sy * y, sz * z
+        xy, xz, yz = sx * y, sx * z, sy * z
+        wx, wy, wz = sx * w, sy * w, sz * w
+        return GeneralRotation(
+            Mat3.of(
+                [
+                    [1.0 - (yy + zz), xy + wz, xz - wy],
+                    [xy - wz, 1.0 - (xx + zz), yz + wx],
+                    [xz + wy, yz - wx, 1.0 - (xx + yy)],
+                ]
+            )
+        )

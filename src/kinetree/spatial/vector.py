@@ -1,0 +1,168 @@
+"""Vectors of three scalars, and symmetric 3×3 matrices of six."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kinetree.spatial.scalars import Scalar
+
+
+class Vec3:
+    """Three coordinates, over any scalar.
+
+    Examples
+    --------
+    >>> Vec3(1, 0, 0).cross(Vec3(0, 1, 0))
+    Vec3(0, 0, 1)
+    """
+
+    __slots__ = ("x", "y", "z")
+
+    def __init__(self, x: Scalar, y: Scalar, z: Scalar) -> None:
+        self.x, self.y, self.z = x, y, z
+
+    @classmethod
+    def of(cls, xyz: Iterable[Scalar]) -> Vec3:
+        """Return the vector with these three coordinates."""
+        x, y, z = xyz
+        return cls(x, y, z)
+
+    def __iter__(self) -> Iterator[Scalar]:
+        yield self.x
+        yield self.y
+        yield self.z
+
+    def __add__(self, b: Vec3) -> Vec3:
+        return Vec3(self.x + b.x, self.y + b.y, self.z + b.z)
+
+    def __sub__(self, b: Vec3) -> Vec3:
+        return Vec3(self.x - b.x, self.y - b.y, self.z - b.z)
+
+    def __neg__(self) -> Vec3:
+        return Vec3(-self.x, -self.y, -self.z)
+
+    def __mul__(self, s: Scalar) -> Vec3:
+        return Vec3(self.x * s, self.y * s, self.z * s)
+
+    __rmul__ = __mul__
+
+    def dot(self, b: Vec3) -> Scalar:
+        """Return a · b."""
+        return self.x * b.x + self.y * b.y + self.z * b.z
+
+    def cross(self, b: Vec3) -> Vec3:
+        """Return a × b."""
+        return Vec3(self.y * b.z - self.z * b.y, self.z * b.x - self.x * b.z, self.x * b.y - self.y * b.x)
+
+    def __eq__(self, b: object) -> bool:
+        return isinstance(b, Vec3) and tuple(self) == tuple(b)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Vec3({self.x}, {self.y}, {self.z})"
+
+
+ZERO = Vec3(0.0, 0.0, 0.0)
+
+
+class Sym3:
+    """A symmetric 3×3 matrix: six numbers."""
+
+    __slots__ = ("xx", "xy", "xz", "yy", "yz", "zz")
+
+    def __init__(self, xx: Scalar, xy: Scalar, yy: Scalar, xz: Scalar, yz: Scalar, zz: Scalar) -> None:
+        self.xx, self.xy, self.yy, self.xz, self.yz, self.zz = xx, xy, yy, xz, yz, zz
+
+    @classmethod
+    def zero(cls) -> Sym3:
+        """Return the zero matrix."""
+        return cls(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+    def __iter__(self) -> Iterator[Scalar]:
+        yield from (self.xx, self.xy, self.yy, self.xz, self.yz, self.zz)
+
+    def __add__(self, b: Sym3) -> Sym3:
+        return Sym3(*(p + q for p, q in zip(self, b, strict=True)))
+
+    def __sub__(self, b: Sym3) -> Sym3:
+        return Sym3(*(p - q for p, q in zip(self, b, strict=True)))
+
+    def __matmul__(self, v: Vec3) -> Vec3:
+        return Vec3(
+            self.xx * v.x + self.xy * v.y + self.xz * v.z,
+            self.xy * v.x + self.yy * v.y + self.yz * v.z,
+            self.xz * v.x + self.yz * v.y + self.zz * v.z,
+        )
+
+    @property
+    def rows(self) -> tuple[Vec3, Vec3, Vec3]:
+        """The three rows."""
+        return (
+            Vec3(self.xx, self.xy, self.xz),
+            Vec3(self.xy, self.yy, self.yz),
+            Vec3(self.xz, self.yz, self.zz),
+        )
+
+    def __eq__(self, b: object) -> bool:
+        return isinstance(b, Sym3) and tuple(self) == tuple(b)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Sym3(xx={self.xx}, xy={self.xy}, yy={self.yy}, xz={self.xz}, yz={self.yz}, zz={self.zz})"
+
+
+class Mat3:
+    """A general 3×3 matrix, as three rows."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: Iterable[Vec3]) -> None:
+        a, b, c = rows
+        self.rows: tuple[Vec3, Vec3, Vec3] = (a, b, c)
+
+    @classmethod
+    def of(cls, rows: Iterable[Iterable[Scalar]]) -> Mat3:
+        """Return the matrix with these rows of three."""
+        return cls(Vec3.of(row) for row in rows)
+
+    @classmethod
+    def skew(cls, r: Vec3) -> Mat3:
+        """Return r×, the matrix of the cross product with r."""
+        return cls((Vec3(0.0, -r.z, r.y), Vec3(r.z, 0.0, -r.x), Vec3(-r.y, r.x, 0.0)))
+
+    @property
+    def T(self) -> Mat3:
+        """The transpose."""
+        return Mat3.of(zip(*self.rows, strict=True))
+
+    def __add__(self, b: Mat3) -> Mat3:
+        return Mat3(p + q for p, q in zip(self.rows, b.rows, strict=True))
+
+    def __sub__(self, b: Mat3) -> Mat3:
+        return Mat3(p - q for p, q in zip(self.rows, b.rows, strict=True))
+
+    def __matmul__(self, v: Vec3) -> Vec3:
+        return Vec3(*(row.dot(v) for row in self.rows))
+
+    def transposed_times(self, v: Vec3) -> Vec3:
+        """Return Aᵀ v."""
+        a, b, c = self.rows
+        return a * v.x + b * v.y + c * v.z
+
+    def times(self, b: Mat3) -> Mat3:
+        """Return the matrix product A B."""
+        columns = b.T.rows
+        return Mat3(Vec3(*(row.dot(column) for column in columns)) for row in self.rows)
+
+    def __eq__(self, b: object) -> bool:
+        return isinstance(b, Mat3) and self.rows == b.rows
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Mat3({self.rows[0]}, {self.rows[1]}, {self.rows[2]})"
