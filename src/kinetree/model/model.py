@@ -221,4 +221,3 @@ class Model:
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.name, self.bodies, self.frames, self.gravity, self.nq, self.nv, self.joint_order, self.actuated)
         return Model, fields
-

@@ -1,0 +1,93 @@
+"""Forward dynamics by the articulated-body algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.declaration import algorithm
+from kinetree.algorithms.rnea import FRAMES, Wrenches, body_wrenches, net_forces
+from kinetree.errors import ModelError
+from kinetree.model import WORLD, Model
+from kinetree.spatial import ArticulatedInertia, Force, Motion, Scalar
+from kinetree.spatial.scalars import is_zero
+
+
+@algorithm(
+    "forward_dynamics",
+    inputs={"q": ("nq",), "v": ("nv",), "tau": ("nv",)},
+    optional={"f_ext": ("nb", 6)},
+    options={"f_ext_frame": FRAMES},
+    outputs={"a": ("nv",)},
+    joint_space=True,
+)
+def aba(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    f_ext: Wrenches | None = None,
+    *,
+    f_ext_frame: str = "body",
+) -> list[Scalar]:
+    """Accelerations under the joint forces τ: ``a = M(q)⁻¹ (τ − h(q, v) + Jᵀ f_ext)``.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+    v : (..., nv) array
+        Velocity: rad/s and m/s.
+    tau : (..., nv) array
+        Joint forces (N·m, N), the entries of a floating base included.
+    f_ext : (..., nb, 6) array, optional
+        Wrench (n, f) exerted on each moving body (N·m, N), in the order of ``robot.body_names``.
+    f_ext_frame : {"body", "world"}
+        Axes and reference point of f_ext: the body's frame, or the world's.
+
+    Returns
+    -------
+    (..., nv) array
+        True accelerations (rad/s², m/s²).
+
+    Raises
+    ------
+    ModelError
+        If a joint moves no mass, so that M is singular at every configuration; the joint is named.
+
+    References
+    ----------
+    RBDA Table 7.1, with the accelerations split as ``a = a_bias + Δa``: the first sweep finds the forces at zero
+    joint acceleration as in Table 5.1, which leaves the articulated recursion without bias terms. A joint of
+    several degrees of freedom is eliminated column by column, as the chain of joints that it is.
+    """
+    states = [model.jcalc(i, q, v) for i in range(model.nb)]
+    p = net_forces(model, states, [0.0] * model.nv, body_wrenches(states, model, f_ext, f_ext_frame))
+    IA = [ArticulatedInertia.rigid(body.inertia) for body in model.bodies]
+    pivots: list[list[tuple[int, Motion, Force, Scalar, Scalar]]] = [[] for _ in model.bodies]
+    for i in reversed(range(model.nb)):
+        body, (Xup, _, S, _, _) = model.bodies[i], states[i]
+        for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
+            U = IA[i] @ S_k
+            D = S_k.dot(U) + rotor
+            if is_zero(D):
+                raise ModelError(f"joint {body.joint_name!r} moves no mass: the mass matrix is singular, {FIX}")
+            UD = U * (1.0 / D)
+            u = tau[k] - S_k.dot(p[i])
+            pivots[i].append((k, S_k, UD, u, 1.0 / D))
+            IA[i] = IA[i].minus_outer(U, UD)
+            p[i] = p[i] + UD * u
+        if body.parent != WORLD:
+            IA[body.parent] = IA[body.parent] + Xup.T @ IA[i]
+            p[body.parent] = p[body.parent] + Xup.T @ p[i]
+    a: list[Scalar] = [0.0] * model.nv
+    da: list[Motion] = []
+    for body, state, columns in zip(model.bodies, states, pivots, strict=True):
+        da_i = Motion.zero() if body.parent == WORLD else state.Xup @ da[body.parent]
+        for k, S_k, UD, u, D_inverse in reversed(columns):
+            a[k] = u * D_inverse - da_i.dot(UD)
+            da_i = da_i + S_k * a[k]
+        da.append(da_i)
+    return a
+
+
+FIX = "give the links that it carries an inertia, or the joint an armature"

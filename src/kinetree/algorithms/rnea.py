@@ -1,0 +1,146 @@
+"""Inverse dynamics by the recursive Newton–Euler algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.declaration import algorithm
+from kinetree.model import WORLD, Model
+from kinetree.model.model import BodyState
+from kinetree.spatial import Force, Motion, Scalar, Transform, at_rest
+
+Wrenches = Sequence[Sequence[Scalar]]
+FRAMES = ("body", "world")
+
+
+@algorithm(
+    "inverse_dynamics",
+    inputs={"q": ("nq",), "v": ("nv",), "a": ("nv",)},
+    optional={"f_ext": ("nb", 6)},
+    options={"f_ext_frame": FRAMES},
+    outputs={"tau": ("nv",)},
+    joint_space=True,
+)
+def rnea(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    f_ext: Wrenches | None = None,
+    *,
+    f_ext_frame: str = "body",
+) -> list[Scalar]:
+    """Joint forces that give the accelerations a: ``τ = M(q) a + h(q, v) − Jᵀ f_ext``.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+    v, a : (..., nv) array
+        Velocity and true acceleration: rad/s and m/s, rad/s² and m/s².
+    f_ext : (..., nb, 6) array, optional
+        Wrench (n, f) exerted on each moving body (N·m, N), in the order of ``robot.body_names``.
+    f_ext_frame : {"body", "world"}
+        Axes and reference point of f_ext: the body's frame, or the world's.
+
+    Returns
+    -------
+    (..., nv) array
+        Joint forces (N·m, N); for a floating base also the wrench that would have to act on it.
+
+    References
+    ----------
+    RBDA Table 5.1; armature adds ``I_rotor a`` at each joint.
+    """
+    states = [model.jcalc(i, q, v) for i in range(model.nb)]
+    f = net_forces(model, states, a, body_wrenches(states, model, f_ext, f_ext_frame))
+    tau: list[Scalar] = [0.0] * model.nv
+    for i in reversed(range(model.nb)):
+        body, (Xup, _, S, _, _) = model.bodies[i], states[i]
+        for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
+            tau[k] = tau[k] + S_k.dot(f[i]) + rotor * a[k]
+        if body.parent != WORLD:
+            f[body.parent] = f[body.parent] + Xup.T @ f[i]
+    return tau
+
+
+def net_forces(model: Model, states: Sequence[BodyState], a: Sequence[Scalar], f_ext: Sequence[Force]) -> list[Force]:
+    """Return ``f_i = I_i a_i + v_i ×* I_i v_i − f_i^x``, the outward half of the recursion.
+
+    Each body is seen from the inertial frame in which its origin is at rest (`at_rest`): the same forces, and
+    the linear velocities are zero and cost nothing. Gravity is an upward acceleration of the base.
+    """
+    v_: list[Motion] = []
+    a_: list[Motion] = []
+    f: list[Force] = []
+    base = Motion.zero(), Motion(Motion.zero().ang, -model.gravity)
+    for i, (body, (_, X_J, S, vJ, cJ)) in enumerate(zip(model.bodies, states, strict=True)):
+        v_up, a_up = base if body.parent == WORLD else (v_[body.parent], a_[body.parent])
+        v_joint, a_joint = body.X_T.carry(v_up, a_up)
+        v_i = X_J @ v_joint + vJ
+        a_i = X_J @ a_joint + cJ + v_i.cross(vJ)
+        for k, S_k in zip(body.v_index, S, strict=True):
+            a_i = a_i + S_k * a[k]
+        v_i, a_i = at_rest(v_i, a_i)
+        v_.append(v_i)
+        a_.append(a_i)
+        f.append(body.inertia.wrench(v_i, a_i) - f_ext[i])
+    return f
+
+
+def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches | None, frame: str) -> list[Force]:
+    """Return the external forces in body coordinates, ``f_i^x``."""
+    if f_ext is None:
+        return [Force.zero()] * model.nb
+    if frame == "body":
+        return [Force.of(f) for f in f_ext]
+    X0: list[Transform] = []
+    for body, state in zip(model.bodies, states, strict=True):
+        X = state.X_J @ body.X_T
+        X0.append(X if body.parent == WORLD else X @ X0[body.parent])
+    return [X @ Force.of(f) for X, f in zip(X0, f_ext, strict=True)]
+
+
+@algorithm("bias_forces", inputs={"q": ("nq",), "v": ("nv",)}, outputs={"h": ("nv",)}, joint_space=True)
+def bias_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Joint forces that hold the acceleration at zero: ``h = C(q, v) v + g(q)``.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+    v : (..., nv) array
+        Velocity: rad/s and m/s.
+
+    Returns
+    -------
+    (..., nv) array
+        Coriolis, centrifugal and gravity forces (N·m, N).
+
+    References
+    ----------
+    RBDA eq. 6.2: ``C = ID(q, v, 0)``.
+    """
+    return rnea(model, q, v, [0.0] * model.nv)
+
+
+@algorithm("gravity_forces", inputs={"q": ("nq",)}, outputs={"g": ("nv",)}, joint_space=True)
+def gravity_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """Joint forces that hold the robot still against gravity.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+
+    Returns
+    -------
+    (..., nv) array
+        Gravity forces g(q) (N·m, N).
+
+    References
+    ----------
+    RBDA Table 5.1 at zero velocity and acceleration.
+    """
+    zero = [0.0] * model.nv
+    return rnea(model, q, zero, zero)
