@@ -1,0 +1,84 @@
+"""Straight-line code: one piece of a plan as one LLVM function."""
+
+from __future__ import annotations
+
+from kinetree.backends.llvm.layout import Layout
+from kinetree.backends.llvm.plan import Cell, Piece, Plan
+from kinetree.backends.llvm.text import Body, function
+
+# The legal operations of straight-line code, and the instructions of each: {0}, {1}, {2} are the arguments, {t} the
+# result of the instruction before. LLVM merges the negations into the fused instruction.
+SPELLING: dict[str, tuple[str, ...]] = {
+    "add": ("fadd {V} {0}, {1}",),
+    "sub": ("fsub {V} {0}, {1}",),
+    "mul": ("fmul {V} {0}, {1}",),
+    "div": ("fdiv {V} {0}, {1}",),
+    "neg": ("fneg {V} {0}",),
+    "sqrt": ("call {V} @llvm.sqrt.{S}({V} {0})",),
+    "fma": ("call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {2})",),
+    "fms": ("fneg {V} {2}", "call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {t})"),
+    "fnma": ("fneg {V} {0}", "call {V} @llvm.fma.{S}({V} {t}, {V} {1}, {V} {2})"),
+}
+STAGED = ("sin", "cos")
+LEGAL = frozenset({"const", "input", *SPELLING, *STAGED})
+
+
+def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
+    """Return the function `name` that makes the values of this piece and stores those that leave it."""
+    nodes = plan.program.graph.nodes
+    lanes = layout.lanes
+    spelling = {
+        op: [line.replace("{V}", lanes.type).replace("{S}", lanes.suffix) for line in lines]
+        for op, lines in SPELLING.items()
+    }
+    b = Body()
+    access = Access(b, layout)
+    values: dict[int, str] = {}
+
+    def value(i: int) -> str:
+        known = values.get(i)
+        if known is None:
+            node = nodes[i]
+            known = lanes.constant(node.payload) if node.op == "const" else access.load(plan.home[i])  # type: ignore[arg-type]
+            values[i] = known
+        return known
+
+    for i in piece.nodes:
+        node = nodes[i]
+        lines = spelling.get(node.op)
+        if lines is not None:
+            arguments = [value(a) for a in node.args]
+            result = ""
+            for line in lines:
+                result = b(line.format(*arguments, t=result))
+            values[i] = result
+        for cell in plan.stores.get(i, ()):
+            access.store(value(i), cell)
+    b.line("ret void")
+    return function(f"void @{name}({layout.parameters})", b)
+
+
+class Access:
+    """Loads and stores of cells in the body of a function that has the layout's parameters."""
+
+    def __init__(self, body: Body, layout: Layout) -> None:
+        self._body = body
+        self._layout = layout
+        self._bases: dict[str, str] = {}
+
+    def pointer(self, cell: Cell) -> str:
+        """Return a pointer to the cell."""
+        base, offset = self._layout.address(cell)
+        if base not in self._bases:
+            self._bases[base] = self._layout.base(self._body, base)
+        return self._body(f"getelementptr i8, ptr {self._bases[base]}, i64 {offset}")
+
+    def load(self, cell: Cell) -> str:
+        """Return the value in the cell."""
+        lanes = self._layout.lanes
+        return self._body(f"load {lanes.type}, ptr {self.pointer(cell)}, align {self._layout.alignment}")
+
+    def store(self, value: str, cell: Cell) -> None:
+        """Put a value into the cell."""
+        lanes = self._layout.lanes
+        self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {self._layout.alignment}")
