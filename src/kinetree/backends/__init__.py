@@ -1,1 +1,1 @@
-"""."""
+"""Backends: each turns a program into something that runs on one kind of machine."""
