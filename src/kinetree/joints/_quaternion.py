@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kinetree.spatial import Quaternion, Scalar, Vec3, cos, sin, sqrt
 from kinetree.spatial.scalars import atan2
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
 # Added to a squared length before its root is divided by: below rounding for any length above 1e-142, and
 # for a shorter one sin(θ/2)/θ is 1/2 all the same.
@@ -44,10 +47,12 @@ def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
     length = sqrt(r.x * r.x + r.y * r.y + r.z * r.z + TINY)
     w = r.w + 1e-150  # never zero, so that it has a sign; q and −q are the same rotation
     size = sqrt(w * w)
-    return Vec3(r.x, r.y, r.z) * (2.0 * atan2(length, size) * (w / size) / length)
+    angle: Vec3 = Vec3(r.x, r.y, r.z) * (2.0 * atan2(length, size) * (w / size) / length)
+    return angle
 
 
-def random_quaternion(rng: Generator) -> list[float]:
-    """Return a quaternion uniform over all rotations."""
-    q = rng.normal(size=4)
-    return [float(x) for x in q / sqrt(float(q @ q))]
+def random_quaternion(rng: Generator, size: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return quaternions (*size, 4) uniform over all rotations."""
+    q = rng.normal(size=(*size, 4))
+    unit: NDArray[np.float64] = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return unit

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
 Limit = Sequence[float] | None
 
@@ -89,11 +91,13 @@ class Joint(ABC):
         """Return the velocity that leads from q0 to q1 in a unit of time: the inverse of `integrate`."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
-    def random(self, rng: Generator, lower: Limit = None, upper: Limit = None) -> list[float]:
-        """Return random coordinates, uniform within the limits (nq each); where there is none, within ±π or ±1 m."""
+    def random(
+        self, rng: Generator, lower: Limit = None, upper: Limit = None, size: tuple[int, ...] = ()
+    ) -> NDArray[np.float64]:
+        """Return random coordinates (*size, nq), uniform within the limits; where there is none, within `span`."""
         low = [-self.span if lower is None or not math.isfinite(lower[k]) else lower[k] for k in range(self.nq)]
         high = [self.span if upper is None or not math.isfinite(upper[k]) else upper[k] for k in range(self.nq)]
-        return [float(x) for x in rng.uniform(low, [max(a, b) for a, b in zip(low, high, strict=True)])]
+        return rng.uniform(low, [max(a, b) for a, b in zip(low, high, strict=True)], (*size, self.nq))
 
     span: ClassVar[float] = math.pi
     """How far `random` goes to either side where there is no limit."""

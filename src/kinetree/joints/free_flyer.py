@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from kinetree.joints._quaternion import TINY, quaternion_difference, quaternion_integrate, random_quaternion
 from kinetree.joints.base import Joint, JointState, Limit
 from kinetree.spatial import Force, Motion, Quaternion, Scalar, Transform, Vec3, cos, sin, sqrt
@@ -14,6 +16,7 @@ from kinetree.spatial.scalars import select_less
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,11 @@ class FreeFlyer(Joint):
         ws = w.cross(step)
         return [*w, *(step - ws * 0.5 + w.cross(ws) * _logarithm_coefficient(w))]
 
-    def random(self, rng: Generator, lower: Limit = None, upper: Limit = None) -> list[float]:
+    def random(
+        self, rng: Generator, lower: Limit = None, upper: Limit = None, size: tuple[int, ...] = ()
+    ) -> NDArray[np.float64]:
         """See `Joint.random`: a position within a metre, uniform over all rotations."""
-        return [*(float(x) for x in rng.uniform(-1.0, 1.0, 3)), *random_quaternion(rng)]
+        return np.concatenate([rng.uniform(-1.0, 1.0, (*size, 3)), random_quaternion(rng, size)], axis=-1)
 
 
 # Even functions of θ = |w| whose closed forms lose their digits near zero: below θ = 1 their power series in θ².

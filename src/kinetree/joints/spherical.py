@@ -12,7 +12,9 @@ from kinetree.spatial import Force, Inertia, Motion, Quaternion, Scalar, Transfo
 from kinetree.spatial.vector import ZERO, Sym3
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
 AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
@@ -49,9 +51,11 @@ class Spherical(Joint):
         """See `Joint.difference`: the rotation vector of q1 seen from q0, at most half a turn."""
         return list(quaternion_difference(Quaternion(*q0), Quaternion(*q1)))
 
-    def random(self, rng: Generator, lower: Limit = None, upper: Limit = None) -> list[float]:
+    def random(
+        self, rng: Generator, lower: Limit = None, upper: Limit = None, size: tuple[int, ...] = ()
+    ) -> NDArray[np.float64]:
         """See `Joint.random`: uniform over all rotations."""
-        return random_quaternion(rng)
+        return random_quaternion(rng, size)
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return the mass, as a point at the joint's centre."""

@@ -309,10 +309,10 @@ def _check_finite(what: str, numbers: Iterable[Scalar]) -> None:
 def _as_floats(value: V) -> V:
     """Return the value with its real numbers as floats (an integer would be taken for structure)."""
     if isinstance(value, Vec3):
-        return Vec3(*map(_number, value))  # type: ignore[return-value]
+        return Vec3(*map(_number, value))
     if isinstance(value, Mat3):
-        return Mat3(_as_floats(row) for row in value.rows)  # type: ignore[return-value]
-    return Inertia.from_parameters(map(_number, value))  # type: ignore[return-value]
+        return Mat3(_as_floats(row) for row in value.rows)
+    return Inertia.from_parameters(map(_number, value))
 
 
 def _number(x: Scalar) -> Scalar:

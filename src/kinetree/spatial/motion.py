@@ -46,7 +46,7 @@ class _Spatial:
     __rmul__ = __mul__
 
     def __eq__(self, b: object) -> bool:
-        return type(b) is type(self) and tuple(self) == tuple(b)  # type: ignore[arg-type]
+        return type(b) is type(self) and tuple(self) == tuple(b)
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(self)))

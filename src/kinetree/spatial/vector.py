@@ -151,7 +151,8 @@ class Mat3:
     def transposed_times(self, v: Vec3) -> Vec3:
         """Return Aᵀ v."""
         a, b, c = self.rows
-        return a * v.x + b * v.y + c * v.z
+        total: Vec3 = a * v.x + b * v.y + c * v.z
+        return total
 
     def times(self, b: Mat3) -> Mat3:
         """Return the matrix product A B."""

@@ -1,0 +1,108 @@
+"""Where the two wings meet: an algorithm of a model becomes a compiled function."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
+from kinetree.expr import Expr, Port, Program, Tracer
+from kinetree.model import Model
+from kinetree.model.regroup import regrouped
+from kinetree.runtime.declaration import Declaration, Option
+from kinetree.runtime.function import Function
+
+
+def robot_function(model: Model, algorithm: Algorithm) -> Function:
+    """Return the compiled function of this algorithm for this model; nothing is compiled yet."""
+    return Function(declare(model, algorithm))
+
+
+def declare(model: Model, algorithm: Algorithm) -> Declaration:
+    """Return what the runtime must know of this algorithm for this model."""
+    inputs = {name: shape_of(shape, model) for name, shape in (*algorithm.inputs.items(), *algorithm.optional.items())}
+    outputs = {name: shape_of(shape, model) for name, shape in algorithm.outputs.items()}
+
+    def trace(optional: tuple[str, ...], options: Mapping[str, str]) -> Program:
+        return traced(model, algorithm, optional, options)
+
+    return Declaration(
+        name=algorithm.name,
+        doc=inspect.getdoc(algorithm.function) or "",
+        inputs=tuple(Port(name, shape) for name, shape in inputs.items()),
+        outputs=tuple(Port(name, shape) for name, shape in outputs.items()),
+        trace=trace,
+        identity=lambda: identity(model),
+        optional=tuple(algorithm.optional),
+        options=tuple(Option(name, choices) for name, choices in algorithm.options.items()),
+        describe=lambda port: describe(model, port),
+        reduce=lambda: (function_of, (model, algorithm.name)),
+    )
+
+
+def function_of(model: Model, name: str) -> Function:
+    """Return the function of this name: how a pickled function comes back."""
+    return robot_function(model, ALGORITHMS[name])
+
+
+def traced(model: Model, algorithm: Algorithm, optional: Sequence[str], options: Mapping[str, str]) -> Program:
+    """Return the program of an algorithm for a model, with these optional inputs and options."""
+    tracer = Tracer()
+    shapes = {**algorithm.inputs, **{name: algorithm.optional[name] for name in optional}}
+    arguments = {}
+    for name, shape in shapes.items():
+        port = Port(name, shape_of(shape, model))
+        arguments[name] = _nested(tracer.input(port), port.shape)
+    result = algorithm.function(regrouped(model) if algorithm.joint_space else model, **arguments, **options)
+    results = (result,) if len(algorithm.outputs) == 1 else result
+    outputs = {
+        name: (shape_of(shape, model), list(_flat(entries)))
+        for (name, shape), entries in zip(algorithm.outputs.items(), results, strict=True)
+    }
+    return tracer.program(outputs)
+
+
+def _nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
+    """Return flat row-major entries as nested lists of this shape."""
+    if len(shape) == 1:
+        return entries
+    step = len(entries) // shape[0]
+    return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+
+
+def _flat(entries: Any) -> Iterator[Any]:
+    """Yield the scalars of nested sequences, row-major."""
+    if isinstance(entries, (list, tuple)):
+        for entry in entries:
+            yield from _flat(entry)
+    else:
+        yield entries
+
+
+def describe(model: Model, port: Port) -> str:
+    """Return what an input is made of, for error messages."""
+    if port.name == "f_ext":
+        return f"one wrench (n, f) for each of the nb = {model.nb} moving bodies: {_listed(model.body_names)}"
+    symbol = "nq" if port.name == "q" else "nv"
+    return f"this robot has {symbol} = {port.size}: joints {_listed(model.joint_names)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
+
+
+def identity(model: Model) -> bytes:
+    """Return what the programs of a model depend on beside kinetree's source: its numbers, and foreign joints."""
+    foreign = {type(body.joint) for body in model.bodies if not type(body.joint).__module__.startswith("kinetree.")}
+    return (model.digest + "".join(sorted(map(_source, foreign)))).encode()
+
+
+@lru_cache
+def _source(joint_type: Callable[..., Any]) -> str:
+    try:
+        return inspect.getsource(joint_type)
+    except (OSError, TypeError):
+        return os.urandom(16).hex()  # typed at a prompt: never the same function in another process
