@@ -1,0 +1,233 @@
+"""The general path's arguments: which is which, whatever they come as, turned into arrays that a kernel can read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.expr import Port
+from kinetree.runtime.declaration import Declaration, Variant
+
+Array = np.ndarray[Any, Any]
+
+
+class Call(NamedTuple):
+    """A call whose arguments have names, and are not looked at yet."""
+
+    values: tuple[object, ...]  # the inputs that are given, in the order of the declaration
+    optional: tuple[str, ...]
+    options: tuple[tuple[str, str], ...]
+    out: object
+
+
+class Inputs(NamedTuple):
+    """The arguments of a call as arrays."""
+
+    variant: Variant
+    ports: tuple[Port, ...]
+    arrays: list[Array]  # of the dtype of the variant, native, aligned; each state of the shape of its port
+    lead: tuple[int, ...]  # the leading axes of the result
+
+
+def bind(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
+    """Return the call with these arguments."""
+    required = declaration.required
+    if not kwargs and len(args) == len(required):
+        return Call(args, (), declaration.default_options, None)
+    given = _by_name(declaration, args, kwargs)
+    missing = [port.name for port in required if port.name not in given]
+    if missing:
+        raise ArgumentError(f"{declaration.name} needs {_and(missing)} too: {_usage(declaration)}")
+    optional = tuple(name for name in declaration.optional if given.get(name) is not None)
+    values = tuple(given[port.name] for port in declaration.ports(optional))
+    options = tuple(
+        (option.name, _choice(declaration, option.name, option.choices, given.get(option.name, option.choices[0])))
+        for option in declaration.options
+    )
+    return Call(values, optional, options, given.get("out"))
+
+
+def _by_name(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object]:
+    positional = [port.name for port in declaration.inputs]
+    if len(args) > len(positional):
+        raise ArgumentError(f"{declaration.name} got {len(args)} positional arguments: {_usage(declaration)}")
+    given = dict(zip(positional, args, strict=False))
+    known = [*positional, *(option.name for option in declaration.options), "out"]
+    for name, value in kwargs.items():
+        if name not in known:
+            raise ArgumentError(f"{declaration.name} has {unknown_name('argument', name, known)}")
+        if name in given:
+            raise ArgumentError(f"{declaration.name} got {name} twice, by position and by name")
+        given[name] = value
+    return given
+
+
+def _choice(declaration: Declaration, name: str, choices: tuple[str, ...], value: object) -> str:
+    if not isinstance(value, str) or value not in choices:
+        legal = " or ".join(repr(c) for c in choices)
+        raise ArgumentError(f"{declaration.name}: {name} is {_short(value)}, it must be {legal}")
+    return value
+
+
+def _usage(declaration: Declaration) -> str:
+    return f"call it as {declaration.name}{declaration.signature()}"
+
+
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def convert(declaration: Declaration, call: Call) -> Inputs:
+    """Return the arguments of a call as arrays of one dtype, with the leading axes of the result.
+
+    The dtype is float32 where all inputs are float32, and float64 otherwise.
+    """
+    ports = declaration.ports(call.optional)
+    arrays = [_array(declaration, port, value) for port, value in zip(ports, call.values, strict=True)]
+    single = all(array.dtype.type is np.float32 for array in arrays)
+    dtype = "float32" if single and arrays else "float64"
+    leads = [_lead(declaration, port, array) for port, array in zip(ports, arrays, strict=True)]
+    lead = _broadcast(declaration, ports, arrays, leads)
+    wanted = np.dtype(dtype)
+    plain = [a if a.dtype is wanted and a.flags.aligned else _plain(a, wanted) for a in arrays]
+    return Inputs(Variant(call.optional, call.options, dtype), ports, plain, lead)
+
+
+def _array(declaration: Declaration, port: Port, value: object) -> Array:
+    """Return the value as an array of real numbers."""
+    array = value if type(value) is np.ndarray else _from_object(declaration, port, value)
+    if array.dtype.kind not in "fiu":
+        raise ArgumentError(
+            f"{declaration.name}: {port.name} has dtype {array.dtype}, which is no real number: "
+            f"give it floats or integers; {declaration.describe(port)}"
+        )
+    return array
+
+
+def _from_object(declaration: Declaration, port: Port, value: object) -> Array:
+    where = f"{declaration.name}: {port.name}"
+    if value is None:
+        raise ArgumentError(f"{where} is None: give it an array; {declaration.describe(port)}")
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(value, masked.MaskedArray) and masked.is_masked(value):
+        raise ArgumentError(f"{where} has masked entries: fill them first, as with {port.name}.filled(0.0)")
+    try:
+        return np.asarray(value)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ArgumentError(
+            f"{where} is a {type(value).__name__} that NumPy cannot make an array of ({error}); "
+            f"{declaration.describe(port)}"
+        ) from error
+
+
+def _lead(declaration: Declaration, port: Port, array: Array) -> tuple[int, ...]:
+    """Return the axes before those of one state."""
+    shape: tuple[int, ...] = array.shape
+    inner = array.ndim - len(port.shape)
+    if inner >= 0 and shape[inner:] == port.shape:
+        return shape[:inner]
+    given = "is a scalar" if array.ndim == 0 else f"has shape {array.shape}"
+    raise ArgumentError(
+        f"{declaration.name}: {port.name} {given}, {declaration.describe(port)}. "
+        f"Give it shape {port.shape}, or {_batch_shape(port)} for a batch{_hint(port, array)}."
+    )
+
+
+def _batch_shape(port: Port) -> str:
+    return f"(..., {', '.join(map(str, port.shape))})" if port.shape else "(...)"
+
+
+def _hint(port: Port, array: Array) -> str:
+    """Return what to do about the shapes that are often mistaken."""
+    name = port.name
+    if port.shape and array.shape == (*port.shape, 1):
+        return f": a column is {name}.ravel() as one state"
+    if len(port.shape) == 1 and array.ndim == 2 and array.shape[0] == port.shape[0]:
+        return f": {name}.T, if its columns are the states"
+    if array.ndim and array.size == port.size:
+        return f": {name}.reshape({port.shape}), if these are the entries of one state"
+    return ""
+
+
+def _broadcast(
+    declaration: Declaration, ports: tuple[Port, ...], arrays: list[Array], leads: list[tuple[int, ...]]
+) -> tuple[int, ...]:
+    first = leads[0] if leads else ()
+    if all(lead == first for lead in leads):
+        return first
+    try:
+        return np.broadcast_shapes(*leads)
+    except ValueError:
+        shapes = [f"{port.name} {array.shape}" for port, array in zip(ports, arrays, strict=True)]
+        raise ArgumentError(
+            f"{declaration.name}: the batch axes of these shapes do not broadcast: {', '.join(shapes)}. "
+            f"The axes before the last {'ones' if any(len(p.shape) > 1 for p in ports) else 'one'} must be equal, "
+            "or 1, or left out, as NumPy has it"
+        ) from None
+
+
+def _plain(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Return the array in this dtype, native and aligned."""
+    if array.dtype == dtype and array.flags.aligned:  # the same dtype, another object
+        return array
+    with np.errstate(over="ignore"):  # a long double beyond float64 is inf, which is passed on
+        return np.array(array, dtype=dtype, order="C")
+
+
+def check_out(declaration: Declaration, port: Port, out: object, shape: tuple[int, ...], dtype: str) -> Array:
+    """Return `out` if results of this shape and dtype can be written to it."""
+    name = "out" if len(declaration.outputs) == 1 else f"out for {port.name}"
+    where = f"{declaration.name}: {name}"
+    wanted = f"a writeable array of shape {shape} and dtype {dtype}"
+    if not isinstance(out, np.ndarray):
+        raise ArgumentError(f"{where} is a {type(out).__name__}, it must be {wanted}")
+    if out.shape != shape:
+        raise ArgumentError(f"{where} has shape {out.shape}, it must be {wanted}")
+    if out.dtype != np.dtype(dtype):
+        reason = "the result is float32 only where all inputs are"
+        raise ArgumentError(f"{where} has dtype {out.dtype}, it must be {wanted} ({reason})")
+    if not out.flags.writeable:
+        raise ArgumentError(f"{where} is read-only, it must be {wanted}")
+    return out
+
+
+def strides(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
+    """Return how many bytes are between consecutive states, 0 if all are one.
+
+    None where a kernel cannot read the array as it lies: a state is not contiguous in row-major order, or the states
+    are not at one distance.
+    """
+    outer = array.ndim - len(shape)
+    own = array.shape[:outer]
+    size = array.itemsize
+    if array.flags.c_contiguous and own == lead:
+        for n in shape:
+            size *= n
+        return size
+    for n, stride in zip(reversed(shape), reversed(array.strides[outer:]), strict=True):
+        if n != 1 and stride != size:
+            return None
+        size *= n
+    moving = [(n, stride) for n, stride in zip(own, array.strides, strict=False) if n != 1]
+    if not moving:
+        return 0
+    if [n for n, _ in moving] != [n for n in lead if n != 1]:
+        return None  # broadcast along some of the axes only
+    distance = moving[-1][1]
+    span = distance
+    for n, stride in reversed(moving):
+        if stride != span:
+            return None
+        span *= n
+    return distance

@@ -1,0 +1,235 @@
+"""`Function`: what a user calls. It compiles when first called, and then is as quick as a built-in function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.expr import Program
+from kinetree.runtime import arguments, batch, glue, kernels
+from kinetree.runtime.arguments import Array, Inputs
+from kinetree.runtime.declaration import Declaration, Variant
+
+
+class Function:
+    """A compiled function of NumPy arrays.
+
+    It takes one state or, with leading axes, many: those broadcast as NumPy's do, and the result has them too. Plain
+    contiguous arrays are quickest; lists, integers, strided arrays and other byte orders are converted. The result is
+    float32 only where all arrays given are float32. NaN and inf are no errors: they reach the outputs that depend on
+    them. ``out=`` takes the result; it may overlap the arguments.
+
+    Each variant (which optional arguments are given, the options, the dtype, one state or many) is compiled when it is
+    first used, or ahead by `warmup`, and kept in a cache on disk. Functions can be called from several threads, also
+    for the first time.
+
+    Parameters
+    ----------
+    declaration : Declaration
+        What to compile.
+    lanes : int, optional
+        How many states of a batch are computed side by side: 1, 2, 4, 8 or 16. By default the environment variable
+        ``KINETREE_LANES`` if there is one, else what suits the processor. The results are the same.
+
+    Raises
+    ------
+    ArgumentError
+        When called, for wrong arguments: the message says what was given, what is expected and what to do.
+
+    Notes
+    -----
+    Each function is the one instance of a class of its own, because then ``__call__`` can be a static method that *is*
+    the compiled glue: Python finds it in the class and runs no Python code on the way.
+    """
+
+    __name__: str
+
+    def __new__(cls, declaration: Declaration, lanes: int | None = None) -> Self:
+        """Make the instance with a class of its own."""
+        members = {"__doc__": declaration.doc, "__module__": cls.__module__}
+        own: type[Self] = type(declaration.name, (cls,), members)
+        return object.__new__(own)
+
+    def __init__(self, declaration: Declaration, lanes: int | None = None) -> None:
+        self.declaration = declaration
+        self.__name__ = self.__qualname__ = declaration.name
+        self.__signature__ = declaration.signature()
+        self._lanes = None if lanes is None else batch.check_lanes(lanes)
+        self._programs: dict[tuple[Any, ...], Program] = {}
+        self._singles: dict[Variant, kernels.Single] = {}
+        self._batches: dict[tuple[Variant, int | None], batch.BatchKernel] = {}
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        """Call the function; once something is compiled, the glue is here instead."""
+        return self._general(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<kinetree function {self.__name__}{self.__signature__}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make this function again: from its robot and its name."""
+        if self.declaration.reduce is None:
+            raise TypeError(f"{self.__name__} cannot be pickled: it does not say where it comes from")
+        return self.declaration.reduce()
+
+    def __copy__(self) -> Self:
+        """Return the function itself: it cannot change."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return the function itself: it cannot change."""
+        return self
+
+    @property
+    def op_count(self) -> dict[str, int]:
+        """How many operations of each kind one state takes, after optimisation (no optional arguments)."""
+        return self._program(self._default).op_count()
+
+    def listing(self) -> str:
+        """Return the optimised program as text, one operation a line (no optional arguments)."""
+        from kinetree.expr.listing import listing
+
+        return listing(self._program(self._default))
+
+    def warmup(
+        self,
+        *,
+        dtype: str = "float64",
+        optional: tuple[str, ...] = (),
+        single: bool = True,
+        batch: bool = True,
+        **options: str,
+    ) -> None:
+        """Compile ahead what a later call would compile.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32"}
+            Of the arguments.
+        optional : tuple of str
+            The optional arguments that will be given.
+        single, batch : bool
+            Whether there will be calls with one state, and with many.
+        **options : str
+            As in the call.
+
+        Raises
+        ------
+        ArgumentError
+            For a dtype, an argument or an option that there is not.
+        """
+        if dtype not in ("float64", "float32"):
+            raise ArgumentError(f"{self.__name__}: dtype is {dtype!r}, it must be 'float64' or 'float32'")
+        given: Mapping[str, object] = {p.name: 0.0 for p in self.declaration.required}
+        call = arguments.bind(self.declaration, (), {**given, **dict.fromkeys(optional, 0.0), **options})
+        variant = Variant(call.optional, call.options, dtype)
+        if single:
+            self._single(variant)
+        if batch:
+            self._batch(variant)
+
+    @property
+    def _default(self) -> Variant:
+        return Variant((), self.declaration.default_options, "float64")
+
+    def _general(self, *args: object, **kwargs: object) -> Any:
+        """Take the arguments in any form: where all calls go that the glue does not take."""
+        declaration = self.declaration
+        call = arguments.bind(declaration, args, kwargs)
+        inputs = arguments.convert(declaration, call)
+        shapes = [inputs.lead + port.shape for port in declaration.outputs]
+        dtype = inputs.variant.dtype
+        given = self._given(call.out, shapes, dtype)
+        places = [self._place(k, out, shapes[k], inputs) for k, out in enumerate(given)]
+        if 0 not in inputs.lead:
+            self._run(inputs, places)
+        results = []
+        for out, place in zip(given, places, strict=True):
+            if out is not None and out is not place:
+                np.copyto(out, place)
+            results.append(place if out is None else out)
+        if len(results) == 1:
+            return results[0]
+        return (declaration.result or tuple)(tuple(results))
+
+    def _given(self, out: object, shapes: list[tuple[int, ...]], dtype: str) -> list[Array | None]:
+        """Return the arrays that the user gave for the results."""
+        ports = self.declaration.outputs
+        if out is None:
+            return [None] * len(ports)
+        outs = (out,) if len(ports) == 1 else out
+        if not isinstance(outs, tuple | list) or len(outs) != len(ports):
+            names = ", ".join(port.name for port in ports)
+            raise ArgumentError(f"{self.__name__}: out must be a tuple of {len(ports)} arrays, for {names}")
+        each = zip(ports, outs, shapes, strict=True)
+        return [arguments.check_out(self.declaration, port, o, shape, dtype) for port, o, shape in each]
+
+    def _place(self, k: int, out: Array | None, shape: tuple[int, ...], inputs: Inputs) -> Array:
+        """Return where to compute an output: in `out`, or in new memory if it cannot be written in place."""
+        port = self.declaration.outputs[k]
+        if (
+            out is not None
+            and batch.writable(out, inputs.lead, port)
+            and not any(np.may_share_memory(out, array) for array in inputs.arrays)
+        ):
+            return out
+        return np.empty(shape, inputs.variant.dtype)
+
+    def _run(self, inputs: Inputs, places: list[Array]) -> None:
+        ins = [batch.lay(array, inputs.lead, port) for array, port in zip(inputs.arrays, inputs.ports, strict=True)]
+        ports = self.declaration.outputs
+        outs = [batch.lay(array, inputs.lead, port) for array, port in zip(places, ports, strict=True)]
+        if inputs.lead == ():
+            self._single(inputs.variant).kernel.run(ins, outs)
+        else:
+            n = 1
+            for m in inputs.lead:
+                n *= m
+            self._batch(inputs.variant).run(ins, outs, n)
+
+    def _program(self, variant: Variant) -> Program:
+        """Return the optimised program of a variant, the same for every dtype."""
+        from kinetree.passes.pipeline import optimize
+
+        key = variant[:2]
+        with kernels.lock:
+            if key not in self._programs:
+                self._programs[key] = optimize(self.declaration.traced(variant))
+            return self._programs[key]
+
+    def _single(self, variant: Variant) -> kernels.Single:
+        known = self._singles.get(variant)
+        if known is not None:
+            return known
+        with kernels.lock:
+            if variant not in self._singles:
+                self._singles[variant] = kernels.single(self.declaration, variant, lambda: self._program(variant))
+                self._install()
+            return self._singles[variant]
+
+    def _batch(self, variant: Variant) -> batch.BatchKernel:
+        lanes = batch.forced_lanes() if self._lanes is None else self._lanes
+        known = self._batches.get((variant, lanes))
+        if known is not None:
+            return known
+        with kernels.lock:
+            if (variant, lanes) not in self._batches:
+                self._batches[variant, lanes] = kernels.batched(
+                    self.declaration, variant, lanes, lambda: self._program(variant)
+                )
+            return self._batches[variant, lanes]
+
+    def _install(self) -> None:
+        """Make the glue of all compiled variants with default options this function's ``__call__``.
+
+        Each takes the calls that it knows and hands the others to the next, the last one to the general path.
+        """
+        target: Any = self._general
+        for variant, made in reversed(self._singles.items()):
+            if made.glue is not None and variant.options == self.declaration.default_options:
+                target = glue.builtin(self.__name__, made.glue, target, made.loaded)
+        if target != self._general:
+            type(self).__call__ = staticmethod(target)  # type: ignore[method-assign]

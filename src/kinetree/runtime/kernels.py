@@ -1,0 +1,137 @@
+"""A variant of a function to code in memory: from the disk cache, or traced, optimised and compiled.
+
+llvmlite and the compiler wing are imported here when they are first needed, and a cached function needs no tracing.
+All work is done under one lock, so that of two threads that want the same kernel one compiles and the other waits.
+Finer locks would gain nothing (llvmlite has a single lock of its own) and could deadlock where tracing one function
+calls another. A fork waits for the lock, so that a child never inherits LLVM at work in a thread that it does not have.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import llvmlite
+import numpy as np
+
+from kinetree.expr import Program
+from kinetree.runtime import batch, cache, glue, layout
+from kinetree.runtime.declaration import Declaration, Variant
+
+if TYPE_CHECKING:
+    from kinetree.backends.llvm import Code, Loaded, Target
+
+lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    global lock
+    lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=lambda: lock.acquire(), after_in_parent=lambda: lock.release(), after_in_child=_renew_lock
+    )
+
+
+class Single(NamedTuple):
+    """One state at a time: the kernel for the general path, and where the call glue is, if there is any."""
+
+    kernel: batch.SingleKernel
+    glue: int | None
+    loaded: Loaded
+
+
+@functools.cache
+def array_layout() -> layout.Layout | None:
+    """Return where arrays keep what the glue reads, None where glue cannot be used."""
+    return layout.find()
+
+
+@functools.cache
+def _register_symbols() -> None:
+    import llvmlite.binding
+
+    for name, address in glue.symbols().items():
+        llvmlite.binding.add_symbol(name, address)
+
+
+def single(declaration: Declaration, variant: Variant, program: Callable[[], Program]) -> Single:
+    """Return the single-state kernel of a variant; `program` is called only where the cache does not have it."""
+    from kinetree.backends.llvm import Target, compile_single, load
+
+    target = Target.host()
+    where = array_layout()
+    extra = ""
+    if where is not None and len(declaration.outputs) == 1:
+        extra = glue.emit(declaration.ports(variant.optional), declaration.outputs[0], variant.dtype, where)
+        _register_symbols()
+
+    def compiled() -> Code:
+        return compile_single(program(), dtype=variant.dtype, target=target, extra_ir=extra)
+
+    code = _code(declaration, variant, target, ("single", extra), compiled)
+    loaded = load(code)
+    if extra:
+        glue.set_scratch(loaded.address("kt_set_scratch"), code.scratch)
+    return Single(batch.SingleKernel(loaded, code.scratch), loaded.address("kt_call") if extra else None, loaded)
+
+
+def batched(
+    declaration: Declaration, variant: Variant, lanes: int | None, program: Callable[[], Program]
+) -> batch.BatchKernel:
+    """Return the batch kernel of a variant; `lanes` is the host's preferred count if None."""
+    from kinetree.backends.llvm import Target, compile_batch, load
+
+    target = Target.host()
+    width = target.lanes(variant.dtype) if lanes is None else lanes
+
+    def compiled() -> Code:
+        return compile_batch(program(), dtype=variant.dtype, target=target, lanes=width)
+
+    code = _code(declaration, variant, target, ("batch", str(width)), compiled)
+    return batch.BatchKernel(load(code), code.scratch, width)
+
+
+def _code(
+    declaration: Declaration,
+    variant: Variant,
+    target: Target,
+    kind: tuple[str, ...],
+    compiled: Callable[[], Code],
+) -> Code:
+    key = cache_key(declaration, variant, target, kind)
+    code = None if key is None else cache.load(key)
+    if code is None:
+        code = compiled()
+        if key is not None:
+            cache.store(key, code)
+    return code
+
+
+def cache_key(declaration: Declaration, variant: Variant, target: Target, kind: tuple[str, ...]) -> str | None:
+    """Return the digest of all that this code depends on, None if that cannot be known."""
+    source = cache.source_digest()
+    if source is None:
+        return None
+    return cache.digest([source, _abi(), repr(target), declaration.name, declaration.identity(), repr(variant), *kind])
+
+
+@functools.cache
+def _abi() -> str:
+    """Return what marks the Python, NumPy and llvmlite that code is made with, and for."""
+    known: tuple[Any, ...] = (
+        llvmlite.__version__,
+        sys.implementation.cache_tag,
+        sys.abiflags if hasattr(sys, "abiflags") else "",
+        object.__basicsize__,
+        tuple.__basicsize__,
+        np.__version__.split(".")[0],
+        None if array_layout() is None else layout.numpy_api().abi,
+    )
+    return repr(known)

@@ -1,0 +1,127 @@
+"""Where NumPy and Python keep what the call glue reads: offsets in their structs, verified against live objects.
+
+The offsets follow `object.__basicsize__` and `tuple.__basicsize__`, so they hold for free-threaded Python and for
+debug builds too. Where one of them does not hold, `find` says so by returning None, and no glue is made: calls then
+take the general path, which reads arrays through their Python attributes only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # NPY_ARRAY_C_CONTIGUOUS, ...
+TYPE_NUMBER = {"float32": 11, "float64": 12}  # NPY_FLOAT, NPY_DOUBLE
+
+
+class Layout(NamedTuple):
+    """Offsets in bytes, from the address of an object."""
+
+    type: int  # PyObject.ob_type
+    length: int  # PyVarObject.ob_size
+    items: int  # PyTupleObject.ob_item
+    data: int  # PyArrayObject.data, ...
+    nd: int
+    dims: int
+    descr: int
+    flags: int
+    byteorder: int  # PyArray_Descr.byteorder, ...
+    type_number: int
+
+
+class NumpyApi(NamedTuple):
+    """What the glue takes from NumPy's C API."""
+
+    abi: int  # PyArray_GetNDArrayCVersion()
+    array_new: int  # the address of PyArray_New
+
+
+def numpy_api() -> NumpyApi:
+    """Return the entries of NumPy's C API capsule that the glue needs."""
+    core: Any = getattr(np, "_core", None) or np.core  # NumPy 2, NumPy 1
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    pointer = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
+    table = ctypes.cast(pointer(core._multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+    if table[2] != id(np.ndarray):  # &PyArray_Type
+        raise RuntimeError("NumPy's C API table is not the one that is known")
+    version = ctypes.PYFUNCTYPE(ctypes.c_uint)(table[0] or 0)
+    return NumpyApi(version(), table[93] or 0)
+
+
+def find() -> Layout | None:
+    """Return the layout of this Python and NumPy, None where it is not the one that is known."""
+    if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    head = object.__basicsize__
+    layout = Layout(
+        type=head - 8,
+        length=head,
+        items=tuple.__basicsize__,
+        data=head,
+        nd=head + 8,
+        dims=head + 16,
+        descr=head + 40,
+        flags=head + 48,
+        byteorder=head + 10,
+        type_number=head + 12,
+    )
+    try:
+        api = numpy_api()
+        return layout if _holds(layout) and _makes_arrays(api) else None
+    except (AttributeError, RuntimeError, ValueError):
+        return None
+
+
+def _read(kind: Any, address: int) -> Any:
+    return kind.from_address(address).value
+
+
+def _holds(layout: Layout) -> bool:
+    """Return whether arrays and tuples of several kinds show what is expected at every offset."""
+    pair = ("first", "second")
+    if _read(ctypes.c_ssize_t, id(pair) + layout.length) != 2:
+        return False
+    if [_read(ctypes.c_void_p, id(pair) + layout.items + 8 * k) for k in (0, 1)] != [id(x) for x in pair]:
+        return False
+    frozen = np.zeros((2, 3))
+    frozen.flags.writeable = False
+    samples = (np.zeros((3, 5, 2)), np.zeros(4, np.float32), frozen, np.zeros((4, 6))[:, ::2], np.zeros(3, ">f8"))
+    return all(_shows(layout, array) for array in samples)
+
+
+def _shows(layout: Layout, array: np.ndarray[Any, Any]) -> bool:
+    at, descr = id(array), id(array.dtype)
+    flags = _read(ctypes.c_int, at + layout.flags)
+    expected = (
+        (array.flags.c_contiguous, CONTIGUOUS),
+        (array.flags.aligned, ALIGNED),
+        (array.flags.writeable, WRITEABLE),
+    )
+    byteorder = array.dtype.byteorder
+    return (
+        _read(ctypes.c_void_p, at + layout.type) == id(np.ndarray)
+        and _read(ctypes.c_void_p, at + layout.data) == array.ctypes.data
+        and _read(ctypes.c_int, at + layout.nd) == array.ndim
+        and _read(ctypes.c_void_p, at + layout.descr) == descr
+        and all(bool(flags & bit) is bool(known) for known, bit in expected)
+        and _dims(layout, array) == array.shape
+        and _read(ctypes.c_int, descr + layout.type_number) == array.dtype.num
+        and _read(ctypes.c_char, descr + layout.byteorder) == byteorder.encode()
+    )
+
+
+def _dims(layout: Layout, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    address = _read(ctypes.c_void_p, id(array) + layout.dims)
+    return tuple((ctypes.c_ssize_t * array.ndim).from_address(address))
+
+
+def _makes_arrays(api: NumpyApi) -> bool:
+    """Return whether PyArray_New is where it is expected to be."""
+    p, i = ctypes.c_void_p, ctypes.c_int
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, p, i, p, i, p, p, i, i, p)(api.array_new)
+    shape = (ctypes.c_ssize_t * 2)(2, 3)
+    made = new(id(np.ndarray), 2, ctypes.addressof(shape), TYPE_NUMBER["float64"], None, None, 0, 0, None)
+    return type(made) is np.ndarray and made.shape == (2, 3) and made.dtype == np.float64

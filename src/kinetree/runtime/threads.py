@@ -1,0 +1,188 @@
+"""The threads of long batches: how many, where they come from, and how they share one batch."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import os
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import SupportsIndex
+
+from kinetree.errors import ArgumentError
+
+_chosen: int | None = None
+
+
+def set_num_threads(n: SupportsIndex | None) -> None:
+    """Choose how many threads a long batch may use, the calling one included.
+
+    Parameters
+    ----------
+    n : int or None
+        At least 1. None goes back to the default: the environment variable ``KINETREE_NUM_THREADS``, or else as
+        many as the process has CPUs.
+
+    Raises
+    ------
+    ArgumentError
+        If `n` is no integer or less than 1.
+
+    Examples
+    --------
+    >>> set_num_threads(1)
+    >>> get_num_threads()
+    1
+    >>> set_num_threads(None)
+    """
+    global _chosen
+    _chosen = None if n is None else _count(n, "the number of threads")
+
+
+def get_num_threads() -> int:
+    """Return how many threads a long batch may use, the calling one included."""
+    if _chosen is not None:
+        return _chosen
+    setting = os.environ.get("KINETREE_NUM_THREADS", "").strip()
+    if setting:
+        try:
+            value: object = int(setting)
+        except ValueError:
+            value = setting
+        return _count(value, "KINETREE_NUM_THREADS")
+    return _available()
+
+
+def _count(value: object, what: str) -> int:
+    try:
+        n = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        n = 0
+    if n < 1 or isinstance(value, bool):
+        raise ArgumentError(f"{what} is {value!r}, it must be an integer of at least 1")
+    return n
+
+
+def _available() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Job:
+    """States 0 to n - 1, handed out in chunks to whoever asks next.
+
+    Attributes
+    ----------
+    run : callable
+        Makes what one thread needs: ``run()`` returns ``chunk(start, count)``, called by that thread only.
+    """
+
+    def __init__(self, run: Callable[[], Callable[[int, int], None]], n: int, chunk: int) -> None:
+        self.run = run
+        self.n = n
+        self.chunk = chunk
+        self.error: BaseException | None = None
+        self._next = 0
+        self._helping = 0
+        self._lock = threading.Lock()
+        self._left: SimpleQueue[None] = SimpleQueue()
+
+    def work(self) -> None:
+        """Run chunks until there are none."""
+        chunk = self.run()
+        while (start := self._take()) is not None:
+            chunk(start, min(self.chunk, self.n - start))
+
+    def help(self) -> None:
+        """Do as `work` does, from a thread of the pool: an error is kept for the thread that owns the job."""
+        with self._lock:
+            if self._next >= self.n:
+                return
+            self._helping += 1
+        try:
+            self.work()
+        except BaseException as error:
+            self.error = error
+            self._stop()
+        finally:
+            with self._lock:
+                self._helping -= 1
+            self._left.put(None)
+
+    def finish(self) -> None:
+        """Hand out no more chunks and wait for the helpers, whatever interrupts this thread meanwhile."""
+        interrupted: BaseException | None = None
+        while self._stop():  # counted anew each time: an interrupt may lose what get() returned
+            try:
+                self._left.get()
+            except BaseException as error:  # one more Ctrl-C
+                interrupted = error
+        if interrupted is not None:
+            raise interrupted
+
+    def _take(self) -> int | None:
+        with self._lock:
+            start = self._next
+            self._next += self.chunk
+        return start if start < self.n else None
+
+    def _stop(self) -> int:
+        """Hand out no more chunks; return how many helpers are still at work."""
+        with self._lock:
+            self._next = self.n
+            return self._helping
+
+
+class Pool:
+    """Threads that wait for jobs. They are daemons: an idle one must not keep a process alive."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Job] = SimpleQueue()
+        self._threads = 0
+        self._lock = threading.Lock()
+
+    def share(self, job: Job, threads: int) -> None:
+        """Run a job on this thread and on `threads - 1` others, and return when all of it is done.
+
+        Raises
+        ------
+        BaseException
+            What one of the threads raised, KeyboardInterrupt in this one included, after all have stopped.
+        """
+        try:
+            for _ in range(min(threads - 1, self._grown(threads - 1))):
+                self._jobs.put(job)
+            job.work()
+        finally:
+            job.finish()
+        if job.error is not None:
+            raise job.error
+
+    def _grown(self, threads: int) -> int:
+        """Return how many threads there are, after adding those that are missing."""
+        with self._lock, contextlib.suppress(RuntimeError):  # no more threads: the ones there are will do
+            while self._threads < threads:
+                name = f"kinetree-{self._threads}"
+                threading.Thread(target=self._serve, name=name, daemon=True).start()
+                self._threads += 1
+        return self._threads
+
+    def _serve(self) -> None:
+        while True:
+            job = self._jobs.get()
+            job.help()
+            del job  # the arrays of a finished batch must not live until the next one
+
+
+pool = Pool()
+
+
+def _after_fork() -> None:
+    global pool
+    pool = Pool()  # the threads and the locks of the parent are not ours
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
