@@ -1,0 +1,1 @@
+"""Recorded and made motions of a robot: reading, differentiating, making and writing them."""

@@ -1,0 +1,34 @@
+"""A piece of a motion: what readers yield and writers take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+BLOCK = 8192
+"""Rows in a block."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive samples of a motion.
+
+    Attributes
+    ----------
+    first : int
+        Index of the first sample in the whole motion.
+    t : (n,) array, or None
+        Times in s.
+    q : (n, nq) array
+    v, a : (n, nv) arrays, or None
+    """
+
+    first: int
+    t: Array | None
+    q: Array
+    v: Array | None
+    a: Array | None

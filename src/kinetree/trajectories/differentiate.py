@@ -1,0 +1,135 @@
+"""Velocities and accelerations of a sampled motion, by local polynomial fits on the manifold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import ArgumentError
+
+Array = NDArray[np.float64]
+Difference = Callable[[Array, Array], Array]
+
+DEGREE = 4
+WINDOW = 15
+_ROWS = 4096
+"""Samples fitted at once: bounds the memory, `_ROWS × window × nv` numbers."""
+
+
+def differentiate(
+    t: Array, x: Array, difference: Difference | None = None, *, window: int = WINDOW, degree: int = DEGREE
+) -> tuple[Array, Array]:
+    """Return the first and second derivative of samples, smoothed.
+
+    Around each sample i, a polynomial of `degree` is fitted by least squares to ``d_j = x_j ⊖ x_i`` over the
+    `window` samples nearest in order (one-sided at the ends), and differentiated at ``t_i``: a Savitzky–Golay
+    filter, for any spacing of the samples. On a Lie group with exponential coordinates d, both derivatives at d = 0
+    are the body's velocity and its rate, so the same fit serves quaternions. A polynomial motion of that degree
+    is recovered exactly; a window of one sample more than the degree does not smooth.
+
+    Parameters
+    ----------
+    t : (n,) array
+        Times in s, strictly increasing; any spacing.
+    x : (n, k) array
+        Samples: coordinates q, or velocities.
+    difference : callable, optional
+        ``difference(x0, x1)`` of batches, the tangent that leads from x0 to x1 (`Robot.difference`).
+        Plain subtraction by default.
+    window, degree : int
+        Samples in a fit, and the degree of its polynomial: degree < window ≤ n, degree ≥ 2.
+
+    Returns
+    -------
+    v, a : (n, m) arrays
+        First and second derivative at every sample, m entries as `difference` gives them.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer samples than the window, or times that do not increase.
+
+    Examples
+    --------
+    >>> t = np.array([0.0, 0.1, 0.3, 0.4, 0.7, 1.0])
+    >>> v, a = differentiate(t, 3 * t[:, None] ** 2, window=5)
+    >>> np.allclose(v[:, 0], 6 * t), np.allclose(a, 6)
+    (True, True)
+    """
+    _check(t, x, window, degree)
+    minus = _subtract if difference is None else difference
+    n = len(t)
+    first = np.clip(np.arange(n) - window // 2, 0, n - window)
+    parts = []
+    for start in range(0, n, _ROWS):
+        centre = np.arange(start, min(start + _ROWS, n))
+        near = first[centre, None] + np.arange(window)
+        span = t[near[:, -1]] - t[near[:, 0]]
+        w1, w2 = derivative_weights((t[near] - t[centre, None]) / span[:, None], degree)
+        d = minus(np.broadcast_to(x[centre, None], x[near].shape), x[near])
+        parts.append(
+            (
+                np.einsum("ij,ijk->ik", w1, d) / span[:, None],
+                np.einsum("ij,ijk->ik", w2, d) / span[:, None] ** 2,
+            )
+        )
+    return np.concatenate([v for v, _ in parts]), np.concatenate([a for _, a in parts])
+
+
+def derivative_weights(s: Array, degree: int) -> tuple[Array, Array]:
+    """Return the weights of the samples in the derivatives at 0 of the polynomial fitted to them.
+
+    Forsythe's discrete orthogonal polynomials: ``p_{k+1} = (s − α_k) p_k − β_k p_{k−1}``, orthogonal over the
+    points. The fit to y is ``Σ_k p_k (p_k·y)/(p_k·p_k)``, and its derivatives at 0 follow from those of p_k.
+
+    Parameters
+    ----------
+    s : (n, m) array
+        The points of n fits, distinct in each.
+    degree : int
+        Degree of the polynomial, less than m.
+
+    Returns
+    -------
+    w1, w2 : (n, m) arrays
+        First derivatives at 0 are ``Σ_j w1_j y_j``, second ones ``Σ_j w2_j y_j``.
+    """
+    p, p_before = np.ones_like(s), np.zeros_like(s)
+    at, at_before = np.array([1.0, 0.0, 0.0])[:, None], np.zeros((3, 1))  # p, p' and p'' at 0
+    norm_before = np.ones(len(s))
+    w1, w2 = np.zeros_like(s), np.zeros_like(s)
+    for k in range(degree + 1):
+        norm = np.sum(p * p, axis=1)
+        w1 += (at[1] / norm)[:, None] * p
+        w2 += (at[2] / norm)[:, None] * p
+        alpha = np.sum(s * p * p, axis=1) / norm
+        beta = norm / norm_before if k else np.zeros(len(s))
+        rate = np.stack([np.zeros_like(alpha), at[0] + 0 * alpha, 2 * at[1] + 0 * alpha])  # of the factor s
+        p, p_before = (s - alpha[:, None]) * p - beta[:, None] * p_before, p
+        at, at_before = rate - alpha * at - beta * at_before, at
+        norm_before = norm
+    return w1, w2
+
+
+def _subtract(x0: Array, x1: Array) -> Array:
+    return x1 - x0
+
+
+def _check(t: Array, x: Array, window: int, degree: int) -> None:
+    if not 2 <= degree < window:
+        raise ArgumentError(
+            f"a window of {window} samples is too small for degree {degree}: take at least {degree + 1}"
+        )
+    if len(t) != len(x):
+        raise ArgumentError(f"{len(t)} times for {len(x)} samples")
+    if len(t) < window:
+        raise ArgumentError(
+            f"{len(t)} samples are too few to differentiate with a window of {window}; "
+            f"give more, or a smaller window (at least {degree + 1})"
+        )
+    bad = np.flatnonzero(~(np.diff(t) > 0))
+    if len(bad):
+        i = int(bad[0]) + 1
+        raise ArgumentError(f"time must increase: sample {i} is at {t[i]:g} s, the one before it at {t[i - 1]:g} s")

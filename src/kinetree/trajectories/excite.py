@@ -1,0 +1,99 @@
+"""A smooth motion through the range of every joint, for when there is no recorded one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+_DENSE = 50
+"""Samples a period of the fastest harmonic on which peaks are looked for: they are then off by less than 0.2 %."""
+
+
+@dataclass(frozen=True)
+class Wave:
+    """One joint's periodic motion: ``centre + Σ_k s_k sin(k ω t) + c_k (cos(k ω t) − 1)``.
+
+    Attributes
+    ----------
+    centre : float
+        Where it starts and ends, at rest.
+    s, c : (K,) arrays
+        Coefficients of the harmonics k = 1..K.
+    period : float
+        ``2π/ω``, in s.
+    """
+
+    centre: float
+    s: Array
+    c: Array
+    period: float
+
+    def __call__(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return position, velocity and acceleration at the times t, each of the shape of t."""
+        w = 2 * np.pi / self.period * np.arange(1, len(self.s) + 1)
+        sin, cos = np.sin(np.multiply.outer(t, w)), np.cos(np.multiply.outer(t, w))
+        q = self.centre + sin @ self.s + (cos - 1) @ self.c
+        v = cos @ (self.s * w) - sin @ (self.c * w)
+        a = -sin @ (self.s * w * w) - cos @ (self.c * w * w)
+        return q, v, a
+
+
+def random_wave(
+    rng: np.random.Generator,
+    *,
+    lower: float,
+    upper: float,
+    velocity: float,
+    period: float,
+    harmonics: int = 5,
+    fraction: float = 0.9,
+) -> Wave:
+    """Return a random finite Fourier series that starts and ends at rest and keeps within limits.
+
+    Its velocity and acceleration are zero at t = 0 and t = period (the coefficients are projected onto
+    ``Σ k s_k = 0`` and ``Σ k² c_k = 0``), and it is scaled to fill `fraction` of the range of positions about its
+    middle, or to reach `fraction` of the velocity limit, whichever comes first.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the coefficients come from.
+    lower, upper : float
+        Limits of position (rad or m), both finite.
+    velocity : float
+        Limit of speed; may be infinite.
+    period : float
+        Duration, in s.
+    harmonics : int
+        Number of harmonics K, at least 3.
+    fraction : float
+        Part of the limits that is used, in (0, 1].
+
+    Examples
+    --------
+    >>> wave = random_wave(np.random.default_rng(0), lower=-1, upper=3, velocity=2, period=10)
+    >>> q, v, a = wave(np.linspace(0, 10, 1001))
+    >>> bool(q.min() > -1 and q.max() < 3 and abs(v).max() < 2)
+    True
+    """
+    if harmonics < 3:
+        raise ArgumentError(f"{harmonics} harmonics cannot start and end at rest: take at least 3")
+    k = np.arange(1, harmonics + 1)
+    s = _orthogonal_to(rng.normal(size=harmonics) / k, k)
+    c = _orthogonal_to(rng.normal(size=harmonics) / k, k * k)
+    unit = Wave(0.0, s, c, period)
+    q, v, _ = unit(np.linspace(0.0, period, _DENSE * harmonics + 1))
+    half = (q.max() - q.min()) / 2
+    scale = fraction * min((upper - lower) / 2 / half, velocity / np.abs(v).max())
+    offset = (q.max() + q.min()) / 2 * scale
+    return Wave((lower + upper) / 2 - offset, s * scale, c * scale, period)
+
+
+def _orthogonal_to(x: Array, n: NDArray[np.int_]) -> Array:
+    return np.asarray(x - n * (x @ n) / (n @ n), dtype=np.float64)

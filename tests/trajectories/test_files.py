@@ -1,0 +1,212 @@
+"""Tables read and written: the same bits back, and a clear error for each thing that may be wrong."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from kinetree.errors import ArgumentError, FormatError
+from kinetree.trajectories.block import BLOCK, Block
+from kinetree.trajectories.columns import Coordinates
+from kinetree.trajectories.read import open_trajectory
+from kinetree.trajectories.write import open_sink, whole_file
+
+ARM = Coordinates.of([("hip", 1, 1), ("knee", 1, 1)])
+HEADER = "t,q.hip,q.knee,v.hip,v.knee,a.hip,a.knee"
+
+
+def read(path):
+    """Return the whole motion as one block, and what the reader says of it."""
+    with open_trajectory(path, ARM) as reader:
+        blocks = list(reader.blocks())
+        parts = {x: [getattr(block, x) for block in blocks] for x in "tqva"}
+        whole = {x: None if part[0] is None else np.concatenate(part) for x, part in parts.items()}
+        assert [block.first for block in blocks] == list(range(0, len(whole["q"]), BLOCK))
+        return whole, reader
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="motion.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+TABLE = np.arange(14.0).reshape(2, 7) / 3
+ROWS = "\n".join(",".join(map(repr, row)) for row in TABLE.tolist())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{HEADER}\n{ROWS}\n",
+        f"\ufeff{HEADER}\r\n{ROWS}".replace("\n", "\r\n").replace("\r\r", "\r"),
+        f"# a comment\n\n{HEADER}\n{ROWS}\n\n# the end\n",
+        f"# recorded\n# {HEADER}\n{ROWS}",
+        ROWS,
+        f"{HEADER}\n{ROWS}".replace(",", ";"),
+        f"{HEADER}\n{ROWS}".replace(",", "\t"),
+        f"{HEADER}\n{ROWS}".replace(",", "  "),
+        '"' + f"{HEADER}\n{ROWS}".replace(",", '","').replace("\n", '"\n"') + '"',
+    ],
+)
+def test_csv_dialects(write, text):
+    motion, _ = read(write(text))
+    np.testing.assert_array_equal(motion["t"], TABLE[:, 0])
+    np.testing.assert_array_equal(np.hstack([motion[x] for x in "qva"]), TABLE[:, 1:])
+
+
+def test_columns_of_text_that_are_not_used_do_no_harm(write):
+    motion, reader = read(write('t,mode,hip,knee\n0,"up, left",1,2\n1,down,3,4\n'))
+    assert reader.ignored == ("mode",)
+    np.testing.assert_array_equal(motion["q"], [[1, 2], [3, 4]])
+    assert motion["v"] is None
+
+
+def test_long_files_come_in_blocks(write):
+    n = 2 * BLOCK + 3
+    motion, _ = read(write("t,hip,knee\n" + "".join(f"{k},{k}.5,-{k}\n" for k in range(n))))
+    np.testing.assert_array_equal(motion["t"], np.arange(n))
+    np.testing.assert_array_equal(motion["q"], np.stack([np.arange(n) + 0.5, -np.arange(n)], axis=1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("0,1,2\n1,nan,2", r"motion\.csv, line 3, column 'hip': nan is not a finite number"),
+        ("0,1,2\n1,1,-inf", "line 3, column 'knee': -inf is not a finite number"),
+        ("0,1,2\n\n# note\n1,1,abc", "line 5, column 'knee': 'abc' is not a number"),
+        ("0,1,2\n1,,2", "line 3, column 'hip': an empty field is not a number"),
+        ("0,1,2\n1,2", "line 3: 2 fields where 3 are expected"),
+        ("0,1,2\n1,2,3,4", "line 3: 4 fields where 3 are expected"),
+        ("", "there are no rows"),
+        ("0,1,2\n" * (BLOCK + 5) + "0,x,1", f"line {BLOCK + 7}, column 'hip': 'x' is not a number"),
+    ],
+)
+def test_a_bad_row_is_named(write, rows, message):
+    with pytest.raises(FormatError, match=message):
+        read(write(f"t,hip,knee\n{rows}\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "the file is empty"),
+        ("# only\n", "the file is empty"),
+        ("1,2\n", "2 columns without a header: expected 6"),
+        (b"\xff\xfe\x00\x01\xe9,1\n", "neither a text table nor an NPZ archive"),
+        (b"t,hip,knee\n0,1,2\n0,1,\xe9\n", "neither a text table nor an NPZ archive"),
+        (b"PK\x03\x04 rubbish", "not a readable NPZ archive"),
+        ("t,hip,knee\n0 1 2\n", "line 2: 1 fields where 3"),
+    ],
+)
+def test_a_bad_file_is_refused(write, content, message):
+    with pytest.raises(FormatError, match=message):
+        read(write(content))
+
+
+def npz(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def test_npz_under_any_name_and_words(write):
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, 2 * BLOCK + 1, 2))
+    motion, reader = read(write(npz(q=q, dq=v, qdd=a.astype(np.float32), note=np.array("x")), "motion.dat"))
+    assert reader.ignored == ("note",)
+    np.testing.assert_array_equal(motion["q"], q)
+    np.testing.assert_array_equal(motion["v"], v)
+    np.testing.assert_array_equal(motion["a"], a.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"v": np.zeros((3, 2))}, "there is no array 'q'; the archive has: v"),
+        ({"q": np.zeros((3, 3)), "t": np.arange(3)}, r"'q' has the shape \(3, 3\): expected \(n, 2\)"),
+        ({"q": np.zeros((3, 2)), "t": np.arange(4)}, "differ in length"),
+        ({"q": np.zeros((3, 2)) + 0j, "t": np.arange(3)}, "'q' has the type complex128: expected real"),
+        ({"q": np.array([[0, 1], [np.nan, 0]]), "t": np.arange(2)}, r"'q', row 1, column 0 \(hip\): nan"),
+        ({"q": np.zeros((3, 2))}, "must be a time"),
+        ({"q": np.zeros((3, 2)), "position": np.zeros((3, 2)), "t": np.arange(3)}, "'q' and 'position' are both q"),
+        ({"q": np.zeros((0, 2)), "t": np.zeros(0)}, "there are no rows"),
+        ({"q": np.array([[object()]])}, "not a readable NPZ"),
+        ({"q": np.zeros((3, 2)), "t": np.arange(3), "q_names": ["a", "b"]}, "those of another robot: a, b"),
+    ],
+)
+def test_a_bad_archive_is_refused(write, arrays, message):
+    with pytest.raises(FormatError, match=message):
+        read(write(npz(**arrays), "motion.npz"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_what_is_written_reads_back_to_the_bit(tmp_path, suffix):
+    rng = np.random.default_rng(1)
+    t, (q, v, a, tau) = np.cumsum(rng.uniform(size=50)), rng.normal(size=(4, 50, 2))
+    path = tmp_path / f"out.{suffix}"
+    with open_sink(str(path), ARM, time=True, motion=True) as sink:
+        for rows in (slice(0, 20), slice(20, 50)):
+            sink.add(Block(rows.start, t[rows], q[rows], v[rows], a[rows]), tau[rows])
+    motion, reader = read(path)
+    assert reader.ignored == ()
+    for x, array in (("t", t), ("q", q), ("v", v), ("a", a)):
+        np.testing.assert_array_equal(motion[x], array)
+    if suffix == "npz":
+        np.testing.assert_array_equal(np.load(path)["tau"], tau)
+    else:
+        table = np.genfromtxt(path, delimiter=",", names=True, deletechars="")
+        np.testing.assert_array_equal(np.stack([table["tau.hip"], table["tau.knee"]], axis=1), tau)
+    assert [f.name for f in tmp_path.iterdir()] == [path.name]
+
+
+def test_an_interrupted_writer_leaves_what_was_there(tmp_path):
+    path = tmp_path / "out.csv"
+    path.write_text("before")
+
+    def write_half():
+        with whole_file(path) as stream:
+            stream.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_is_written_through(tmp_path):
+    (tmp_path / "real.csv").write_text("before")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    with whole_file(tmp_path / "link.csv") as stream:
+        stream.write(b"after")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text() == "after"
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        ("out.txt", "cannot tell the format of .*: end it in .csv or .npz"),
+        ("no/out.csv", "there is no directory"),
+        ("folder.csv", "is a directory"),
+        ("in.csv", "is the trajectory that is read"),
+        ("in2.csv", "is the trajectory that is read"),
+    ],
+)
+def test_outputs_that_are_refused(tmp_path, out, message):
+    (tmp_path / "in.csv").write_text("x")
+    (tmp_path / "in2.csv").symlink_to(tmp_path / "in.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with (
+        pytest.raises(ArgumentError, match=message),
+        open_sink(str(tmp_path / out), ARM, time=True, motion=True, source=tmp_path / "in.csv"),
+    ):
+        pytest.fail("opened")
+    assert (tmp_path / "in.csv").read_text() == "x"
