@@ -32,3 +32,10 @@ class Block:
     q: Array
     v: Array | None
     a: Array | None
+
+    @property
+    def when(self) -> Array:
+        """The times (n,), or the numbers of the samples counted from 1 where there is no time."""
+        if self.t is not None:
+            return self.t
+        return np.arange(self.first + 1, self.first + 1 + len(self.q), dtype=np.float64)

@@ -1,0 +1,50 @@
+"""The command line: ``kinetree info`` and ``kinetree inverse-dynamics``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from kinetree.cli.parser import make_parser
+from kinetree.errors import KinetreeError
+
+FAILED = 1
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        0, or 1 for an error in what was given (told in one line), 130 if interrupted, 141 if the reader of the
+        output went away. Wrong usage leaves by `SystemExit` with 2, as argparse does.
+    """
+    arguments = make_parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Python would complain once more when it flushes standard output at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KinetreeError as error:
+        return _fail(str(error), FAILED)
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), FAILED)
+    return 0
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"kinetree: {message}", file=sys.stderr)
+    return code

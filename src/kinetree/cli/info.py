@@ -1,0 +1,154 @@
+"""``kinetree info``: what a robot is made of."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from kinetree.cli.terminal import console, load_robot, number
+from kinetree.robots import EMBEDDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kinetree.model import Body, Model
+    from kinetree.robot import Robot
+
+WORLD = -1
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the robot, or the list of those that need no file."""
+    out = console()
+    if arguments.robot is None:
+        out.print(embedded_table())
+        return
+    robot, warnings = load_robot(arguments)
+    model = robot.model
+    out.print(headline(robot))
+    if model.bodies:
+        out.print(joint_table(model))
+        out.print("[dim]rad, m, s, N·m, N, kg; a joint hangs on the one above it in its branch[/]")
+    for line in frame_lines(model):
+        out.print(line)
+    for line in missing_limits(model):
+        out.print(line)
+    for warning in [*warnings, *massless(model)]:
+        out.print(f"[yellow]warning:[/] {escape(warning)}")
+
+
+def embedded_table() -> Table:
+    """Return the table of the embedded robots."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in ("robot", "what it is", "base", "figures from", "licence"):
+        table.add_column(heading, no_wrap=heading in ("robot", "base"))
+    for robot in EMBEDDED.values():
+        base = "floating" if robot.floating else "fixed"
+        table.add_row(f"[bold]{robot.name}[/]", robot.description, base, robot.source, robot.licence)
+    return table
+
+
+def headline(robot: Robot) -> str:
+    """Return the robot in one line."""
+    counts = f"{len(robot.joint_names)} joints, nq = {robot.nq}, nv = {robot.nv}"
+    return f"[bold]{escape(robot.name)}[/]: {counts}, {robot.nb} moving bodies, {number(robot.mass)} kg"
+
+
+def joint_table(model: Model) -> Table:
+    """Return the joints as a tree, one a line."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("joint", no_wrap=True)
+    table.add_column("type", no_wrap=True)
+    table.add_column("range", no_wrap=True, justify="center")
+    for heading in ("speed", "effort"):
+        table.add_column(heading, no_wrap=True, justify="right")
+    table.add_column("body", no_wrap=True, overflow="ellipsis")
+    table.add_column("mass", no_wrap=True, justify="right")
+    for guide, body in tree(model):
+        limits = body.limits
+        has_range = math.isfinite(limits.lower) or math.isfinite(limits.upper)
+        table.add_row(
+            f"[dim]{guide}[/]{escape(body.joint_name)}",
+            escape(kind(body)),
+            f"{number(limits.lower)} … {number(limits.upper)}" if has_range else "–",
+            number(limits.velocity),
+            number(limits.effort),
+            escape(body.name),
+            number(float(body.inertia.m)),
+        )
+    return table
+
+
+def tree(model: Model) -> Iterator[tuple[str, Body]]:
+    """Yield the bodies, children after parents, each with its guide lines.
+
+    Where a body has one child, the child follows on the next line; only a branching indents. So a chain of any
+    length stays narrow.
+    """
+    children: dict[int, list[int]] = {}
+    for i, body in enumerate(model.bodies):
+        children.setdefault(body.parent, []).append(i)
+    stack = [("", "", i) for i in reversed(children.get(WORLD, []))]
+    while stack:
+        first, rest, i = stack.pop()
+        yield first, model.bodies[i]
+        below = children.get(i, [])
+        if len(below) == 1:
+            stack.append((rest, rest, below[0]))
+        for k, child in reversed(list(enumerate(below))):
+            if len(below) > 1:
+                mark, bar = ("└─ ", "   ") if k == len(below) - 1 else ("├─ ", "│  ")
+                stack.append((rest + mark, rest + bar, child))
+
+
+def kind(body: Body) -> str:
+    """Return a joint's type, with its axis if it has one.
+
+    An axis along a coordinate is named: ``revolute z``, ``prismatic -x``.
+    """
+    name = type(body.joint).__name__.lower()
+    axis = getattr(body.joint, "axis", None)
+    if axis is None:
+        return name
+    for k, letter in enumerate("xyz"):
+        if abs(axis[k]) == 1.0:
+            return f"{name} {'-' if axis[k] < 0 else ''}{letter}"
+    return f"{name} ({', '.join(number(float(x), 3) for x in axis)})"
+
+
+def frame_lines(model: Model) -> Iterator[str]:
+    """Yield, for the world and each body, the other frames that are fixed to it."""
+    fixed: dict[int, list[str]] = {}
+    for frame in model.frames:
+        if frame.body == WORLD or frame.name != model.bodies[frame.body].name:
+            fixed.setdefault(frame.body, []).append(frame.name)
+    for body, names in sorted(fixed.items()):
+        to = "the world" if body == WORLD else model.bodies[body].name
+        yield f"[dim]fixed to {escape(to)}:[/] {escape(', '.join(names))}"
+
+
+def missing_limits(model: Model) -> Iterator[str]:
+    """Yield what limits are missing, for joints of one degree of freedom."""
+    single = [body for body in model.bodies if len(body.v_index) == 1]
+    for what, fields in (("position", ("lower", "upper")), ("velocity", ("velocity",)), ("effort", ("effort",))):
+        names = [b.joint_name for b in single if not all(math.isfinite(getattr(b.limits, f)) for f in fields)]
+        if names:
+            which = "all joints" if len(names) == len(single) else escape(", ".join(names))
+            yield f"[dim]without a limit of {what}:[/] {which}"
+
+
+def massless(model: Model) -> list[str]:
+    """Return a warning that names the bodies which carry no mass, and nothing that has any."""
+    carried = [float(body.inertia.m) for body in model.bodies]
+    for i in reversed(range(model.nb)):
+        if model.bodies[i].parent != WORLD:
+            carried[model.bodies[i].parent] += carried[i]
+    names = [body.name for body, mass in zip(model.bodies, carried, strict=True) if mass == 0]
+    if not names:
+        return []
+    return [f"without mass, so that forward dynamics is singular: {', '.join(names)}"]

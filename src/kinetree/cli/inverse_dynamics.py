@@ -1,0 +1,101 @@
+"""``kinetree inverse-dynamics``: the joint torques of a motion."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.markup import escape
+
+from kinetree.cli.motion import Motion, coordinates_of, open_motion
+from kinetree.cli.plot import Picture, check_plot
+from kinetree.cli.summary import Summary
+from kinetree.cli.terminal import console, load_robot
+from kinetree.errors import ArgumentError
+from kinetree.robot import Robot
+from kinetree.trajectories.block import Array, Block
+from kinetree.trajectories.write import check_output, open_sink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LONG = 2_000_000
+"""Bytes (or samples) from which on progress is shown."""
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compute the torques; write, draw and sum them up as the arguments say."""
+    check_plot(arguments.plot)
+    robot, warnings = load_robot(arguments)
+    if robot.nv == 0:
+        raise ArgumentError(f"{robot.name} has no moving joint")
+    coordinates = coordinates_of(robot)
+    summary = Summary(robot, coordinates)
+    picture = Picture(robot, coordinates) if arguments.plot else None
+    with open_motion(arguments, robot, coordinates) as motion, ExitStack() as stack:
+        takers = [summary.add]
+        if picture is not None:
+            takers.append(picture.add)
+            if arguments.plot != "show":
+                check_output(arguments.plot, motion.source, (".png", ".svg", ".pdf"))
+        if arguments.output is not None:
+            sink = open_sink(arguments.output, coordinates, time=motion.timed, motion=motion.made, source=motion.source)
+            takers.append(stack.enter_context(sink).add)
+        for block in stack.enter_context(progress(motion, arguments.quiet)):
+            tau = torques(robot, block)
+            for take in takers:
+                take(block, tau)
+    if picture is not None:
+        picture.finish(arguments.plot)
+    if not arguments.quiet:
+        report(arguments, robot, motion, summary, warnings)
+
+
+def torques(robot: Robot, block: Block) -> Array:
+    """Return the joint torques (n, nv) of a block; `ArgumentError` names the first row where they are not finite."""
+    tau = np.asarray(robot.inverse_dynamics(block.q, block.v, block.a))
+    bad = np.flatnonzero(~np.isfinite(tau).all(axis=1))
+    if len(bad):
+        raise ArgumentError(
+            f"the torques of sample {block.first + int(bad[0]) + 1} are not finite: "
+            "a quaternion is zero, or a number is too large"
+        )
+    return tau
+
+
+@contextmanager
+def progress(motion: Motion, quiet: bool) -> Iterator[Iterable[Block]]:
+    """Give the motion's blocks, with a progress bar on a terminal if they are many."""
+    err = console(stderr=True)
+    if quiet or not err.is_terminal or motion.size < LONG:
+        yield motion.blocks
+        return
+    from rich.progress import Progress
+
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task("inverse dynamics", total=motion.size)
+
+        def watched() -> Iterator[Block]:
+            for block in motion.blocks:
+                yield block
+                done = motion.reader.position() if motion.reader else block.first + len(block.q)
+                bar.update(task, completed=done)
+
+        yield watched()
+
+
+def report(arguments: argparse.Namespace, robot: Robot, motion: Motion, summary: Summary, warnings: list[str]) -> None:
+    """Print what was done, the table, and what was written; to stderr if stdout has the torques."""
+    out = console(stderr=arguments.output == "-")
+    out.print(f"[bold]{escape(robot.name)}[/]: inverse dynamics of {summary.rows} samples, {escape(motion.how)}")
+    out.print(summary.table())
+    for warning in [*warnings, *motion.notes, *summary.warnings()]:
+        out.print(f"[yellow]warning:[/] {escape(warning)}")
+    columns = "t, q, v, a, tau" if motion.made else "t, tau" if motion.timed else "tau"
+    if arguments.output not in (None, "-"):
+        out.print(f"wrote {escape(arguments.output)} ({columns})")
+    if arguments.plot not in (None, "show"):
+        out.print(f"drew {escape(arguments.plot)}")

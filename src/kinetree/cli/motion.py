@@ -1,0 +1,149 @@
+"""Where the motion comes from: a file, a file differentiated, or made."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.robot import Robot
+from kinetree.trajectories.block import BLOCK, Array, Block
+from kinetree.trajectories.columns import Coordinates
+from kinetree.trajectories.differentiate import DEGREE, WINDOW, differentiate
+from kinetree.trajectories.excite import random_wave
+from kinetree.trajectories.read import Reader, open_trajectory
+
+FRACTION = 0.9
+"""Part of a joint's limits that a made motion uses."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A motion of a robot, complete: every block has q, v and a.
+
+    Attributes
+    ----------
+    blocks : iterable of Block
+    how : str
+        What was done to get it, for people.
+    made : bool
+        Whether some of t, q, v and a were not given.
+    timed : bool
+        Whether the blocks have t.
+    source : Path, or None
+        The file it is read from.
+    size : int
+        Bytes or samples in all, 0 if it is not known.
+    reader : Reader, or None
+        Its position is how many of those bytes have been read.
+    notes : tuple of str
+        Warnings.
+    """
+
+    blocks: Iterable[Block]
+    how: str
+    made: bool
+    timed: bool
+    source: Path | None = None
+    size: int = 0
+    reader: Reader | None = None
+    notes: tuple[str, ...] = ()
+
+
+def coordinates_of(robot: Robot) -> Coordinates:
+    """Return the names of the entries of the robot's q and v."""
+    joints = [robot.joint(name) for name in robot.joint_names]
+    return Coordinates.of((j.name, j.q_slice.stop - j.q_slice.start, j.v_slice.stop - j.v_slice.start) for j in joints)
+
+
+@contextmanager
+def open_motion(arguments: argparse.Namespace, robot: Robot, coordinates: Coordinates) -> Iterator[Motion]:
+    """Open the motion that the arguments ask for."""
+    given = arguments.trajectory
+    refuse_options(arguments)
+    if given is None:
+        yield excitation(robot, arguments.duration or 10.0, arguments.rate or 100.0, arguments.seed or 0)
+        return
+    source = None if given == "-" else Path(given)
+    with open_trajectory(source, coordinates) as reader:
+        notes = (f"columns not used: {', '.join(reader.ignored)}",) if reader.ignored else ()
+        if "a" in reader.quantities:
+            size = source.stat().st_size if source is not None else 0
+            timed = "t" in reader.quantities
+            yield Motion(reader.blocks(), f"read from {given}", False, timed, source, size, reader, notes)
+        else:
+            yield differentiated(reader, robot, arguments.window or WINDOW, given, source, notes)
+
+
+def refuse_options(arguments: argparse.Namespace) -> None:
+    """Raise `ArgumentError` for an option that would have no effect."""
+    if arguments.trajectory is None:
+        if arguments.window is not None:
+            raise ArgumentError("--window is for a TRAJECTORY without v or a; there is none")
+        return
+    for option in ("duration", "rate", "seed"):
+        if getattr(arguments, option) is not None:
+            raise ArgumentError(f"--{option} is for the motion made without a TRAJECTORY; leave out one of the two")
+
+
+def differentiated(
+    reader: Reader, robot: Robot, window: int, given: str, source: Path | None, notes: tuple[str, ...]
+) -> Motion:
+    """Return a recorded motion completed by differentiation: v and a from q, or a from v."""
+    parts = list(reader.blocks())
+    q = np.concatenate([block.q for block in parts])
+    t = np.concatenate([block.t for block in parts if block.t is not None])
+    if "v" in reader.quantities:
+        v = np.concatenate([block.v for block in parts if block.v is not None])
+        a, _ = differentiate(t, v, window=window)
+        what = "a from v"
+    else:
+        v, a = differentiate(t, q, None if robot.nq == robot.nv else robot.difference, window=window)
+        what = "v and a from q"
+    how = f"read from {given}; {what} by polynomials of degree {DEGREE} over {window} samples"
+    return Motion(split(t, q, v, a), how, True, True, source, len(t), None, notes)
+
+
+def excitation(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
+    """Return a smooth random motion of all joints with one degree of freedom; the others stand still."""
+    t = np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
+    q = np.tile(robot.neutral(), (len(t), 1))
+    v, a = np.zeros((len(t), robot.nv)), np.zeros((len(t), robot.nv))
+    rng = np.random.default_rng(seed)
+    still = []
+    for name in robot.joint_names:
+        body = robot.model.bodies[robot.model.body_of_joint(name)]
+        if len(body.v_index) > 1:
+            still.append(name)
+            continue
+        lower, upper = usable_range(body.limits.lower, body.limits.upper, body.joint.span)
+        speed = body.limits.velocity
+        wave = random_wave(rng, lower=lower, upper=upper, velocity=speed, period=duration, fraction=FRACTION)
+        q[:, body.q_index[0]], v[:, body.v_index[0]], a[:, body.v_index[0]] = wave(t)
+    how = f"made: {duration:g} s at {rate:g} Hz, seed {seed}, within {FRACTION:.0%} of the limits"
+    return Motion(
+        split(t, q, v, a), how + (f"; {', '.join(still)} stands still" if still else ""), True, True, size=len(t)
+    )
+
+
+def usable_range(lower: float, upper: float, span: float) -> tuple[float, float]:
+    """Return finite limits: a missing one is `span` from zero, or two from the other one."""
+    if np.isfinite(lower) and np.isfinite(upper):
+        return lower, upper
+    if np.isfinite(lower):
+        return lower, lower + 2 * span
+    if np.isfinite(upper):
+        return upper - 2 * span, upper
+    return -span, span
+
+
+def split(t: Array, q: Array, v: Array, a: Array) -> Iterator[Block]:
+    """Yield a whole motion in blocks."""
+    for first in range(0, len(t), BLOCK):
+        rows = slice(first, first + BLOCK)
+        yield Block(first, t[rows], q[rows], v[rows], a[rows])

@@ -1,0 +1,149 @@
+"""The arguments, and their help."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+
+from kinetree._version import __version__
+
+ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF file, or a robot_descriptions name"
+
+EXAMPLES = """\
+examples:
+  kinetree info                                    list the robots that need no file
+  kinetree info panda                              joints, limits, masses, frames
+  kinetree info my_robot.urdf --floating-base
+  kinetree inverse-dynamics panda motion.csv -o torques.csv
+  kinetree inverse-dynamics panda --plot torques.png
+"""
+
+INVERSE_DYNAMICS = """\
+Joint torques of a motion. Prints the largest torque of every joint against its effort limit; writes the torques
+with -o, and draws them with --plot.
+
+TRAJECTORY is a CSV or an NPZ with q, v and a; or with q and a time t, and then v and a are found by
+differentiation: a polynomial of degree 4 is fitted by least squares to the samples of a window around each one (a
+Savitzky-Golay filter for any spacing of the samples, on the manifold where a joint has a quaternion), one-sided
+at the ends. With q, v and t, only a is. Angles must not wrap around. Without a TRAJECTORY, a smooth random
+motion is made for every joint with one degree of freedom, within its limits and at rest at both ends (a Fourier
+series of 5 harmonics); a floating base stands still.
+
+columns of a CSV, for the joint elbow, the second of the robot:
+  q.elbow   v.elbow   a.elbow   t      positions, velocities, accelerations (SI units), time in s
+  elbow.q   q_elbow   qd.elbow   elbow_vel   qdd_elbow   elbow/acceleration   ...    are understood as well
+  elbow                                alone is a position
+  q2 v2 a2, q_2 qd_2 qdd_2, q[2] ...   numbers, from 1 or from 0: the whole set of a quantity
+  base.x .y .z .qx .qy .qz .qw         the positions of a joint 'base' that floats (root_joint if kinetree adds it)
+  base.wx .wy .wz .vx .vy .vz          its velocities, in the body's axes
+A file without a header has the columns q, v, a, or t, q, v, a, or t, q. Comma, semicolon, tab or blanks
+separate; a line that begins with # is a comment. Columns that mean nothing are ignored and reported.
+An NPZ has the arrays q (n, nq), v (n, nv), a (n, nv), t (n,).
+"""
+
+INVERSE_DYNAMICS_EXAMPLES = """\
+examples:
+  kinetree inverse-dynamics panda motion.csv -o torques.csv
+  kinetree inverse-dynamics g1 walk.npz -o torques.npz --plot torques.pdf
+  kinetree inverse-dynamics arm.urdf recorded.csv --window 31          a noisy record: smooth more
+  kinetree inverse-dynamics panda --duration 20 --seed 3 -o excitation.csv
+  cat motion.csv | kinetree inverse-dynamics panda - -o - | head
+"""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser; the chosen command is in `run`, a function of the parsed arguments."""
+    parser = argparse.ArgumentParser(
+        prog="kinetree",
+        description="Rigid-body dynamics of robots.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"kinetree {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_info(commands)
+    _add_inverse_dynamics(commands)
+    return parser
+
+
+def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    def run(arguments: argparse.Namespace) -> None:
+        from kinetree.cli.info import run
+
+        run(arguments)
+
+    command = commands.add_parser(
+        "info",
+        help="what a robot is made of: joints, limits, masses, frames",
+        description="What a robot is made of: joints, limits, masses, frames. Without ROBOT: the embedded robots.",
+    )
+    command.add_argument("robot", metavar="ROBOT", nargs="?", help=ROBOT)
+    _add_robot_options(command)
+    command.set_defaults(run=run)
+
+
+def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    def run(arguments: argparse.Namespace) -> None:
+        from kinetree.cli.inverse_dynamics import run
+
+        run(arguments)
+
+    command = commands.add_parser(
+        "inverse-dynamics",
+        help="joint torques of a motion, against the limits",
+        description=INVERSE_DYNAMICS,
+        epilog=INVERSE_DYNAMICS_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("robot", metavar="ROBOT", help=ROBOT)
+    command.add_argument("trajectory", metavar="TRAJECTORY", nargs="?", help="CSV or NPZ; - reads a CSV from stdin")
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="write the torques to OUT.csv or OUT.npz; - writes a CSV to stdout, and the summary to stderr",
+    )
+    command.add_argument("--plot", metavar="FILE", help="draw the torques: FILE.png, .svg or .pdf, or 'show' a window")
+    command.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
+    command.add_argument("--gravity", type=float, nargs=3, metavar=("X", "Y", "Z"), default=(0.0, 0.0, -9.81))
+    _add_robot_options(command)
+    smoothing = command.add_argument_group("differentiation, if the file has no v or a")
+    smoothing.add_argument("--window", type=_number(int, 5), metavar="N", help="samples in a fit, at least 5 (15)")
+    made = command.add_argument_group("the motion made without a TRAJECTORY")
+    made.add_argument("--duration", type=_number(float, 0), metavar="S", help="seconds (10)")
+    made.add_argument("--rate", type=_number(float, 0), metavar="HZ", help="samples a second (100)")
+    made.add_argument("--seed", type=_number(int, 0), metavar="N", help="of the random motion (0)")
+    command.set_defaults(run=run)
+
+
+def _add_robot_options(command: argparse.ArgumentParser) -> None:
+    base = command.add_mutually_exclusive_group()
+    base.add_argument(
+        "--floating-base",
+        action="store_true",
+        default=None,
+        help="let the root link move freely (go2 and g1 do unless told otherwise)",
+    )
+    base.add_argument(
+        "--fixed-base", action="store_false", dest="floating_base", default=None, help="fix the root link"
+    )
+    command.add_argument(
+        "--mimic",
+        choices=("error", "independent"),
+        default="error",
+        help="joints that mimic another: refuse the file, or let them move by themselves (error)",
+    )
+
+
+def _number(kind: type[int] | type[float], least: int) -> Callable[[str], float]:
+    """Return a reader of numbers for argparse: integers from `least` on, or floats above it."""
+
+    def read(text: str) -> float:
+        value = kind(text)
+        if not math.isfinite(value) or value < least or (kind is float and value == least):
+            raise argparse.ArgumentTypeError(f"{text} is out of range")
+        return value
+
+    read.__name__ = kind.__name__
+    return read

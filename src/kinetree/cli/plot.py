@@ -1,0 +1,115 @@
+"""The picture of the torques; needs matplotlib, the extra ``plot``."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.robot import Robot
+from kinetree.trajectories.block import Array, Block
+from kinetree.trajectories.columns import Coordinates
+from kinetree.trajectories.write import whole_file
+
+POINTS = 4000
+"""Points drawn of one joint; of more samples, the extremes of each stretch are drawn."""
+
+
+def check_plot(plot: str | None) -> None:
+    """Raise `ArgumentError` if a picture is asked for and cannot be made here."""
+    if plot is None:
+        return
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ArgumentError("--plot needs matplotlib: pip install kinetree[plot]")
+    if plot == "show":
+        import matplotlib.pyplot as plt
+
+        if plt.get_backend().lower() in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template"):
+            raise ArgumentError("--plot show needs a display; give a file instead: --plot torques.png")
+
+
+@dataclass
+class Picture:
+    """One panel a degree of freedom: its torque over time, and its effort limit where that is in sight."""
+
+    robot: Robot
+    coordinates: Coordinates
+    _when: list[Array] = field(default_factory=list)
+    _tau: list[Array] = field(default_factory=list)
+    _timed: bool = True
+
+    def add(self, block: Block, tau: Array) -> None:
+        """Keep a block and its torques."""
+        self._timed = block.t is not None
+        self._when.append(block.when)
+        self._tau.append(tau)
+
+    def finish(self, plot: str) -> None:
+        """Write the picture to the file `plot`, or open a window for "show"."""
+        if plot == "show":
+            import matplotlib.pyplot as plt
+
+            self._draw(plt.figure(figsize=self._size(), layout="constrained"))
+            plt.show()
+            return
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=self._size(), layout="constrained")
+        self._draw(figure)
+        with whole_file(Path(plot)) as stream:
+            figure.savefig(stream, format=Path(plot).suffix[1:].lower(), dpi=120)
+
+    def _grid(self) -> tuple[int, int]:
+        columns = min(5, math.ceil(math.sqrt(self.robot.nv)))
+        return math.ceil(self.robot.nv / columns), columns
+
+    def _size(self) -> tuple[float, float]:
+        rows, columns = self._grid()
+        return 3.4 * columns + 0.6, 2.1 * rows + 0.9
+
+    def _draw(self, figure: Any) -> None:
+        when, tau = extremes(np.concatenate(self._when), np.concatenate(self._tau))
+        rows, columns = self._grid()
+        panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+        for k, (panel, name) in enumerate(zip(panels, self.coordinates.v, strict=False)):
+            panel.plot(when[:, k], tau[:, k], linewidth=1.0, color="tab:blue")
+            panel.set_title(name, fontsize=9)
+            panel.tick_params(labelsize=7)
+            panel.grid(alpha=0.3)
+            limit = self.robot.effort_limits[k]
+            if np.abs(tau[:, k]).max() > 0.5 * limit:
+                for level in (-limit, limit):
+                    panel.axhline(level, linewidth=0.8, linestyle="--", color="tab:red")
+        for panel in panels[self.robot.nv :]:
+            panel.set_visible(False)
+        figure.suptitle(f"{self.robot.name}: joint torques (N·m, N); dashed: effort limits", fontsize=10)
+        figure.supxlabel("t (s)" if self._timed else "sample", fontsize=9)
+
+
+def extremes(when: Array, tau: Array) -> tuple[Array, Array]:
+    """Return at most `POINTS` points of each curve: of every stretch its lowest and its highest, in their order.
+
+    Parameters
+    ----------
+    when : (n,) array
+    tau : (n, nv) array
+
+    Returns
+    -------
+    when, tau : (m, nv) arrays
+    """
+    n, nv = tau.shape
+    if n <= POINTS:
+        return np.repeat(when[:, None], nv, axis=1), tau
+    edges = np.linspace(0, n, POINTS // 2 + 1).astype(np.int_)
+    picked = [
+        np.sort([start + part.argmin(axis=0), start + part.argmax(axis=0)], axis=0)
+        for start, part in zip(edges[:-1], np.split(tau, edges[1:-1]), strict=True)
+    ]
+    rows = np.concatenate(picked)
+    return when[rows], np.take_along_axis(tau, rows, axis=0)
