@@ -139,8 +139,8 @@ def _lead(declaration: Declaration, port: Port, array: Array) -> tuple[int, ...]
         return shape[:inner]
     given = "is a scalar" if array.ndim == 0 else f"has shape {array.shape}"
     raise ArgumentError(
-        f"{declaration.name}: {port.name} {given}, {declaration.describe(port)}. "
-        f"Give it shape {port.shape}, or {_batch_shape(port)} for a batch{_hint(port, array)}."
+        f"{declaration.name}: {port.name} {given}, {declaration.describe(port)}; "
+        f"give it shape {port.shape}, or {_batch_shape(port)} for a batch{_hint(port, array)}."
     )
 
 

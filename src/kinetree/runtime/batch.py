@@ -88,11 +88,14 @@ def _scratch(size: int) -> tuple[Array, int]:
 
 
 class SingleKernel:
-    """``kt_single`` for the general path: one state, called through ctypes."""
+    """``kt_single`` at this address for the general path: one state, called through ctypes.
 
-    def __init__(self, loaded: Any, scratch: int) -> None:
-        self.loaded = loaded
-        self._call = _Single(loaded.address("kt_single"))
+    `keep` is what keeps the code in memory (see `kernels.hidden`).
+    """
+
+    def __init__(self, address: int, scratch: int, keep: object) -> None:
+        self.keep = keep
+        self._call = _Single(address)
         self._scratch = scratch
 
     def run(self, inputs: list[Laid], outputs: list[Laid]) -> None:
@@ -107,12 +110,15 @@ def _array_of(laid: list[Laid]) -> Any:
 
 
 class BatchKernel:
-    """``kt_batch``, and what is known of its speed."""
+    """``kt_batch`` at this address, and what is known of its speed.
 
-    def __init__(self, loaded: Any, scratch: int, lanes: int) -> None:
-        self.loaded = loaded
+    `keep` is what keeps the code in memory (see `kernels.hidden`).
+    """
+
+    def __init__(self, address: int, scratch: int, keep: object, lanes: int) -> None:
+        self.keep = keep
         self.lanes = lanes
-        self._call = _Kernel(loaded.address("kt_batch"))
+        self._call = _Kernel(address)
         self._scratch = scratch
         self._seconds = float("inf")  # for one state: the least that was seen
 
@@ -159,7 +165,7 @@ class BatchKernel:
             ins = ctypes.addressof(pointers)
             memory, scratch = _scratch(self._scratch)
 
-            def run(start: int, count: int, keep: object = (laid, memory)) -> None:
+            def run(start: int, count: int, keep: object = (self.keep, laid, memory)) -> None:
                 for k, address, stride in bases:
                     pointers[k] = address + start * stride
                 begin = time.perf_counter()

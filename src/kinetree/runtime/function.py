@@ -230,6 +230,6 @@ class Function:
         target: Any = self._general
         for variant, made in reversed(self._singles.items()):
             if made.glue is not None and variant.options == self.declaration.default_options:
-                target = glue.builtin(self.__name__, made.glue, target, made.loaded)
+                target = glue.builtin(self.__name__, made.glue, target, made.kernel.keep)
         if target != self._general:
             type(self).__call__ = staticmethod(target)  # type: ignore[method-assign]

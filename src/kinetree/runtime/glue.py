@@ -288,14 +288,13 @@ def builtin(name: str, address: int, general: Callable[..., Any], owner: object)
     general : callable
         What it calls with arguments that it does not take itself.
     owner : object
-        What keeps the code in memory. The function holds it in a tuple, in the place of its ``__module__``: neither
-        has a ``tp_clear``, so even while a reference cycle is being collected the code outlives the function.
+        What keeps the code in memory (see `kernels.hidden`): the function holds it in the place of its ``__module__``.
     """
     definition = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, None)
     _definitions.append(definition)
     prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
     new = prototype(("PyCFunction_NewEx", ctypes.pythonapi))
-    made: Callable[..., Any] = new(ctypes.addressof(definition), general, (owner,))
+    made: Callable[..., Any] = new(ctypes.addressof(definition), general, owner)
     return made
 
 

@@ -23,7 +23,7 @@ from kinetree.runtime import batch, cache, glue, layout
 from kinetree.runtime.declaration import Declaration, Variant
 
 if TYPE_CHECKING:
-    from kinetree.backends.llvm import Code, Loaded, Target
+    from kinetree.backends.llvm import Code, Target
 
 lock = threading.RLock()
 
@@ -44,7 +44,18 @@ class Single(NamedTuple):
 
     kernel: batch.SingleKernel
     glue: int | None
-    loaded: Loaded
+
+
+def hidden(owner: object) -> object:
+    """Return an object that keeps another one alive, and that the garbage collector cannot look into.
+
+    Code is freed by the finalizer of what owns it. In a cycle of garbage all finalizers run first, in any order, and
+    one of them may still call a function of the cycle. A NumPy array takes no part in garbage collection: seen
+    through one, the owner is no garbage until the last function that holds the array is really gone.
+    """
+    holder = np.empty((), dtype=object)
+    holder[()] = owner
+    return holder
 
 
 @functools.cache
@@ -77,9 +88,11 @@ def single(declaration: Declaration, variant: Variant, program: Callable[[], Pro
 
     code = _code(declaration, variant, target, ("single", extra), compiled)
     loaded = load(code)
-    if extra:
-        glue.set_scratch(loaded.address("kt_set_scratch"), code.scratch)
-    return Single(batch.SingleKernel(loaded, code.scratch), loaded.address("kt_call") if extra else None, loaded)
+    kernel = batch.SingleKernel(loaded.address("kt_single"), code.scratch, hidden(loaded))
+    if not extra:
+        return Single(kernel, None)
+    glue.set_scratch(loaded.address("kt_set_scratch"), code.scratch)
+    return Single(kernel, loaded.address("kt_call"))
 
 
 def batched(
@@ -95,7 +108,8 @@ def batched(
         return compile_batch(program(), dtype=variant.dtype, target=target, lanes=width)
 
     code = _code(declaration, variant, target, ("batch", str(width)), compiled)
-    return batch.BatchKernel(load(code), code.scratch, width)
+    loaded = load(code)
+    return batch.BatchKernel(loaded.address("kt_batch"), code.scratch, hidden(loaded), width)
 
 
 def _code(

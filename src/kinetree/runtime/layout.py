@@ -114,8 +114,11 @@ def _shows(layout: Layout, array: np.ndarray[Any, Any]) -> bool:
 
 
 def _dims(layout: Layout, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
-    address = _read(ctypes.c_void_p, id(array) + layout.dims)
-    return tuple((ctypes.c_ssize_t * array.ndim).from_address(address))
+    """Return the dimensions as they lie in memory, nothing where the pointer to them is not to be trusted."""
+    dims, strides = (_read(ctypes.c_void_p, id(array) + layout.dims + k) or 0 for k in (0, 8))
+    if strides != dims + 8 * array.ndim:  # NumPy keeps both in one block; a stray pointer must not be followed
+        return ()
+    return tuple((ctypes.c_ssize_t * array.ndim).from_address(dims))
 
 
 def _makes_arrays(api: NumpyApi) -> bool:

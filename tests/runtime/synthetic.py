@@ -1,0 +1,84 @@
+"""A small function that is no robot, for the tests of the runtime, and the same in plain NumPy."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.expr import Port, Program, Tracer
+from kinetree.runtime import Declaration, Function, Option
+
+N = 5
+traces: list[str] = []  # the name of every function traced, in this process
+_guard = threading.Lock()
+
+
+def declare(name: str = "mix", n: int = N, reduce: object = None, identity: bytes = b"") -> Declaration:
+    """Return the declaration of x_i y_{i-1} ± z_i² + w_{i mod 6} / 4, exact enough to compare bits with NumPy."""
+    x, y, z, w = Port("x", (n,)), Port("y", (n,)), Port("z", (n,)), Port("w", (2, 3))
+
+    def trace(optional: tuple[str, ...], options: Mapping[str, str]) -> Program:
+        with _guard:
+            traces.append(name)
+        t = Tracer()
+        a, b, c = (t.input(port) for port in (x, y, z))
+        d = t.input(w) if "w" in optional else [0.0] * 6
+        sign = -1.0 if options["sign"] == "minus" else 1.0
+        entries = [a[i] * b[i - 1] + c[i] * c[i] * sign + d[i % 6] * 0.25 for i in range(n)]
+        return t.program({"r": ((n,), entries)})
+
+    return Declaration(
+        name=name,
+        doc="Mix three vectors.",
+        inputs=(x, y, z, w),
+        outputs=(Port("r", (n,)),),
+        trace=trace,
+        identity=lambda: b"synthetic %d " % n + identity,
+        optional=("w",),
+        options=(Option("sign", ("plus", "minus")),),
+        describe=lambda port: f"{port.name} has {port.size} entries: apples, pears",
+        reduce=reduce,  # type: ignore[arg-type]
+    )
+
+
+def reference(x, y, z, w=None, sign="plus"):
+    """Return what the declared function is, on arrays of any leading axes, in float64."""
+    x, y, z = (np.asarray(a, np.float64) for a in (x, y, z))
+    r = x * np.roll(y, 1, axis=-1) + (z * z if sign == "plus" else -z * z)
+    if w is not None:
+        w = np.asarray(w, np.float64)
+        flat = w.reshape(*w.shape[:-2], 6)
+        r = r + 0.25 * flat[..., [i % 6 for i in range(x.shape[-1])]]
+    return r
+
+
+class Counting(Function):
+    """A function that counts the calls that the glue does not take."""
+
+    general_calls = 0
+
+    def _general(self, *args: object, **kwargs: object) -> object:
+        self.general_calls += 1
+        return super()._general(*args, **kwargs)
+
+
+def two_outputs() -> Declaration:
+    """Return the declaration of (x + 1, the sum of x as an array without axes)."""
+    x = Port("x", (3,))
+
+    def trace(optional: tuple[str, ...], options: Mapping[str, str]) -> Program:
+        t = Tracer()
+        a = t.input(x)
+        return t.program({"p": ((3,), [e + 1.0 for e in a]), "s": ((), [a[0] + a[1] + a[2]])})
+
+    outputs = (Port("p", (3,)), Port("s", ()))
+    return Declaration("pair", "", (x,), outputs, trace, lambda: b"pair")
+
+
+def states(*lead: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return x, y, z of small multiples of 1/8: every operation on them is exact, also in float32."""
+    rng = np.random.default_rng(seed)
+    x, y, z = (rng.integers(-64, 64, (*lead, N)) / 8.0 for _ in range(3))
+    return x, y, z
