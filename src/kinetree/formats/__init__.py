@@ -1,1 +1,16 @@
-"""."""
+"""Robot files: whatever describes a robot, read into a model. Conventions are converted here only."""
+
+from kinetree.formats.load import RobotNotFoundError, load_model
+from kinetree.formats.notices import FormatWarning, NonPhysicalInertiaWarning
+from kinetree.formats.urdf import model_from_urdf
+from kinetree.formats.urdf_document import UrdfRobot, read_urdf
+
+__all__ = [
+    "FormatWarning",
+    "NonPhysicalInertiaWarning",
+    "RobotNotFoundError",
+    "UrdfRobot",
+    "load_model",
+    "model_from_urdf",
+    "read_urdf",
+]

@@ -1,0 +1,183 @@
+"""From a URDF document to a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from kinetree.errors import FormatError, KinetreeError
+from kinetree.formats.notices import NonPhysicalInertiaWarning, listed, notify
+from kinetree.formats.physical import is_physical
+from kinetree.formats.urdf_document import Pose, UrdfInertial, UrdfJoint, UrdfRobot
+from kinetree.formats.xml import shown
+from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Prismatic, Revolute
+from kinetree.model import JointLimits, Model, ModelBuilder
+from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
+
+MimicPolicy = Literal["error", "independent"]
+
+
+def model_from_urdf(
+    robot: UrdfRobot,
+    *,
+    floating_base: bool = False,
+    base_pose: Sequence[Sequence[float]] | None = None,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    mimic: MimicPolicy = "error",
+) -> Model:
+    """Return the model of a URDF document.
+
+    A joint without limits has none, with a warning that names it. Links that no body could be (`is_physical`)
+    are used as they are, with one `NonPhysicalInertiaWarning` that names them. All joints have an actuator.
+
+    Parameters
+    ----------
+    robot : UrdfRobot
+    floating_base : bool
+        Put a free-flyer between the world and the root link.
+    base_pose : (4, 4) array-like, optional
+        Pose of the root link in the world, for a fixed base.
+    gravity : 3 floats
+        In the world's axes, m/s².
+    mimic : {"error", "independent"}
+        What to do with joints that follow others: refuse, or let each move by itself.
+
+    Raises
+    ------
+    FormatError
+        If a number overflows on the way, or there are mimic joints (see `mimic`).
+    ModelError
+        If an argument is wrong.
+
+    Examples
+    --------
+    >>> from kinetree.formats.urdf_document import read_urdf
+    >>> model_from_urdf(read_urdf("<robot name='rock'><link name='stone'/></robot>"), floating_base=True).nv
+    6
+    """
+    _check_mimic_policy(robot, mimic)
+    if floating_base:
+        _refuse_second_floating_base(robot)
+    builder = ModelBuilder(robot.name)
+    for link in robot.links:
+        builder.add_link(link.name, None if link.inertial is None else _inertia(link.inertial))
+    for joint in robot.joints:
+        moving = joint.type != "fixed"
+        builder.add_joint(
+            joint.name,
+            parent=joint.parent,
+            child=joint.child,
+            joint=_joint(joint),
+            placement=_transform(joint.origin),
+            limits=_limits(joint),
+            damping=joint.damping if moving else 0.0,
+            friction=joint.friction if moving else 0.0,
+        )
+    try:
+        model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
+    except OverflowError:
+        raise _too_large(robot) from None
+    _check_finite(robot, model)
+    _warn(robot)
+    return model
+
+
+def _joint(joint: UrdfJoint) -> Joint:
+    match joint.type:
+        case "revolute":
+            return Revolute(joint.axis)
+        case "continuous":
+            return Continuous(joint.axis)
+        case "prismatic":
+            return Prismatic(joint.axis)
+        case "floating":
+            return FreeFlyer()
+        case _:
+            return Fixed()
+
+
+def _transform(pose: Pose) -> Transform:
+    return Transform.placed(pose.rotation, pose.translation)
+
+
+def _limits(joint: UrdfJoint) -> JointLimits:
+    limit = joint.limit
+    return JointLimits(
+        lower=-math.inf if limit.lower is None else limit.lower,
+        upper=math.inf if limit.upper is None else limit.upper,
+        velocity=math.inf if limit.velocity is None else limit.velocity,
+        effort=math.inf if limit.effort is None else limit.effort,
+    )
+
+
+def _moments(inertial: UrdfInertial) -> Sym3:
+    """Return the inertia about the centre of mass, in the link's axes."""
+    ixx, ixy, ixz, iyy, iyz, izz = inertial.moments
+    to_inertial_axes = GeneralRotation(Mat3.of(inertial.origin.rotation).T)
+    return to_inertial_axes.sym_to_a(Sym3(ixx, ixy, iyy, ixz, iyz, izz))
+
+
+def _inertia(inertial: UrdfInertial) -> Inertia:
+    return Inertia.from_com(inertial.mass, inertial.origin.translation, _moments(inertial).rows)
+
+
+def _check_mimic_policy(robot: UrdfRobot, mimic: str) -> None:
+    if mimic not in ("error", "independent"):
+        raise KinetreeError(f"mimic={mimic!r}: give 'error' or 'independent'")
+    followers = [joint for joint in robot.joints if joint.mimic is not None]
+    if followers and mimic == "error":
+        names = listed([shown(joint.name) for joint in followers])
+        raise followers[0].element.error(
+            f"mimic joints cannot be modelled yet ({len(followers)}: {names}); "
+            "mimic='independent' lets each of them move by itself"
+        )
+
+
+def _refuse_second_floating_base(robot: UrdfRobot) -> None:
+    """Raise where the file's own floating joint at the root would be carried by another."""
+    for joint in robot.joints:
+        if joint.type == "floating" and joint.parent == robot.root:
+            raise joint.element.error("the robot floats already, by this joint: leave floating_base=True out")
+
+
+def _check_finite(robot: UrdfRobot, model: Model) -> None:
+    for body in model.bodies:
+        if not _finite((*body.inertia, *body.X_T.r)):
+            raise _too_large(robot, f" (seen at link {shown(body.name)!r})")
+    for frame in model.frames:
+        if not _finite(frame.X.r):
+            raise _too_large(robot, f" (seen at link {shown(frame.name)!r})")
+
+
+def _finite(numbers: Any) -> bool:
+    return all(math.isfinite(x) for x in numbers)
+
+
+def _too_large(robot: UrdfRobot, where: str = "") -> FormatError:
+    return FormatError(
+        f"{robot.source}: masses and lengths are so large that their products overflow{where}; "
+        "URDF is in kilograms and metres"
+    )
+
+
+def _warn(robot: UrdfRobot) -> None:
+    odd = [
+        shown(link.name)
+        for link in robot.links
+        if link.inertial and not is_physical(link.inertial.mass, [list(row) for row in _moments(link.inertial).rows])
+    ]
+    if odd:
+        notify(
+            f"{robot.source}: no body can have the inertia given for {len(odd)} of {len(robot.links)} links "
+            f"({listed(odd)}): principal moments that violate the triangle inequality, or inertia without mass; "
+            "used as it stands",
+            NonPhysicalInertiaWarning,
+        )
+    free = [
+        shown(joint.name)
+        for joint in robot.joints
+        if joint.type in ("revolute", "prismatic") and joint.limit.lower is None and joint.limit.upper is None
+    ]
+    if free:
+        notify(f"{robot.source}: no position limits are given for {listed(free)}; taken as unlimited")

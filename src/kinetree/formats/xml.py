@@ -1,0 +1,248 @@
+"""XML as kinetree reads it: elements that know their line, and a parser that trusts nobody.
+
+Robot files come from strangers. A document type declaration (and with it every entity trick: a bomb,
+a quadratic blow-up, a file or an address pulled in) is refused outright, and size, depth and number of
+tags and attributes are bounded. Nothing here recurses, so deep nesting costs an error message and no more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+from xml.etree.ElementTree import ParseError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from kinetree.errors import FormatError
+
+MAX_BYTES: Final = 64 * 2**20
+MAX_DEPTH: Final = 200
+MAX_MARKS: Final = 1_000_000  # `<` and `=` together: a bound on tags and attributes that needs no parsing
+SHOWN: Final = 60  # characters of a name or value that a message repeats
+DECLARATION: Final = re.compile(r"\ufeff?\s*<\?xml\s[^>]*\?>")
+UTF16_STARTS: Final = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """One XML element: what `xml.etree` has, with its line, its parent and its file.
+
+    Attributes
+    ----------
+    tag : str
+        Name; `{namespace}name` where a namespace was declared, as in `xml.etree`.
+    attributes : dict of str to str
+        Attributes in file order.
+    line : int
+        Line of the opening tag, from 1.
+    source : str
+        File name for messages, or `<string>`.
+    parent : Element or None
+        Enclosing element, None for the root.
+    children : list of Element
+        Child elements in file order.
+    text : str
+        Character data directly inside the element, without the white space around it.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    source: str
+    parent: Element | None = None
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Element {self.path} at {self.source}:{self.line}>"
+
+    @property
+    def label(self) -> str:
+        """The opening tag as messages show it: `<joint name='elbow'>`."""
+        name = self.attributes.get("name")
+        return f"<{shown(self.tag)}>" if name is None else f"<{shown(self.tag)} name={shown(name)!r}>"
+
+    @property
+    def path(self) -> str:
+        """Labels from below the root down to this element; the root alone is its own path."""
+        labels: list[str] = []
+        node: Element | None = self
+        while node is not None and (node.parent is not None or not labels):
+            labels.append(node.label)
+            node = node.parent
+        return " ".join(reversed(labels))
+
+    def error(self, message: str) -> FormatError:
+        """Return (not raise) an error that says where this element is."""
+        return FormatError(f"{self.source}, line {self.line}, {self.path}: {message}")
+
+    def all(self, tag: str) -> list[Element]:
+        """Return the children of that name."""
+        return [child for child in self.children if child.tag == tag]
+
+    def only(self, tag: str) -> Element | None:
+        """Return the child of that name, None where there is none; two of them are an error."""
+        found = self.all(tag)
+        if len(found) > 1:
+            raise found[1].error(f"a second <{tag}>, the first is on line {found[0].line}: keep one of them")
+        return found[0] if found else None
+
+    def walk(self) -> Iterator[Element]:
+        """Yield this element and all below it, in file order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+
+def shown(text: str) -> str:
+    """Return the text as messages repeat it: cut where it is long."""
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def parse_xml(text: str | bytes, source: str = "<string>") -> Element:
+    """Read an XML document into elements with line numbers.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The document. Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8.
+    source : str
+        File name for messages.
+
+    Returns
+    -------
+    Element
+        The root.
+
+    Raises
+    ------
+    FormatError
+        Not XML, truncated, too large, too deep, or with a document type declaration.
+
+    Examples
+    --------
+    >>> root = parse_xml("<robot><link name='base'/></robot>")
+    >>> root.children[0]
+    <Element <link name='base'> at <string>:1>
+    """
+    _check_before_parsing(text, source)
+    builder = _Builder(source)
+    parser = DefusedXMLParser(target=builder, forbid_dtd=True)
+    builder.expat = parser.parser
+    parser.parser.DefaultHandlerExpand = None  # without a document type there is nothing left to handle
+    try:
+        parser.feed(_without_declaration(text) if isinstance(text, str) else text)
+        parser.close()
+    except FormatError:
+        raise
+    except ParseError as error:
+        line, column = error.position
+        raise FormatError(f"{source}, line {line}, column {column + 1}: {_explain(error, builder)}") from None
+    except DefusedXmlException:
+        raise FormatError(
+            f"{source}, line {builder.expat.CurrentLineNumber}: a document type declaration (<!DOCTYPE …>, "
+            "<!ENTITY …>) is refused, because entities can blow up a file or pull in others; delete it"
+        ) from None
+    except (LookupError, ValueError) as error:  # a declared encoding that Python does not have
+        raise FormatError(f"{source} cannot be decoded ({error}): save the file as UTF-8") from None
+    assert builder.root is not None  # expat has refused a document without a root
+    return builder.root
+
+
+def check_size(size: int, source: str) -> None:
+    """Raise a FormatError for a document of more than `MAX_BYTES` characters or bytes."""
+    if size > MAX_BYTES:
+        raise FormatError(
+            f"{source} has more than the {MAX_BYTES // 2**20} MB that are read: "
+            "a robot description is text without meshes; is this the right file?"
+        )
+
+
+def _check_before_parsing(text: str | bytes, source: str) -> None:
+    check_size(len(text), source)
+    if isinstance(text, str):
+        marks = text.count("<") + text.count("=")
+    else:
+        marks = text.count(b"<") + text.count(b"=")
+        if b"\0" in text[:1000] and not text.startswith(UTF16_STARTS):
+            raise FormatError(f"{source} is a binary file: expected XML text such as <robot>…</robot>")
+    if not text.strip():
+        raise FormatError(f"{source} is empty: expected an XML document such as <robot>…</robot>")
+    if marks > MAX_MARKS:
+        raise FormatError(
+            f"{source} has more than the {MAX_MARKS} tags and attributes that are read: is it a robot description?"
+        )
+
+
+def _without_declaration(text: str) -> str:
+    """Return text without its ``<?xml …?>``, every line where it was.
+
+    A string is decoded already, and white space before the declaration, usual in triple quotes, is not XML.
+    """
+    found = DECLARATION.match(text)
+    return "\n" * found[0].count("\n") + text[found.end() :] if found else text
+
+
+def _explain(error: ParseError, builder: _Builder) -> str:
+    """Return expat's reason, with what kinetree knows beside it."""
+    reason = str(error).partition(":")[0]
+    stack = builder.stack
+    if reason == "unclosed token" or (reason == "no element found" and stack):
+        inside = f" inside {stack[-1].path}, opened on line {stack[-1].line}" if stack else ""
+        return f"the file ends{inside} before the element is closed: is it truncated?"
+    if reason == "mismatched tag" and stack:
+        return f"mismatched tag: {stack[-1].label}, opened on line {stack[-1].line}, is still open"
+    if reason == "unbound prefix":
+        return "a prefix such as 'xacro:' is used but not declared: is this a xacro file? Run xacro first"
+    if reason == "syntax error":
+        return "not XML: expected a document that starts with a tag such as <robot>"
+    return f"not well-formed XML ({reason.removeprefix('not well-formed ').strip('()')})"
+
+
+class _Builder:
+    """Target of the parser: keeps the open elements on a stack and watches the limits."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.root: Element | None = None
+        self.stack: list[Element] = []
+        self.pieces: list[list[str]] = []  # character data of each open element
+        self.expat: _HasLine
+
+    def start(self, tag: str, attributes: dict[str, str]) -> Element:
+        parent = self.stack[-1] if self.stack else None
+        element = Element(tag, attributes, self.expat.CurrentLineNumber, self.source, parent)
+        if len(self.stack) >= MAX_DEPTH:
+            raise FormatError(
+                f"{self.source}, line {element.line}, {element.label}: elements are nested more than "
+                f"{MAX_DEPTH} deep; a robot description has its links side by side"
+            )
+        if parent is None:
+            self.root = element
+        else:
+            parent.children.append(element)
+        self.stack.append(element)
+        self.pieces.append([])
+        return element
+
+    def data(self, text: str) -> None:
+        self.pieces[-1].append(text)
+
+    def end(self, tag: str) -> Element:
+        element = self.stack.pop()
+        element.text = "".join(self.pieces.pop()).strip()
+        return element
+
+    def close(self) -> None:
+        """Nothing is left to do: expat has seen the last tag."""
+
+
+class _HasLine:
+    """What is used of expat's parser object."""
+
+    CurrentLineNumber: int

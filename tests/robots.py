@@ -1,0 +1,30 @@
+"""Where the tests find real robots: the packages of the test extra, never a path of some machine."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+
+def _urdfs(package: str) -> list[Path]:
+    """Return the URDF files that an installed package carries, sorted; none where it is not installed."""
+    try:
+        files = metadata.files(package) or []
+    except metadata.PackageNotFoundError:
+        return []
+    return sorted(Path(str(file.locate())).resolve() for file in files if file.suffix == ".urdf")
+
+
+def erd_urdfs() -> list[Path]:
+    """Return the URDF files of example-robot-data."""
+    return _urdfs("example-robot-data")
+
+
+def erd_urdf(name: str) -> Path:
+    """Return the file of example-robot-data with this file name."""
+    return next(path for path in erd_urdfs() if path.name == name)
+
+
+def frax_urdf(name: str) -> Path | None:
+    """Return the file of the frax package with this file name, None where frax is not installed."""
+    return next((path for path in _urdfs("frax") if path.name == name), None)
