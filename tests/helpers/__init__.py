@@ -1,0 +1,1 @@
+"""What several test files share: dense spatial algebra, random trees, and other libraries as oracles."""
