@@ -35,9 +35,13 @@ class _Spatial:
         yield from self.lin
 
     def __add__(self: V, b: V) -> V:
+        if type(b) is not type(self):
+            return NotImplemented
         return type(self)(self.ang + b.ang, self.lin + b.lin)
 
     def __sub__(self: V, b: V) -> V:
+        if type(b) is not type(self):
+            return NotImplemented
         return type(self)(self.ang - b.ang, self.lin - b.lin)
 
     def __mul__(self: V, s: Scalar) -> V:
