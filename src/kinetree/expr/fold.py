@@ -2,8 +2,9 @@
 
 Signs are pulled outwards, so that a negation is rarely computed: ``(-a)·b`` is ``-(a·b)`` and ``a + (-b)`` is
 ``a - b``. Folding changes no rounding except where two constants meet (``2·(3·x)`` is ``6·x``), and where a
-value cancels itself: ``0·x = 0``, ``x - x = 0``, ``x·(1/x) = 1``, ``x/x = 1``. There the result no longer depends on
-x, so a NaN in x no longer reaches it; it reaches every output that still depends on x.
+value cancels itself: ``0·x = 0``, ``x - x = 0``, ``(x + y) - y = x``, ``x·(1/x) = 1``, ``x/x = 1``,
+``sin² x + cos² x = 1``. There the result no longer depends on what cancelled, so a NaN in it no longer reaches the
+result; it reaches every output that still depends on it.
 """
 
 from __future__ import annotations
@@ -50,7 +51,21 @@ def add(graph: Graph, a: int, b: int) -> int:
         return sub(graph, a, y.args[0])
     if x.op == "neg":
         return sub(graph, b, x.args[0])
+    if x.op == "sub" and x.args[1] == b:  # (z - b) + b
+        return x.args[0]
+    if y.op == "sub" and y.args[1] == a:  # a + (z - a)
+        return y.args[0]
+    if x.op == y.op == "mul" and _is_unit_circle(graph, x, y):
+        return graph.const(1.0)
     return graph.node("add", (a, b) if a < b else (b, a))
+
+
+def _is_unit_circle(graph: Graph, x: Node, y: Node) -> bool:
+    """Tell whether the two products are sin² and cos² of one angle, in either order."""
+    if x.args[0] != x.args[1] or y.args[0] != y.args[1]:
+        return False
+    s, c = graph.nodes[x.args[0]], graph.nodes[y.args[0]]
+    return {s.op, c.op} == {"sin", "cos"} and s.args == c.args
 
 
 def sub(graph: Graph, a: int, b: int) -> int:
@@ -66,6 +81,14 @@ def sub(graph: Graph, a: int, b: int) -> int:
         return add(graph, a, y.args[0])
     if x.op == "neg":
         return neg(graph, add(graph, x.args[0], b))
+    if x.op == "add" and b in x.args:  # (b + z) - b
+        return x.args[1] if x.args[0] == b else x.args[0]
+    if y.op == "add" and a in y.args:  # a - (a + z)
+        return neg(graph, y.args[1] if y.args[0] == a else y.args[0])
+    if x.op == "sub" and x.args[0] == b:  # (b - z) - b
+        return neg(graph, x.args[1])
+    if y.op == "sub" and y.args[0] == a:  # a - (a - z)
+        return y.args[1]
     if graph.find("sub", (b, a)) is not None:
         return graph.node("neg", (graph.node("sub", (b, a)),))
     return graph.node("sub", (a, b))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kinetree.expr import OPS, Program
+from kinetree.expr import OPS, Node, Program
 
 
 class Cell(NamedTuple):
@@ -80,8 +80,7 @@ def make_plan(program: Program, piece_size: int) -> Plan:
         plan.areas["out", k] = port.size
     for i in order:
         if nodes[i].op == "input":
-            k, j = nodes[i].payload  # type: ignore[misc]
-            plan.home[i] = Cell(("in", k), j)
+            plan.home[i] = _input_cell(nodes[i])
     _place_outputs(plan)
     pending = set(order)
     for number, staged in enumerate(_staged_by_depth(program, order)):
@@ -102,6 +101,11 @@ def make_plan(program: Program, piece_size: int) -> Plan:
     _cut(plan, made, piece_size)
     _assign_slots(plan)
     return plan
+
+
+def _input_cell(node: Node) -> Cell:
+    port, offset = node.payload  # type: ignore[misc]
+    return Cell(("in", port), offset)
 
 
 def _computed(program: Program, i: int) -> bool:
