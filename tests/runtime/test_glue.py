@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from synthetic import N, Counting, declare, reference, states
+from synthetic import Counting, N, declare, reference, states
 
 from kinetree.errors import ArgumentError
 from kinetree.runtime import glue, kernels

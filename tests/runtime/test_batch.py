@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from synthetic import N, declare, reference, states
+
+from kinetree.errors import ArgumentError
+from kinetree.runtime import Function, batch, set_num_threads
+
+f = Function(declare())
+SIZES = [1, 2, 7, 8, 9, 31, 500, 1111, 20_000]
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Make a batch of any size go to the threads, in many chunks."""
+    monkeypatch.setattr(batch, "SHARED_SECONDS", 0.0)
+    monkeypatch.setattr(batch, "CHUNK_SECONDS", 1e-6)
+    monkeypatch.setattr(batch, "_FIRST", 1)
+
+
+@pytest.mark.parametrize("lanes", batch.LANES)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_the_bits_do_not_depend_on_lanes_threads_or_size(lanes, threads, small_chunks):
+    rng = np.random.default_rng(lanes)
+    args = rng.standard_normal((3, 1111, N))
+    wanted = np.array([f(*(np.ascontiguousarray(a[k]) for a in args)) for k in range(1111)])
+    g = Function(declare(), lanes=lanes)
+    set_num_threads(threads)
+    for n in (1, 2, 3, 7, 8, 9, 16, 17, 33, 1111):
+        assert g(*args[:, :n]).tobytes() == wanted[:n].tobytes(), n
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_a_batch_is_the_states_one_by_one(n, dtype):
+    args = [a.astype(dtype) for a in states(n)]
+    got = f(*args)
+    assert got.dtype == dtype
+    assert np.array_equal(got, reference(*args))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_nothing_is_written_beside_the_result(threads, small_chunks):
+    set_num_threads(threads)
+    for n in (1, 5, 64, 333):
+        memory = np.full((n + 2, N), 7.0)
+        f(*states(n), out=memory[1:-1])
+        assert np.array_equal(memory[1:-1], reference(*states(n)))
+        assert (memory[[0, -1]] == 7.0).all()
+
+
+def test_out_with_gaps_is_written_in_place_and_the_gaps_are_kept():
+    wide = np.full((100, N + 3), 7.0)
+    out = wide[:, 1 : N + 1]
+    assert f(*states(100), out=out) is out
+    assert np.array_equal(out, reference(*states(100)))
+    assert (wide[:, 0] == 7.0).all()
+    assert (wide[:, N + 1 :] == 7.0).all()
+
+
+@pytest.mark.parametrize("shift", [-2, -1, 0, 1, 2])
+def test_out_may_overlap_the_inputs(shift):
+    memory = np.zeros((60, N))
+    x = memory[10:50]
+    x[:], y, z = states(40)
+    wanted = reference(x, y, z)
+    assert np.array_equal(f(x, y, z, out=memory[10 + shift : 50 + shift]), wanted)
+
+
+def test_states_that_share_memory_in_out_are_computed_apart():
+    memory = np.zeros(40 + N)
+    sliding = np.lib.stride_tricks.sliding_window_view(memory, N, writeable=True)[:40]
+    f(*states(40), out=sliding)
+    assert np.array_equal(sliding[-1], reference(*states(40))[-1])
+
+
+def test_inputs_are_not_copied_where_they_can_be_read_as_they_lie():
+    wide = np.zeros((50, 2 * N))
+    port = f.declaration.inputs[0]
+    for array, stride in [
+        (wide[:, :N], 16 * N),
+        (wide[::-1, N:], -16 * N),
+        (np.broadcast_to(wide[0, :N], (50, N)), 0),
+        (wide[0, :N], 0),
+    ]:
+        laid = batch.lay(array, (50,), port)
+        assert laid.array is array
+        assert laid.stride == stride
+    assert batch.lay(wide[:, ::2], (50,), port).array is not wide
+
+
+def test_chunks_are_multiples_of_the_lanes_of_about_a_millisecond():
+    kernel = f._batch(f._default)
+    for seconds in (1e-10, 1e-8, 3e-7, 1e-3, 5.0):
+        kernel._seconds = seconds
+        chunk = kernel._chunk(10**6, 1)
+        assert chunk % kernel.lanes == 0
+        assert chunk * seconds <= batch.CHUNK_SECONDS + kernel.lanes * seconds
+        shared = kernel._chunk(10**6, 2)
+        assert shared % kernel.lanes == 0
+        assert shared <= max(kernel.lanes, 10**6 // batch.CHUNKS_PER_THREAD // 2 + kernel.lanes)
+
+
+def test_the_environment_forces_the_lanes(monkeypatch):
+    g = Function(declare())
+    x, y, z = states(9)
+    for lanes in batch.LANES:
+        monkeypatch.setenv("KINETREE_LANES", str(lanes))
+        assert g._batch(g._default).lanes == lanes
+        assert np.array_equal(g(x, y, z), reference(x, y, z))
+
+
+@pytest.mark.parametrize("wrong", ["0", "3", "32", "-1", "many", "2.0"])
+def test_lanes_that_there_are_not(wrong, monkeypatch):
+    monkeypatch.setenv("KINETREE_LANES", wrong)
+    with pytest.raises(ArgumentError, match=r"KINETREE_LANES is .*one of 1, 2, 4, 8, 16"):
+        Function(declare())(*states(3))
+    with pytest.raises(ArgumentError, match="one of 1, 2, 4, 8, 16"):
+        Function(declare(), lanes=wrong)
+
+
+def test_the_gil_is_released():
+    x, y, z = (np.broadcast_to(a, (3_000_000, N)) for a in states())
+    out = np.empty((3_000_000, N))
+    f(x[:1000], y[:1000], z[:1000])
+    set_num_threads(1)
+    spins, done = 0, threading.Event()
+
+    def spin():
+        nonlocal spins
+        while not done.is_set():
+            spins += 1
+            time.sleep(0)
+
+    other = threading.Thread(target=spin)
+    other.start()
+    try:
+        kernel = f._batch(f._default)
+        ins = [batch.lay(a, (3_000_000,), p) for a, p in zip((x, y, z), f.declaration.inputs, strict=False)]
+        outs = [batch.lay(out, (3_000_000,), f.declaration.outputs[0])]
+        step = kernel._runner(ins, outs)()
+        before = spins
+        step(0, 3_000_000)  # one call of the kernel
+        during = spins - before
+    finally:
+        done.set()
+        other.join()
+    assert during > 2
+
+
+def test_many_threads_may_call_at_once(small_chunks):
+    wanted = {n: reference(*states(n)) for n in (1, 100, 2000)}
+    failures = []
+
+    def work(n):
+        for _ in range(30):
+            if not np.array_equal(f(*states(n)), wanted[n]):
+                failures.append(n)
+
+    workers = [threading.Thread(target=work, args=(n,)) for n in wanted for _ in range(3)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    assert failures == []
+
+
+LONG = """
+import numpy as np, sys, time
+from synthetic import *
+from kinetree.runtime import set_num_threads
+set_num_threads({threads})
+f = Function(declare())
+n = 1 << 40
+x, y, z = (np.broadcast_to(a, (n, N)) for a in states())
+kernel = f._batch(f._default)
+from kinetree.runtime import batch
+row = np.empty((1, N))
+outs = [batch.Laid(row, row.ctypes.data, 0)]
+ins = [batch.lay(a, (n,), p) for a, p in zip((x, y, z), f.declaration.inputs)]
+print("go", flush=True)
+begin = time.perf_counter()
+try:
+    kernel.run(ins, outs, n)  # hours
+except KeyboardInterrupt:
+    print("interrupted", np.array_equal(row[0], reference(*states())))
+print(np.array_equal(f(*states(1000)), reference(*states(1000))))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent the POSIX way")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_a_long_batch(python, threads):
+    process = python.start(LONG.format(threads=threads))
+    assert process.stdout.readline() == "go\n"
+    time.sleep(0.3)
+    sent = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert time.perf_counter() - sent < 5.0
+    assert output.split() == ["interrupted", "True", "True"]
+    assert process.returncode == 0

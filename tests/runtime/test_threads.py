@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from kinetree.errors import ArgumentError
+from kinetree.runtime import get_num_threads, set_num_threads, threads
+
+
+def test_the_default_is_what_the_process_may_use():
+    expected = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    assert get_num_threads() == expected
+
+
+def test_the_environment_and_then_the_program_decide(monkeypatch):
+    monkeypatch.setenv("KINETREE_NUM_THREADS", "3")
+    assert get_num_threads() == 3
+    set_num_threads(2)
+    assert get_num_threads() == 2
+    set_num_threads(None)
+    assert get_num_threads() == 3
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", True])
+def test_a_number_of_threads_that_is_none(wrong):
+    with pytest.raises(ArgumentError, match="number of threads is"):
+        set_num_threads(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "two", "1.5"])
+def test_an_environment_variable_that_is_none(wrong, monkeypatch):
+    monkeypatch.setenv("KINETREE_NUM_THREADS", wrong)
+    with pytest.raises(ArgumentError, match=f"KINETREE_NUM_THREADS is .*{wrong}"):
+        get_num_threads()
+
+
+class Record:
+    """What is run, by whom; `chunk` may be told to fail."""
+
+    def __init__(self, fail=None, pause=0.0):
+        self.done = []
+        self.workers = set()
+        self.running = 0
+        self._fail, self._pause = fail, pause
+
+    def __call__(self):
+        me = threading.get_ident()
+        self.workers.add(me)
+
+        def chunk(start, count):
+            self.running += 1
+            try:
+                time.sleep(self._pause)
+                if self._fail is not None:
+                    self._fail(me, start)
+                self.done.extend(range(start, start + count))
+            finally:
+                self.running -= 1
+
+        return chunk
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize(("n", "chunk"), [(1, 8), (8, 8), (9, 8), (100, 7)])
+def test_every_state_is_run_once(count, n, chunk):
+    record = Record(pause=0.001)
+    threads.Pool().share(threads.Job(record, n, chunk), count)
+    assert sorted(record.done) == list(range(n))
+
+
+def test_several_threads_take_part():
+    record = Record(pause=0.005)
+    threads.Pool().share(threads.Job(record, 40, 1), 3)
+    assert len(record.workers) == 3
+
+
+def test_a_pool_is_used_again_and_keeps_no_job():
+    pool = threads.Pool()
+    for _ in range(20):
+        record = Record()
+        pool.share(threads.Job(record, 50, 5), 2)
+        assert sorted(record.done) == list(range(50))
+    assert pool._threads == 1
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("where", ["caller", "helper"])
+def test_an_error_stops_all_threads_and_is_raised_after_that(error, where):
+    caller = threading.get_ident()
+    count = 0
+
+    def fail(me, start):
+        nonlocal count
+        if (me == caller) is (where == "caller"):
+            count += 1
+            if count == 3:
+                raise error
+
+    record = Record(fail, pause=0.002)
+    with pytest.raises(error):
+        threads.Pool().share(threads.Job(record, 10_000, 1), 3)
+    assert record.running == 0
+    assert 0 < len(record.done) < 100
+
+
+def test_a_second_interrupt_does_not_leave_the_helpers_alone():
+    class Impatient(threads.SimpleQueue):
+        left = 2
+
+        def get(self):
+            if self.left:
+                self.left -= 1
+                raise KeyboardInterrupt
+            return super().get()
+
+    record = Record(pause=0.02)
+    caller = threading.get_ident()
+    job = threads.Job(record, 100, 1)
+    job._left = Impatient()
+
+    def fail(me, start):
+        if me == caller and start > 4:
+            raise KeyboardInterrupt
+
+    record._fail = fail
+    with pytest.raises(KeyboardInterrupt):
+        threads.Pool().share(job, 3)
+    assert record.running == 0
+    assert job._left.left == 0
+
+
+def test_where_no_thread_can_be_started_the_caller_works_alone(monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    record = Record()
+    threads.Pool().share(threads.Job(record, 100, 10), 4)
+    assert sorted(record.done) == list(range(100))
+    assert record.workers == {threading.get_ident()}
