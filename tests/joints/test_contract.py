@@ -1,0 +1,259 @@
+"""The laws in `Joint`'s docstring, for every type in the registry."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from helpers import dense
+from helpers.dense import assert_close
+from helpers.joints import EXAMPLES
+from helpers.trees import random_inertia, random_placement
+from kinetree.algorithms import crba, rnea
+from kinetree.joints import Fixed, FreeFlyer, Joint
+from kinetree.model import ModelBuilder
+from kinetree.spatial import Inertia
+
+STEP = 1e-30  # of a complex step: its square is nothing, so derivatives are exact to the last digits
+
+every = pytest.mark.parametrize(
+    "joint", [pytest.param(j, id=f"{name}-{k}") for name, row in EXAMPLES.items() for k, j in enumerate(row)]
+)
+
+
+def sample(joint: Joint, seed: int = 0) -> tuple[list[float], list[float]]:
+    rng = np.random.default_rng(seed)
+    return joint.random(rng).tolist(), rng.normal(size=joint.nv).tolist()
+
+
+def scaled(d: list[float], length: float) -> list[float]:
+    """Return d with its angular part (or all of it, if it has none) of this length."""
+    part = d[:3] if len(d) > 3 else d
+    return [x * length / math.hypot(*part) for x in d]
+
+
+def pose(joint: Joint, q: list[float]) -> np.ndarray:
+    return dense.of_transform(joint.jcalc(q, [0.0] * joint.nv).X)
+
+
+def along(joint: Joint, q: list[float], v: list[float]) -> list[np.complex128]:
+    """Return q a complex step further along v."""
+    return joint.integrate([np.complex128(x) for x in q], [np.complex128(1j * STEP * x) for x in v])
+
+
+def subspace(columns: tuple) -> np.ndarray:
+    return np.array([list(column) for column in columns]).reshape(-1, 6).T
+
+
+def test_every_registered_type_has_examples() -> None:
+    ours = {name for name, cls in Joint.registry.items() if cls.__module__.startswith("kinetree.")}
+    assert ours == set(EXAMPLES), "give every joint type a row in tests/helpers/joints.py"
+    assert all(type(joint).__name__ == name for name, row in EXAMPLES.items() for joint in row)
+
+
+@every
+def test_lengths(joint: Joint) -> None:
+    q, v = sample(joint)
+    state = joint.jcalc(q, v)
+    assert (len(q), len(joint.neutral())) == (joint.nq, joint.nq)
+    assert (len(state.S), len(joint.constraint_subspace(q))) == (joint.nv, 6 - joint.nv)
+    assert len(joint.integrate(q, v)) == joint.nq
+    assert len(joint.difference(q, q)) == joint.nv
+
+
+@every
+def test_velocity_is_s_times_nu(joint: Joint) -> None:
+    q, v = sample(joint)
+    state = joint.jcalc(q, v)
+    assert_close(list(state.vJ), subspace(state.S) @ np.array(v), ulps=8)
+
+
+@every
+@pytest.mark.parametrize("seed", range(3))
+def test_the_child_moves_at_the_velocity_s_times_nu(joint: Joint, seed: int) -> None:
+    q, v = sample(joint, seed)
+    state = joint.jcalc(q, v)
+    X_dot = dense.of_transform(joint.jcalc(along(joint, q, v), v).X).imag / STEP
+    expected = -dense.crm(list(state.vJ)) @ dense.of_transform(state.X)  # RBDA eq. 2.45
+    assert_close(X_dot, expected, ulps=32, scale=1 + float(np.abs(expected).max()))
+
+
+@every
+@pytest.mark.parametrize("seed", range(3))
+def test_bias_is_the_rate_of_s_times_nu(joint: Joint, seed: int) -> None:
+    q, v = sample(joint, seed)
+    S_dot = subspace(joint.jcalc(along(joint, q, v), v).S).imag / STEP
+    assert_close(list(joint.jcalc(q, v).cJ), S_dot @ np.array(v), ulps=32, scale=1 + sum(x * x for x in v))
+
+
+@every
+@pytest.mark.parametrize("seed", range(3))
+def test_constraint_forces_do_no_work_and_complete_the_space(joint: Joint, seed: int) -> None:
+    q, v = sample(joint, seed)
+    S, T = subspace(joint.jcalc(q, v).S), subspace(joint.constraint_subspace(q))
+    assert_close(S.T @ T, np.zeros((joint.nv, 6 - joint.nv)), ulps=4, scale=1)
+    # the bases are orthonormal here up to a modest factor: a rank deficit would show as a value near 1e-16
+    assert np.linalg.svd(np.hstack([S, T]), compute_uv=False).min() > 0.05
+
+
+@every
+def test_neutral_is_where_the_frames_coincide(joint: Joint) -> None:
+    assert_close(pose(joint, list(joint.neutral())), np.eye(6), ulps=0)
+
+
+@every
+@pytest.mark.parametrize("length", [1e-200, 1e-12, 1e-8, 1e-3, 0.5, 0.999999, 1.000001, 2.0, 3.0, math.pi - 1e-6])
+def test_difference_undoes_integrate(joint: Joint, length: float) -> None:
+    if joint.nv == 0:
+        assert joint.difference([], joint.integrate([], [])) == []
+        return
+    q, d = sample(joint)
+    d = scaled(d, length)
+    got = joint.difference(q, joint.integrate(q, d))
+    # the coordinates reached are rounded at the size of q, and a free-flyer's logarithm grows towards half a turn
+    assert_close(got, d, ulps=64, scale=max(1.0, max(map(abs, d))))
+
+
+@every
+@pytest.mark.parametrize("length", [1e-200, 1e-150, 1e-12, 1e-3, 0.999, 1.001, 3.0])
+def test_from_the_neutral_pose_small_steps_keep_their_digits(joint: Joint, length: float) -> None:
+    if joint.nv == 0:
+        return
+    d = scaled(sample(joint)[1], length)
+    got = joint.difference(joint.neutral(), joint.integrate(joint.neutral(), d))
+    assert_close(got, d, ulps=32)
+
+
+@every
+@pytest.mark.parametrize("length", [0.0, 1e-9, 1.0, math.pi - 1e-9, math.pi, math.pi + 1e-9, 4.0, 6.28, 9.0])
+def test_integrate_undoes_difference_as_a_pose(joint: Joint, length: float) -> None:
+    """Beyond half a turn too, where the difference is the other way round."""
+    q0, d = sample(joint, 3)
+    q1 = joint.integrate(q0, scaled(d, length) if joint.nv and length else [0.0] * joint.nv)
+    again = joint.integrate(q0, joint.difference(q0, q1))
+    # near half a turn the axis has the rounding of the quaternion, and a free-flyer's lever arm multiplies it
+    scale = 1 + float(np.abs(pose(joint, q1)).max())
+    assert_close(pose(joint, again), pose(joint, q1), ulps=64, scale=scale)
+
+
+@every
+@pytest.mark.parametrize("seed", range(3))
+def test_difference_is_the_short_way(joint: Joint, seed: int) -> None:
+    if joint.nq == joint.nv:
+        return  # a coordinate is a number: there is one way
+    (q0, _), (q1, _) = sample(joint, seed), sample(joint, seed + 10)
+    for sign in (1.0, -1.0):  # the same orientation, by the other quaternion
+        other = [*q1[:-4], *(sign * x for x in q1[-4:])]
+        d = joint.difference(q0, other)
+        assert math.hypot(*d[:3]) <= math.pi * (1 + 1e-15)
+        assert_close(d, joint.difference(q0, q1), ulps=16)
+
+
+@every
+def test_integrate_twice_is_integrate_double(joint: Joint) -> None:
+    q, d = sample(joint, 5)
+    twice = joint.integrate(joint.integrate(q, d), d)
+    expected = pose(joint, joint.integrate(q, [2 * x for x in d]))
+    assert_close(pose(joint, twice), expected, ulps=64)
+
+
+@every
+@pytest.mark.parametrize("length", [1e-3, 0.9, 1.1, 3.0])
+def test_integrate_is_the_exponential(joint: Joint, length: float) -> None:
+    """Held for a unit of time, a constant ν with constant S is one screw: X(1) = exp(−S ν ×) X(0)."""
+    q, d = sample(joint, 7)
+    d = scaled(d, length) if joint.nv else d
+    state = joint.jcalc(q, d)
+    if any(list(state.cJ)):
+        return  # S moves with q: not one screw
+    expected = expm(-dense.crm(list(state.vJ))) @ dense.of_transform(state.X)
+    assert_close(pose(joint, joint.integrate(q, d)), expected, ulps=100)
+
+
+@every
+def test_quaternions_come_out_with_unit_length(joint: Joint) -> None:
+    if joint.nq == joint.nv:
+        return
+    q, d = sample(joint, 2)
+    scaled_up = [*q[:-4], *(3.0 * x for x in q[-4:])]
+    for state in (q, scaled_up):
+        assert abs(math.hypot(*joint.integrate(state, d)[-4:]) - 1.0) <= 4 * dense.EPS
+    assert_close(pose(joint, joint.integrate(scaled_up, d)), pose(joint, joint.integrate(q, d)), ulps=16)
+
+
+@every
+def test_the_same_on_arrays(joint: Joint) -> None:
+    states = [sample(joint, seed) for seed in range(5)]
+    q = [np.array([q[k] for q, _ in states]) for k in range(joint.nq)]
+    v = [np.array([v[k] for _, v in states]) for k in range(joint.nv)]
+    for method, second in (("integrate", v), ("difference", q[::-1])):
+        if joint.nq == joint.nv == 0:
+            continue
+        second = second if method == "integrate" else [x[::-1] for x in q]
+        batch = np.array(getattr(joint, method)(q, second)).T
+        for k in range(5):
+            one = getattr(joint, method)([x[k].item() for x in q], [x[k].item() for x in second])
+            assert_close(batch[k], one, ulps=4)
+
+
+@every
+@pytest.mark.parametrize("seed", range(3))
+def test_inertia_for_parent_changes_no_joint_force(joint: Joint, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    parent, child, placement = random_inertia(rng), random_inertia(rng), random_placement(rng).tolist()
+    moved = joint.inertia_for_parent(child)
+
+    def chain(parent_extra: Inertia, child_inertia: Inertia) -> list[float]:
+        b = ModelBuilder()
+        b.add_link("base")
+        b.add_link("parent", parent)
+        b.add_link("at_joint", parent_extra)
+        b.add_link("child", child_inertia)
+        b.add_joint("first", parent="base", child="parent", joint=FreeFlyer())
+        b.add_joint("weld", parent="parent", child="at_joint", joint=Fixed(), placement=placement)
+        b.add_joint("second", parent="parent", child="child", joint=joint, placement=placement)
+        model = b.build(gravity=(1.0, 2.0, -9.0))
+        numbers = np.random.default_rng([seed, 1])
+        q = [*FreeFlyer().random(numbers), *joint.random(numbers)]
+        v, a = numbers.normal(size=(2, model.nv)).tolist()
+        return [*rnea(model, q, v, a), *(x for row in crba(model, q) for x in row)]
+
+    assert_close(chain(moved, child - moved), chain(Inertia.zero(), child), ulps=100)
+
+
+@every
+def test_random_is_within_the_limits(joint: Joint) -> None:
+    lower, upper = [-0.2] * joint.nq, [0.3] * joint.nq
+    x = joint.random(np.random.default_rng(0), lower, upper, size=(100, 2))
+    assert x.shape == (100, 2, joint.nq)
+    if joint.nq == joint.nv:
+        assert ((x >= -0.2) & (x <= 0.3)).all()
+        # a hundred uniform numbers come near both ends: all within the middle half has the odds 2^-200
+        assert joint.nq == 0 or (x.min() < -0.07 and x.max() > 0.17)
+    else:
+        assert_close(np.linalg.norm(x[..., -4:], axis=-1), np.ones((100, 2)), ulps=4)
+
+
+@every
+def test_random_without_limits_is_finite_and_repeats_with_its_seed(joint: Joint) -> None:
+    infinite = [math.inf] * joint.nq
+    a, b = (joint.random(np.random.default_rng(4), [-x for x in infinite], infinite, (50,)) for _ in range(2))
+    assert np.isfinite(a).all()
+    np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(a, joint.random(np.random.default_rng(4), size=(50,)))
+
+
+@every
+def test_a_joint_is_a_value(joint: Joint) -> None:
+    assert dataclasses.is_dataclass(joint)
+    again = pickle.loads(pickle.dumps(joint))
+    assert again == joint
+    assert hash(again) == hash(joint)
+    for field in dataclasses.fields(joint):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(joint, field.name, None)
