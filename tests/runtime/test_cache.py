@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import errno
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import synthetic
+from synthetic import declare, reference, states
+
+from kinetree.backends.llvm import Code, Target
+from kinetree.runtime import Function, cache, kernels
+
+CODE = Code(bytes(range(256)) * 9, 4096, ("kt_single", "kt_call"), ("kinetree_out",))
+KEY = cache.digest(["a key"])
+posix = pytest.mark.skipif(os.name != "posix", reason="owners and permissions are POSIX")
+
+
+def test_what_is_stored_is_loaded(own_cache):
+    assert cache.load(KEY) is None
+    cache.store(KEY, CODE)
+    assert cache.load(KEY) == CODE
+    assert [f.name for f in own_cache.iterdir()] == [KEY + ".kto"]
+
+
+@posix
+def test_directory_and_files_are_private(own_cache):
+    cache.store(KEY, CODE)
+    assert own_cache.stat().st_mode & 0o777 == 0o700
+    assert next(own_cache.iterdir()).stat().st_mode & 0o777 == 0o600
+
+
+def test_digests_of_different_parts_differ():
+    parts = [[], [""], ["", ""], ["ab"], ["a", "b"], ["", "ab"], ["ab", ""], [b"ab", "c"], ["a", "bc"]]
+    assert len({cache.digest(p) for p in parts}) == len(parts)
+
+
+@pytest.mark.parametrize("position", [0, 15, 16, 47, 48, 52, 60, 200, -1])
+def test_a_changed_byte_is_noticed_and_the_file_removed(own_cache, position):
+    cache.store(KEY, CODE)
+    path = own_cache / (KEY + ".kto")
+    raw = bytearray(path.read_bytes())
+    raw[position] ^= 1
+    path.write_bytes(raw)
+    assert cache.load(KEY) is None
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("size", [0, 1, 16, 47, 48, 50, 52, 100, -1])
+def test_a_truncated_file_is_noticed_and_removed(own_cache, size):
+    cache.store(KEY, CODE)
+    path = own_cache / (KEY + ".kto")
+    path.write_bytes(path.read_bytes()[:size])
+    assert cache.load(KEY) is None
+    assert not path.exists()
+
+
+def test_a_file_under_another_name_is_noticed(own_cache):
+    cache.store(KEY, CODE)
+    other = cache.digest(["another key"])
+    os.replace(own_cache / (KEY + ".kto"), own_cache / (other + ".kto"))
+    assert cache.load(other) is None
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_a_file_that_others_can_write_is_not_trusted(own_cache, mode):
+    cache.store(KEY, CODE)
+    (own_cache / (KEY + ".kto")).chmod(mode)
+    assert cache.load(KEY) is None
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_directory_that_others_can_write_is_not_used(own_cache, mode):
+    cache.store(KEY, CODE)
+    own_cache.chmod(mode)
+    assert cache.directory() is None
+    assert cache.load(KEY) is None
+    cache.store(cache.digest(["new"]), CODE)
+    assert len(list(own_cache.iterdir())) == 1
+
+
+@posix
+def test_what_belongs_to_somebody_else_is_not_trusted(own_cache, monkeypatch):
+    cache.store(KEY, CODE)
+    monkeypatch.setattr(os, "geteuid", lambda: own_cache.stat().st_uid + 1)
+    assert cache.directory() is None
+    assert cache._read(own_cache / (KEY + ".kto")) is None
+
+
+@posix
+def test_a_symbolic_link_is_not_followed(own_cache, tmp_path):
+    cache.store(KEY, CODE)
+    path = own_cache / (KEY + ".kto")
+    os.replace(path, tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert cache.load(KEY) is None
+
+
+@pytest.mark.parametrize("off", ["", "off", "OFF", " "])
+def test_the_cache_can_be_switched_off(own_cache, monkeypatch, off):
+    monkeypatch.setenv("KINETREE_CACHE_DIR", off)
+    assert cache.directory() is None
+    works()
+    assert not own_cache.exists()
+
+
+def works():
+    """Assert that a function can be made and called."""
+    before = len(synthetic.traces)
+    x, y, z = states(20)
+    f = Function(declare())
+    assert np.array_equal(f(x, y, z), reference(x, y, z))
+    assert np.array_equal(f(x[0], y[0], z[0]), reference(x[0], y[0], z[0]))
+    return len(synthetic.traces) - before
+
+
+def failing(name, error):
+    def fail(*args, **kwargs):
+        raise OSError(error, os.strerror(error), name)
+
+    return fail
+
+
+@pytest.mark.parametrize("setting", ["/dev/null/cache", "a\0b", "/proc/none"])
+def test_an_impossible_directory_is_as_good_as_none(monkeypatch, setting):
+    if "\0" in setting:
+        monkeypatch.setattr(os, "environ", {**os.environ, "KINETREE_CACHE_DIR": setting})
+    else:
+        monkeypatch.setenv("KINETREE_CACHE_DIR", setting)
+    assert cache.directory() is None
+    assert works() == 1
+
+
+def test_a_directory_that_is_a_file_is_as_good_as_none(own_cache):
+    own_cache.write_text("not a directory")
+    assert works() == 1
+    assert own_cache.read_text() == "not a directory"
+
+
+def test_without_a_home_there_is_no_cache(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("KINETREE_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert cache.directory() is None
+    assert works() == 1
+
+
+@pytest.mark.parametrize("call", ["open", "replace"])
+@pytest.mark.parametrize("error", [errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT])
+def test_a_place_that_cannot_be_written_leaves_nothing_behind(own_cache, monkeypatch, call, error):
+    own_cache.mkdir(mode=0o700)
+    monkeypatch.setattr(os, call, failing(call, error))
+    assert works() == 1
+    monkeypatch.undo()
+    assert list(own_cache.iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing_behind(own_cache, monkeypatch):
+    opened = os.fdopen
+
+    def full(handle, mode="r"):
+        stream = opened(handle, mode)
+        if "w" in mode:
+            stream.close()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return stream
+
+    monkeypatch.setattr(os, "fdopen", full)
+    assert works() == 1
+    assert list(own_cache.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "expected"),
+    [
+        ("linux", {}, "HOME/.cache/kinetree"),
+        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/kinetree"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "HOME/.cache/kinetree"),
+        ("darwin", {"XDG_CACHE_HOME": "/x"}, "HOME/Library/Caches/kinetree"),
+    ],
+)
+def test_the_default_directory(monkeypatch, platform, variables, expected):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: Path("HOME"))
+    assert cache._default().as_posix() == expected
+
+
+def test_a_second_function_is_loaded_without_tracing(own_cache):
+    assert works() == 1
+    assert len(list(own_cache.iterdir())) == 2
+    assert works() == 0
+
+
+def test_corrupted_files_are_compiled_anew(own_cache):
+    works()
+    for path in own_cache.iterdir():
+        path.write_bytes(path.read_bytes()[:-7] + b"garbage")
+    assert works() == 1
+    assert works() == 0
+
+
+TARGET = Target("x86_64-unknown-linux-gnu", "znver4", "+avx2", 256)
+
+
+def key(declaration=None, variant=None, target=TARGET, kind=("batch", "4")):
+    declaration = declaration or declare()
+    return kernels.cache_key(declaration, variant or Function(declaration)._default, target, kind)
+
+
+def test_the_key_depends_on_everything_that_matters(monkeypatch):
+    default = Function(declare())._default
+    keys = [
+        key(),
+        key(declare(name="other")),
+        key(declare(identity=b"another robot")),
+        key(variant=default._replace(optional=("w",))),
+        key(variant=default._replace(options=(("sign", "minus"),))),
+        key(variant=default._replace(dtype="float32")),
+        key(kind=("batch", "8")),
+        key(kind=("single", "")),
+        key(kind=("single", "other glue")),
+        key(target=replace(TARGET, triple="aarch64-apple-darwin")),
+        key(target=replace(TARGET, cpu="skylake")),
+        key(target=replace(TARGET, features="+avx512f")),
+        key(target=replace(TARGET, vector_bits=512)),
+    ]
+    monkeypatch.setattr(cache, "source_digest", lambda: "other source")
+    keys.append(key())
+    monkeypatch.setattr(kernels, "_abi", lambda: "other llvmlite")
+    keys.append(key())
+    assert len(set(keys)) == len(keys)
+    assert key() == keys[-1]
+
+
+def test_the_source_is_hashed_by_content(tmp_path, monkeypatch):
+    package = tmp_path / "kinetree" / "runtime"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(cache, "__file__", str(package / "cache.py"))
+
+    def digest_of(**files):
+        for path in package.iterdir():
+            path.unlink()
+        for name, content in files.items():
+            (package / f"{name}.py").write_text(content)
+            os.utime(package / f"{name}.py", (0, 0))
+        cache.source_digest.cache_clear()
+        return cache.source_digest()
+
+    try:
+        assert digest_of(a="1", b="2") == digest_of(b="2", a="1")
+        digests = [
+            digest_of(a="1", b="2"),
+            digest_of(a="2", b="1"),
+            digest_of(a="1"),
+            digest_of(a="12"),
+            digest_of(ab="1"),
+        ]
+        assert len(set(digests)) == 5
+        assert digest_of() is None
+        assert kernels.cache_key(declare(), Function(declare())._default, TARGET, ()) is None
+    finally:
+        cache.source_digest.cache_clear()
+
+
+def test_the_abi_names_what_changes_with_an_upgrade():
+    import llvmlite
+
+    assert repr(llvmlite.__version__) in kernels._abi()
+    assert repr(np.__version__.split(".")[0]) in kernels._abi()
+
+
+def test_the_files_used_longest_ago_are_removed_first(own_cache):
+    keys = [cache.digest([str(k)]) for k in range(5)]
+    for age, name in enumerate(keys):
+        cache.store(name, CODE)
+        past = time.time() - 1000 + age
+        os.utime(own_cache / (name + ".kto"), (past, past))
+    assert cache.load(keys[0]) == CODE  # used now
+    (own_cache / "notes.txt").write_text("not ours")
+    size = (own_cache / (keys[0] + ".kto")).stat().st_size
+    cache.trim(own_cache, largest=3 * size)
+    left = {f.name for f in own_cache.iterdir()}
+    assert left == {"notes.txt", keys[0] + ".kto", keys[3] + ".kto", keys[4] + ".kto"}
+
+
+def test_storing_keeps_the_bound(own_cache, monkeypatch):
+    monkeypatch.setattr(cache, "LARGEST", 2 * len(cache.encode(CODE, KEY)))
+    for k in range(6):
+        cache.store(cache.digest([str(k)]), CODE)
+    assert len(list(own_cache.iterdir())) == 2
+
+
+WRITER = """
+import sys
+import numpy as np
+from synthetic import *
+x, y, z = states(50)
+for k in range(6):
+    f = Function(declare(identity=b"%d" % k))
+    assert np.array_equal(f(x, y, z), reference(x, y, z))
+    assert np.array_equal(f(x[0], y[0], z[0]), reference(x[0], y[0], z[0]))
+"""
+
+
+def test_processes_that_write_at_the_same_time(own_cache, python):
+    processes = [python.start(WRITER) for _ in range(4)]
+    for process in processes:
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, output
+    files = list(own_cache.iterdir())
+    assert len(files) == 12
+    for path in files:
+        assert cache.load(path.stem) is not None

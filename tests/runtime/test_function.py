@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import synthetic
+from synthetic import declare, reference, states
+
+from kinetree.errors import ArgumentError
+from kinetree.expr import Port
+from kinetree.runtime import Declaration, Function, kernels
+
+X, Y, Z = states()
+XS, YS, ZS = states(30)
+
+
+@pytest.fixture
+def traced():
+    """Return how many programs were traced since the start of the test."""
+    before = len(synthetic.traces)
+    return lambda: len(synthetic.traces) - before
+
+
+def again() -> Function:
+    return Function(declare(reduce=lambda: (again, ())))
+
+
+def test_it_looks_like_a_function():
+    f = Function(declare())
+    assert f.__name__ == "mix"
+    assert f.__doc__ == inspect.getdoc(f) == "Mix three vectors."
+    assert str(inspect.signature(f)) == "(x, y, z, w=None, *, sign='plus', out=None)"
+    assert "mix(x, y, z" in repr(f)
+    f(X, Y, Z)
+    assert str(inspect.signature(f)) == "(x, y, z, w=None, *, sign='plus', out=None)"
+    assert callable(f)
+
+
+def test_functions_do_not_share_their_calls():
+    f, g = Function(declare()), Function(declare(n=3))
+    f(X, Y, Z)
+    assert np.array_equal(g(X[:3], Y[:3], Z[:3]), reference(X[:3], Y[:3], Z[:3]))
+    assert np.array_equal(f(X, Y, Z), reference(X, Y, Z))
+
+
+def test_only_what_is_used_is_compiled():
+    f = Function(declare())
+    assert (len(f._singles), len(f._batches)) == (0, 0)
+    f(X, Y, Z)
+    assert (len(f._singles), len(f._batches)) == (1, 0)
+    f(XS, YS, ZS)
+    assert (len(f._singles), len(f._batches)) == (1, 1)
+    f(X, Y, Z, sign="minus")
+    f(X, Y, Z, w=np.ones((2, 3)))
+    f(*(a.astype("f4") for a in (X, Y, Z)))
+    assert (len(f._singles), len(f._batches)) == (4, 1)
+    g = Function(declare())
+    g(XS, YS, ZS)
+    assert (len(g._singles), len(g._batches)) == (0, 1)
+
+
+@pytest.mark.parametrize("w", [None, np.arange(6.0).reshape(2, 3)])
+@pytest.mark.parametrize("sign", ["plus", "minus"])
+def test_variants(w, sign):
+    f = Function(declare())
+    for _ in range(2):
+        assert np.array_equal(f(X, Y, Z, w=w, sign=sign), reference(X, Y, Z, w, sign))
+        assert np.array_equal(f(XS, Y, Z, w, sign=sign), reference(XS, Y, Z, w, sign))
+
+
+def test_warmup_compiles_what_a_call_needs(traced):
+    f = Function(declare())
+    f.warmup()
+    f.warmup(dtype="float32", optional=("w",), batch=False, sign="minus")
+    count = traced()
+    made = len(f._singles), len(f._batches)
+    assert made == (2, 1)
+    f(X, Y, Z)
+    f(XS, YS, ZS)
+    f(*(a.astype("f4") for a in (X, Y, Z)), w=np.ones((2, 3), "f4"), sign="minus")
+    assert traced() == count
+    assert (len(f._singles), len(f._batches)) == made
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"dtype": "float16"}, "dtype is 'float16'"),
+        ({"optional": ("u",)}, "no argument 'u'"),
+        ({"sign": "times"}, "sign is 'times'"),
+        ({"sing": "plus"}, "did you mean 'sign'"),
+    ],
+)
+def test_warmup_refuses_what_there_is_not(kwargs, message):
+    with pytest.raises(ArgumentError, match=message):
+        Function(declare()).warmup(**kwargs)
+
+
+def test_operations_are_counted():
+    count = Function(declare()).op_count
+    assert set(count) <= {"mul", "add", "fma"}
+    assert count.get("mul", 0) + count.get("fma", 0) == 2 * synthetic.N
+
+
+def test_the_listing_names_every_operation():
+    f = Function(declare())
+    text = f.listing()
+    assert isinstance(text, str)
+    assert len(text.splitlines()) >= sum(f.op_count.values())
+
+
+def test_it_pickles_by_where_it_comes_from():
+    f = again()
+    f(X, Y, Z)
+    g = pickle.loads(pickle.dumps(f))
+    assert np.array_equal(g(X, Y, Z), reference(X, Y, Z))
+    assert copy.copy(f) is f
+    assert copy.deepcopy([f])[0] is f
+
+
+def test_what_comes_from_nowhere_cannot_be_pickled():
+    with pytest.raises(TypeError, match="mix cannot be pickled"):
+        pickle.dumps(Function(declare()))
+
+
+def declaration_like(**changes):
+    known = declare()
+    fields = {name: getattr(known, name) for name in Declaration.__dataclass_fields__}
+    return Declaration(**{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"inputs": (Port("x", (3,)), Port("x", (3,))), "optional": ()},
+        {"inputs": (Port("out", (3,)),), "optional": ()},
+        {"optional": ("x",)},
+        {"outputs": ()},
+    ],
+)
+def test_a_declaration_that_cannot_be(changes):
+    with pytest.raises(ValueError, match="mix"):
+        declaration_like(**changes)
+
+
+def test_a_trace_that_does_not_fit_its_declaration():
+    f = Function(declaration_like(outputs=(Port("r", (4,)),), identity=lambda: b"wrong"))
+    with pytest.raises(RuntimeError, match="declared are"):
+        f(X, Y, Z)
+
+
+def test_threads_that_call_for_the_first_time_at_once(traced):
+    for k in range(5):
+        f = Function(declare(identity=b"race %d" % k))
+        start = threading.Barrier(8)
+        results = []
+
+        def call(f=f, start=start, results=results):
+            start.wait()
+            results.append((f(X, Y, Z), f(XS, YS, ZS)))
+
+        workers = [threading.Thread(target=call) for _ in range(8)]
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+        assert len(results) == 8
+        assert all(np.array_equal(one, reference(X, Y, Z)) for one, _ in results)
+        assert all(np.array_equal(many, reference(XS, YS, ZS)) for _, many in results)
+        assert traced() == k + 1
+        assert (len(f._singles), len(f._batches)) == (1, 1)
+
+
+def test_tracing_may_call_another_function():
+    inner = Function(declare(name="inner"))
+
+    def trace(optional, options):
+        constant = float(inner(X, Y, Z)[0])
+        return declare().trace(optional, {"sign": "plus" if constant == reference(X, Y, Z)[0] else "minus"})
+
+    f = Function(declaration_like(trace=trace, identity=lambda: b"nested"))
+    assert np.array_equal(f(X, Y, Z), reference(X, Y, Z))
+
+
+def test_a_failed_compilation_can_be_tried_again():
+    good = declare().trace
+    tries = []
+
+    def trace(optional, options):
+        tries.append(1)
+        if len(tries) == 1:
+            raise RuntimeError("not today")
+        return good(optional, options)
+
+    f = Function(declaration_like(trace=trace, identity=lambda: b"second try"))
+    with pytest.raises(RuntimeError, match="not today"):
+        f(X, Y, Z)
+    assert np.array_equal(f(X, Y, Z), reference(X, Y, Z))
+
+
+FORK = """
+import os, signal, threading, time
+import numpy as np
+from synthetic import *
+from kinetree.runtime import batch, set_num_threads
+batch.SHARED_SECONDS = 0.0
+set_num_threads(2)
+x, y, z = states(5000)
+
+def check(f):
+    assert np.array_equal(f(x, y, z), reference(x, y, z))
+    assert np.array_equal(f(x[0], y[0], z[0]), reference(x[0], y[0], z[0]))
+
+used = Function(declare())
+check(used)  # the pool of the parent is at work
+stop = threading.Event()
+
+def compile_on_and_on():
+    k = 0
+    while not stop.is_set():
+        check(Function(declare(identity=b"%d %d" % (os.getpid(), k := k + 1))))
+
+other = threading.Thread(target=compile_on_and_on)
+other.start()
+for k in range(12):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a deadlock ends it
+        try:
+            check(used)
+            check(Function(declare(identity=b"child %d" % k)))
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, status
+    time.sleep(0.003 * k)
+stop.set()
+other.join()
+check(used)
+print("forked")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_while_another_thread_compiles(python):
+    assert python(FORK).endswith("forked\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_the_lock_is_free_after_a_fork():
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if kernels.lock.acquire(blocking=False) else 1)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    assert kernels.lock.acquire(blocking=False)
+    kernels.lock.release()
+
+
+EXIT = """
+import atexit
+import numpy as np
+from synthetic import *
+
+class Late:
+    def __del__(self):
+        print("late", np.array_equal(call(x[0], y[0], z[0]), wanted))
+
+x, y, z = states(3)
+wanted = reference(x[0], y[0], z[0])
+f = Function(declare())
+call = type(f)(f.declaration)
+call(x[0], y[0], z[0])
+late = Late()
+atexit.register(lambda: print("atexit", np.array_equal(f(x, y, z), reference(x, y, z))))
+f(np.repeat(x, 90_000, axis=0), y[0], z[0])  # threads are waiting for work at exit
+"""
+
+
+def test_functions_may_be_called_while_python_ends(python):
+    assert python(EXIT).splitlines() == ["atexit True", "late True"]
