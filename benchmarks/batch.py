@@ -1,0 +1,62 @@
+"""4096 states in ordinary (n, nv) arrays, one thread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import kinetree as kt
+from benchmarks.machine import Section
+from benchmarks.peers import Adam, Pinocchio, casadi_c
+from benchmarks.robots import Case, cases
+from benchmarks.timing import Thunk, interleaved
+from kinetree.algorithms import ALGORITHMS
+
+N = 4096
+
+
+def _ways(case: Case, name: str) -> dict[str, Thunk]:
+    states = case.states(N)
+    arrays = [states[k] for k in ALGORITHMS[name].inputs]
+    rows = list(zip(*(list(x) for x in arrays), strict=True))
+    pin = Pinocchio(case)
+    loop = pin.function(name)
+    function = getattr(case.robot, name)
+    out = function(*arrays)
+
+    def in_a_loop() -> None:
+        for row in rows:
+            loop(*row)
+
+    ways: dict[str, Thunk] = {
+        "kinetree": lambda: function(*arrays),
+        "kinetree, out=": lambda: function(*arrays, out=out),
+        "pinocchio in a loop": in_a_loop,
+    }
+    pool = pin.pool(name, *arrays)
+    if pool is not None:
+        ways["pinocchio's pool, 1 thread"] = pool
+    if name == "mass_matrix":
+        ways["np.full of the output"] = lambda: np.full(out.shape, 1.0)
+        return ways
+    run, result = casadi_c(case, name, N)(arrays)
+    run()
+    scale = np.abs(out).max()
+    if not np.abs(result - out).max() < 1e-9 * scale:
+        raise RuntimeError(f"CasADi's {name} of {case.name} differs")
+    ways["this page through CasADi's C"] = run
+    if name == "inverse_dynamics":
+        ways["adam through CasADi's C"] = Adam(case).batch(arrays, out)
+    return ways
+
+
+def run(rounds: int) -> Section:
+    kt.set_num_threads(1)
+    section = Section(
+        f"A batch of {N} states, one thread",
+        "Nanoseconds a state. Fresh result arrays unless out= is given. Pinocchio's results are not kept.",
+    )
+    for case in cases():
+        for name in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
+            labels = {"robot": case.name, "function": name}
+            section.compare(labels, "kinetree", interleaved(_ways(case, name), rounds, 0.05), N, "ns")
+    return section

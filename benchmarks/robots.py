@@ -1,0 +1,51 @@
+"""The robots of the benchmarks: third-party URDFs from installed packages, and states for them and their peers."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from importlib.metadata import files
+from pathlib import Path
+
+import numpy as np
+
+import kinetree as kt
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robot, and a batch of states in kinetree's conventions."""
+
+    name: str
+    urdf: Path
+    floating: bool
+    robot: kt.Robot
+
+    def states(self, n: int, seed: int = 0) -> dict[str, np.ndarray]:
+        q, v, a = self.robot.random_state(seed, n)
+        return {"q": q, "v": v, "a": a, "tau": 10.0 * a}
+
+
+def _frax(relative: str) -> Path:
+    spec = importlib.util.find_spec("frax")
+    if spec is None or spec.origin is None:
+        raise SystemExit("the benchmarks use frax's Panda: pip install --no-deps frax")
+    return Path(spec.origin).parent / "assets" / relative
+
+
+def _example_robot_data(relative: str) -> Path:
+    for file in files("example-robot-data") or []:
+        if str(file).endswith(relative):
+            return Path(str(file.locate())).resolve()
+    raise SystemExit(f"example-robot-data has no {relative}")
+
+
+def cases() -> list[Case]:
+    """Return the Panda with its 7 joints, and the floating G1 with 29."""
+    out = []
+    for name, path, floating in (
+        ("panda", _frax("franka_panda/panda.urdf"), False),
+        ("g1", _example_robot_data("g1_description/urdf/g1_29dof_rev_1_0.urdf"), True),
+    ):
+        out.append(Case(name, path, floating, kt.load(path, floating_base=floating)))
+    return out

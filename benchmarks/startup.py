@@ -1,0 +1,53 @@
+"""Fresh processes: the import, and the first result with an empty and with a warm cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+
+from benchmarks.machine import Section
+from benchmarks.robots import cases
+from benchmarks.timing import Timing
+
+FIRST = """
+import kinetree as kt
+robot = kt.load({path!r}, floating_base={floating})
+q, v, a = robot.random_state(seed=0)
+robot.{name}(q, v, a)
+"""
+
+
+def _seconds(code: str, environment: Mapping[str, str]) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, env={**os.environ, **environment})
+    return time.perf_counter() - start
+
+
+def run(rounds: int) -> Section:
+    section = Section("Fresh processes", "Milliseconds of a whole process, the interpreter's own start included.")
+    with tempfile.TemporaryDirectory() as warm:
+        ways: dict[tuple[str, str], tuple[str, str | None]] = {
+            ("", "python -c pass"): ("pass", warm),
+            ("", "import numpy"): ("import numpy", warm),
+            ("", "import pinocchio"): ("import numpy, pinocchio", warm),
+            ("", "import kinetree"): ("import kinetree", warm),
+        }
+        for case in cases():
+            for name in ("inverse_dynamics", "forward_dynamics"):
+                code = FIRST.format(path=str(case.urdf), floating=case.floating, name=name)
+                ways[case.name, f"first {name}, empty cache"] = (code, None)
+                ways[case.name, f"first {name}, warm cache"] = (code, warm)
+        spent: dict[tuple[str, str], list[float]] = {key: [] for key in ways}
+        for k in range(rounds + 1):
+            for key, (code, cache) in ways.items():
+                with tempfile.TemporaryDirectory() as empty:
+                    seconds = _seconds(code, {"KINETREE_CACHE_DIR": cache or empty})
+                if k > 0:  # the first round fills the warm cache and the file system's
+                    spent[key].append(seconds)
+    for (robot, way), times in spent.items():
+        section.compare({"robot": robot}, way, {way: Timing(tuple(times))}, 1, "ms")
+    return section
