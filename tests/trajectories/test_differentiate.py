@@ -86,7 +86,7 @@ def test_pieces_of_a_long_record_join_without_a_seam():
     [
         (np.arange(10.0), 15, "10 samples are too few"),
         (np.arange(10.0), 4, "at least 5"),
-        (np.array([0.0, 1, 2, 2, 3, 4]), 5, "sample 3 is at 2 s, the one before it at 2 s"),
+        (np.array([0.0, 1, 2, 2, 3, 4]), 5, "sample 4 is at 2 s, the one before it at 2 s"),
         (np.array([0.0, 1, 2, np.nan, 3, 4]), 5, "time must increase"),
     ],
 )

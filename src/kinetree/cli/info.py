@@ -6,17 +6,17 @@ import argparse
 import math
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.markup import escape
-from rich.table import Table
 
-from kinetree.cli.terminal import console, load_robot, number
+from kinetree.cli.terminal import Column, console, load_robot, make_table, number
 from kinetree.robots import EMBEDDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kinetree.model import Body, Model
+    from rich.table import Table
+
+    from kinetree.model import Body, JointLimits, Model
     from kinetree.robot import Robot
 
 WORLD = -1
@@ -26,13 +26,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the robot, or the list of those that need no file."""
     out = console()
     if arguments.robot is None:
-        out.print(embedded_table())
+        out.print(embedded_table(out.width))
+        out.print("[dim]also: a URDF file, or a robot_descriptions name[/]")
         return
     robot, warnings = load_robot(arguments)
     model = robot.model
     out.print(headline(robot))
     if model.bodies:
-        out.print(joint_table(model))
+        out.print(joint_table(model, out.width))
         out.print("[dim]rad, m, s, N·m, N, kg; a joint hangs on the one above it in its branch[/]")
     for line in frame_lines(model):
         out.print(line)
@@ -42,15 +43,14 @@ def run(arguments: argparse.Namespace) -> None:
         out.print(f"[yellow]warning:[/] {escape(warning)}")
 
 
-def embedded_table() -> Table:
+def embedded_table(width: int) -> Table:
     """Return the table of the embedded robots."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in ("robot", "what it is", "base", "figures from", "licence"):
-        table.add_column(heading, no_wrap=heading in ("robot", "base"))
-    for robot in EMBEDDED.values():
-        base = "floating" if robot.floating else "fixed"
-        table.add_row(f"[bold]{robot.name}[/]", robot.description, base, robot.source, robot.licence)
-    return table
+    columns = [Column("robot"), Column("what it is"), Column("base"), Column("figures from", optional=True)]
+    rows = [
+        (robot.name, robot.description, "floating" if robot.floating else "fixed", robot.source)
+        for robot in EMBEDDED.values()
+    ]
+    return make_table(columns, rows, width, set())
 
 
 def headline(robot: Robot) -> str:
@@ -59,29 +59,37 @@ def headline(robot: Robot) -> str:
     return f"[bold]{escape(robot.name)}[/]: {counts}, {robot.nb} moving bodies, {number(robot.mass)} kg"
 
 
-def joint_table(model: Model) -> Table:
+def joint_table(model: Model, width: int) -> Table:
     """Return the joints as a tree, one a line."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("joint", no_wrap=True)
-    table.add_column("type", no_wrap=True)
-    table.add_column("range", no_wrap=True, justify="center")
-    for heading in ("speed", "effort"):
-        table.add_column(heading, no_wrap=True, justify="right")
-    table.add_column("body", no_wrap=True, overflow="ellipsis")
-    table.add_column("mass", no_wrap=True, justify="right")
-    for guide, body in tree(model):
-        limits = body.limits
-        has_range = math.isfinite(limits.lower) or math.isfinite(limits.upper)
-        table.add_row(
-            f"[dim]{guide}[/]{escape(body.joint_name)}",
-            escape(kind(body)),
-            f"{number(limits.lower)} … {number(limits.upper)}" if has_range else "–",
-            number(limits.velocity),
-            number(limits.effort),
-            escape(body.name),
+    columns = [
+        Column("joint"),
+        Column("type"),
+        Column("range", "center"),
+        Column("speed", "right"),
+        Column("effort", "right"),
+        Column("mass", "right"),
+        Column("body", optional=True),
+    ]
+    rows = [
+        (
+            guide + body.joint_name,
+            kind(body),
+            position_range(body.limits),
+            number(body.limits.velocity),
+            number(body.limits.effort),
             number(float(body.inertia.m)),
+            body.name,
         )
-    return table
+        for guide, body in tree(model)
+    ]
+    return make_table(columns, rows, width, set())
+
+
+def position_range(limits: JointLimits) -> str:
+    """Return the limits of position for people."""
+    if math.isinf(limits.lower) and math.isinf(limits.upper):
+        return "–"
+    return f"{number(limits.lower)} … {number(limits.upper)}"
 
 
 def tree(model: Model) -> Iterator[tuple[str, Body]]:

@@ -91,7 +91,7 @@ def report(arguments: argparse.Namespace, robot: Robot, motion: Motion, summary:
     """Print what was done, the table, and what was written; to stderr if stdout has the torques."""
     out = console(stderr=arguments.output == "-")
     out.print(f"[bold]{escape(robot.name)}[/]: inverse dynamics of {summary.rows} samples, {escape(motion.how)}")
-    out.print(summary.table())
+    out.print(summary.table(out.width))
     for warning in [*warnings, *motion.notes, *summary.warnings()]:
         out.print(f"[yellow]warning:[/] {escape(warning)}")
     columns = "t, q, v, a, tau" if motion.made else "t, tau" if motion.timed else "tau"

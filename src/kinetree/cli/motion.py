@@ -98,13 +98,16 @@ def differentiated(
     parts = list(reader.blocks())
     q = np.concatenate([block.q for block in parts])
     t = np.concatenate([block.t for block in parts if block.t is not None])
-    if "v" in reader.quantities:
-        v = np.concatenate([block.v for block in parts if block.v is not None])
-        a, _ = differentiate(t, v, window=window)
-        what = "a from v"
-    else:
-        v, a = differentiate(t, q, None if robot.nq == robot.nv else robot.difference, window=window)
-        what = "v and a from q"
+    try:
+        if "v" in reader.quantities:
+            v = np.concatenate([block.v for block in parts if block.v is not None])
+            a, _ = differentiate(t, v, window=window)
+            what = "a from v"
+        else:
+            v, a = differentiate(t, q, None if robot.nq == robot.nv else robot.difference, window=window)
+            what = "v and a from q"
+    except ArgumentError as error:
+        raise ArgumentError(f"{given}: {error}") from None
     how = f"read from {given}; {what} by polynomials of degree {DEGREE} over {window} samples"
     return Motion(split(t, q, v, a), how, True, True, source, len(t), None, notes)
 

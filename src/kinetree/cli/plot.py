@@ -87,6 +87,8 @@ class Picture:
                     panel.axhline(level, linewidth=0.8, linestyle="--", color="tab:red")
         for panel in panels[self.robot.nv :]:
             panel.set_visible(False)
+        for panel in panels[max(0, self.robot.nv - columns) : self.robot.nv]:
+            panel.tick_params(labelbottom=True)
         figure.suptitle(f"{self.robot.name}: joint torques (N·m, N); dashed: effort limits", fontsize=10)
         figure.supxlabel("t (s)" if self._timed else "sample", fontsize=9)
 

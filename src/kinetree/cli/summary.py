@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from rich import box
-from rich.markup import escape
 from rich.table import Table
 
-from kinetree.cli.terminal import number
+from kinetree.cli.terminal import Column, make_table, number
 from kinetree.robot import Robot
 from kinetree.trajectories.block import Array, Block
 from kinetree.trajectories.columns import Coordinates
@@ -67,33 +65,24 @@ class Summary:
         self.jump = np.maximum(self.jump, np.abs(np.diff(block.q, axis=0, prepend=before)).max(axis=0))
         self._last = block.q[-1:]
 
-    def table(self) -> Table:
+    def table(self, width: int) -> Table:
         """Return the torques of every degree of freedom against its effort limit."""
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        table.add_column("joint", no_wrap=True)
-        for heading in (
-            "peak |τ|",
-            "at t = (s)" if self.timed else "at sample",
-            "rms",
-            "limit",
-            "used",
-            "samples over",
-        ):
-            table.add_column(heading, no_wrap=True, justify="right")
+        headings = ("peak |τ|", "at t (s)" if self.timed else "at sample", "rms", "limit", "used", "samples over")
+        columns = [Column("joint"), *(Column(heading, "right") for heading in headings)]
         rms, limits = np.sqrt(self.squares / self.rows), self.robot.effort_limits
-        for k, name in enumerate(self.coordinates.v):
-            used = f"{100 * self.peak[k] / limits[k]:.0f} %" if 0 < limits[k] < np.inf else "–"
-            table.add_row(
-                escape(name),
+        rows = [
+            (
+                name,
                 number(self.peak[k]),
                 number(self.peak_at[k]),
                 number(rms[k]),
                 number(limits[k]),
-                used,
-                f"{self.over[k]}  OVER" if self.over[k] else "0" if np.isfinite(limits[k]) else "–",
-                style="bold red" if self.over[k] else "",
+                f"{100 * self.peak[k] / limits[k]:.0f} %" if 0 < limits[k] < np.inf else "–",
+                f"OVER {self.over[k]}" if self.over[k] else "–",
             )
-        return table
+            for k, name in enumerate(self.coordinates.v)
+        ]
+        return make_table(columns, rows, width, {int(k) for k in np.flatnonzero(self.over)})
 
     def warnings(self) -> list[str]:
         """Return what about the motion itself is beyond the robot's limits, or suspicious."""

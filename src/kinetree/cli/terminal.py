@@ -6,23 +6,71 @@ import argparse
 import math
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from kinetree.robot import Robot
 
 WIDE = 1000
 """Columns of an output that is no terminal: nothing is cut or wrapped there."""
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to `main`, which knows the exit code."""
+        raise
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console on stdout or stderr: plain text where it is not a terminal."""
-    from rich.console import Console
-
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, highlight=False, soft_wrap=False, width=None if stream.isatty() else WIDE)
+    return _Console(file=stream, highlight=False, width=None if stream.isatty() else WIDE)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its heading, how it is aligned, and whether a narrow terminal does without it."""
+
+    heading: str
+    justify: Literal["left", "center", "right"] = "left"
+    optional: bool = False
+
+
+GAP = 2
+
+
+def make_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, marked: set[int]) -> Table:
+    """Return a table that fits the width: optional columns go first, then the first column is cut.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    rows : sequence of rows of text
+    width : int
+        Of the terminal.
+    marked : set of int
+        The rows that stand out.
+    """
+    wide = [max(len(c.heading), *(len(row[k]) for row in rows)) for k, c in enumerate(columns)]
+    shown = list(range(len(columns)))
+    for k in [k for k, c in enumerate(columns) if c.optional]:
+        if sum(wide[j] + GAP for j in shown) - GAP > width:
+            shown.remove(k)
+    wide[0] = max(8, min(wide[0], width - sum(wide[j] + GAP for j in shown[1:])))
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    for k in shown:
+        table.add_column(
+            columns[k].heading, justify=columns[k].justify, no_wrap=True, overflow="ellipsis", width=wide[k]
+        )
+    for i, row in enumerate(rows):
+        table.add_row(*(Text(row[k]) for k in shown), style="bold red" if i in marked else "")
+    return table
 
 
 def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:

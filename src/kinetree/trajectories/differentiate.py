@@ -132,4 +132,4 @@ def _check(t: Array, x: Array, window: int, degree: int) -> None:
     bad = np.flatnonzero(~(np.diff(t) > 0))
     if len(bad):
         i = int(bad[0]) + 1
-        raise ArgumentError(f"time must increase: sample {i} is at {t[i]:g} s, the one before it at {t[i - 1]:g} s")
+        raise ArgumentError(f"time must increase: sample {i + 1} is at {t[i]:g} s, the one before it at {t[i - 1]:g} s")

@@ -1,0 +1,194 @@
+"""``kinetree info`` and what all commands share: exit codes, streams, start-up."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import pytest
+
+from kinetree import Inertia, JointLimits, ModelBuilder, Robot, __version__, load
+from kinetree.cli import main
+from kinetree.cli.info import joint_table, kind, massless, missing_limits, tree
+from kinetree.cli.terminal import console
+from kinetree.joints import Continuous, Prismatic, Revolute
+from kinetree.robots import EMBEDDED
+
+
+@pytest.fixture
+def cli(capsys):
+    """Run the command line in this process: exit code, standard output, standard error."""
+
+    def run(*arguments):
+        try:
+            code = main([str(a) for a in arguments])
+        except SystemExit as leave:
+            code = leave.code
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def test_panda_needs_no_file(cli):
+    code, out, err = cli("info", "panda")
+    assert (code, err) == (0, "")
+    assert out.startswith("panda: 7 joints, nq = 7, nv = 7, 7 moving bodies, 16.82 kg\n")
+    row = next(line for line in out.splitlines() if "panda_joint6" in line)
+    assert row.split() == [
+        "panda_joint6",
+        "revolute",
+        "z",
+        "-0.0175",
+        "…",
+        "3.752",
+        "2.61",
+        "12",
+        "1.667",
+        "panda_link6",
+    ]
+    assert "fixed to panda_link7: panda_link8, panda_hand, panda_hand_tcp" in out
+    assert "warning" not in out
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_every_embedded_robot_floats_as_it_should(cli, name):
+    floating = "freeflyer" in cli("info", name)[1]
+    assert floating is EMBEDDED[name].floating
+    assert "freeflyer" in cli("info", name, "--floating-base")[1]
+    assert "freeflyer" not in cli("info", name, "--fixed-base")[1]
+
+
+def test_without_a_robot_the_embedded_ones_are_listed(cli):
+    code, out, _ = cli("info")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:5]] == list(EMBEDDED)
+
+
+def test_branches_indent_and_chains_do_not(cli):
+    lines = cli("info", "g1")[1].splitlines()
+    marks = {line.split()[1] if line[0] in "├└" else line.split()[0]: line[0] for line in lines[2:20]}
+    assert marks["left_hip_pitch_joint"] == "├"
+    assert marks["waist_yaw_joint"] == "└"
+    assert any(line.startswith("   └─ right_shoulder_pitch_joint") for line in lines)
+
+
+def two_arms():
+    """Build a base that slides, with a wheel and a massless hand on it."""
+    b = ModelBuilder("cart")
+    solid = Inertia.from_com(2.0, [0, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    b.add_link("rail")
+    b.add_link("slider", solid)
+    b.add_link("wheel", solid)
+    b.add_link("hand")
+    limits = JointLimits(-1, 1, 2, 3)
+    b.add_joint("slide", parent="rail", child="slider", joint=Prismatic((-1, 0, 0)), limits=limits)
+    b.add_joint("roll", parent="slider", child="wheel", joint=Continuous((0, 3, 4)))
+    b.add_joint("grip", parent="slider", child="hand", joint=Revolute((0, 1, 0)), limits=limits)
+    return b.build()
+
+
+def test_tree_guides_axes_and_findings():
+    model = two_arms()
+    assert [(guide, body.joint_name) for guide, body in tree(model)] == [
+        ("", "slide"),
+        ("├─ ", "roll"),
+        ("└─ ", "grip"),
+    ]
+    assert [kind(body) for body in model.bodies] == ["prismatic -x", "continuous (0, 0.6, 0.8)", "revolute y"]
+    assert massless(model) == ["without mass, so that forward dynamics is singular: hand"]
+    assert [line.split("[/] ")[1] for line in missing_limits(model)] == ["roll", "roll", "roll"]
+
+
+@pytest.mark.parametrize("width", [66, 80, 120])
+def test_tables_fit_a_narrow_terminal(width, capsys):
+    out = console()
+    out.print(joint_table(Robot(two_arms()).model, width))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= width
+    assert ("body" in lines[0]) is (width > 66)
+    assert "-1 … 1" in lines[1]
+
+
+def test_long_names_are_cut_where_nothing_else_can_go(capsys):
+    out = console()
+    out.print(joint_table(load("g1").model, 72))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert max(map(len, lines)) <= 72
+    assert any("right_shoulder_" in line and "…  revolute y" in line for line in lines)
+
+
+def test_a_non_physical_inertia_is_a_warning_that_names_the_link(cli, tmp_path):
+    file = tmp_path / "odd.urdf"
+    file.write_text(
+        '<robot name="odd"><link name="a"/><link name="flat"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j" type="continuous"><parent link="a"/><child link="flat"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    code, out, err = cli("info", file)
+    assert (code, err) == (0, "")
+    assert any(line.startswith("warning:") and "flat" in line for line in out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("info", "pandas"), "did you mean 'panda'"),
+        (("info", "missing.urdf"), "missing.urdf"),
+        (("inverse-dynamics", "panda", "missing.csv"), "missing.csv: No such file or directory"),
+    ],
+)
+def test_what_is_given_wrong_is_one_line_and_code_1(cli, arguments, message):
+    code, out, err = cli(*arguments)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.startswith("kinetree: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("fly",), ("info", "--floating-base", "--fixed-base"), ("info", "--what")])
+def test_wrong_usage_is_code_2(cli, arguments):
+    code, out, err = cli(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("usage: kinetree")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("info", "--help"), ("inverse-dynamics", "--help")])
+def test_help(cli, arguments):
+    code, out, _ = cli(*arguments)
+    assert code == 0
+    assert "ROBOT" in out or "examples" in out
+    assert max(map(len, out.splitlines())) <= 120
+
+
+def test_version(cli):
+    assert cli("--version") == (0, f"kinetree {__version__}\n", "")
+
+
+def test_a_reader_that_goes_away_is_no_complaint():
+    code = "import sys; from kinetree.cli import main; sys.exit(main(['info', 'g1']))"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
+
+
+def test_info_imports_neither_compiler_nor_plots():
+    code = (
+        "import sys; from kinetree.cli import main; main(['info', 'g1']); "
+        "print(sorted({'llvmlite', 'matplotlib', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_python_dash_m():
+    done = subprocess.run([sys.executable, "-m", "kinetree", "info", "ur5"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("ur5: 6 joints")
+
+
+def test_numbers_that_do_not_exist_are_dashes():
+    from kinetree.cli.terminal import number
+
+    assert [number(x) for x in (math.inf, math.nan, 0.0, 87.0, 1e-9, 2e12)] == ["–", "–", "0", "87", "1e-09", "2e+12"]

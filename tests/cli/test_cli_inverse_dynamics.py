@@ -1,0 +1,355 @@
+"""``kinetree inverse-dynamics``: the torques of files, of differentiated files, and of made motions."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.cli import main
+from kinetree.cli.inverse_dynamics import LONG
+from kinetree.cli.motion import coordinates_of, usable_range
+from kinetree.trajectories.block import BLOCK
+
+PROGRAM = [sys.executable, "-m", "kinetree", "inverse-dynamics"]
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    """Run the command in an empty directory: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        try:
+            code = main(["inverse-dynamics", *map(str, arguments)])
+        except SystemExit as leave:
+            code = leave.code
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def read_csv(path):
+    """Return a CSV as a dictionary of columns."""
+    with open(path) as file:
+        names = file.readline().strip().split(",")
+        return dict(zip(names, np.loadtxt(file, delimiter=",", ndmin=2).T, strict=True))
+
+
+def torques(table, robot):
+    return np.stack([table[f"tau.{name}"] for name in coordinates_of(robot).v], axis=1)
+
+
+def write_csv(path, robot, t=None, **arrays):
+    """Write the arrays q, v, a, … in canonical columns."""
+    names = coordinates_of(robot)
+    head = ([] if t is None else ["t"]) + [f"{x}.{n}" for x in arrays for n in names.names(x)]
+    columns = ([] if t is None else [np.asarray(t)[:, None]]) + list(arrays.values())
+    np.savetxt(path, np.hstack(columns), delimiter=",", header=",".join(head), comments="", fmt="%.17g")
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return kt.load("panda")
+
+
+def test_a_file_of_q_v_a_gives_the_torques_of_the_robot(cli, panda):
+    q, v, a = panda.random_state(seed=1, size=BLOCK + 20)
+    write_csv("in.csv", panda, q=q, v=v, a=a)
+    code, out, err = cli("panda", "in.csv", "-o", "out.csv")
+    assert (code, err) == (0, "")
+    np.testing.assert_array_equal(torques(read_csv("out.csv"), panda), panda.inverse_dynamics(q, v, a))
+    assert list(read_csv("out.csv")) == [f"tau.{name}" for name in panda.joint_names]
+    assert "8212 samples, read from in.csv" in out
+    assert "wrote out.csv (tau)" in out
+
+
+def test_npz_in_and_out_with_gravity_and_a_base_that_floats(cli):
+    robot = kt.load("go2", gravity=(0, 1, -2))
+    q, v, a = robot.random_state(seed=2, size=30)
+    np.savez("in.npz", q=q, v=v, a=a, t=np.arange(30.0))
+    assert cli("go2", "in.npz", "-o", "out.npz", "--gravity", 0, 1, -2)[0] == 0
+    out = np.load("out.npz")
+    np.testing.assert_array_equal(out["tau"], robot.inverse_dynamics(q, v, a))
+    np.testing.assert_array_equal(out["t"], np.arange(30.0))
+    assert tuple(out["v_names"]) == coordinates_of(robot).v
+
+
+def test_the_summary_is_that_of_the_torques(cli, panda):
+    q, v, a = panda.random_state(seed=3, size=BLOCK + 50)
+    write_csv("in.csv", panda, q=q, v=v, a=20 * a)
+    _, out, _ = cli("panda", "in.csv")
+    tau = panda.inverse_dynamics(q, v, 20 * a)
+    for k, name in enumerate(panda.joint_names):
+        peak, at, rms, limit, used, unit, *over = next(
+            line.split()[1:] for line in out.splitlines() if line.startswith(name)
+        )
+        assert float(peak) == pytest.approx(np.abs(tau[:, k]).max(), rel=1e-3)
+        assert int(at) == np.abs(tau[:, k]).argmax() + 1
+        assert float(rms) == pytest.approx(np.sqrt(np.mean(tau[:, k] ** 2)), rel=1e-3)
+        assert float(limit) == panda.effort_limits[k]
+        assert float(used) == pytest.approx(100 * np.abs(tau[:, k]).max() / panda.effort_limits[k], abs=0.51)
+        count = int(np.sum(np.abs(tau[:, k]) > panda.effort_limits[k]))
+        assert unit == "%"
+        assert over == (["OVER", str(count)] if count else ["–"])
+    assert "OVER" in out
+
+
+def test_q_and_time_are_differentiated(cli, panda):
+    assert cli("panda", "-o", "made.csv", "--rate", 400, "--duration", 5)[0] == 0
+    made = read_csv("made.csv")
+    q = np.stack([made[f"q.{name}"] for name in panda.joint_names], axis=1)
+    write_csv("q.csv", panda, t=made["t"], q=q)
+    code, out, _ = cli("panda", "q.csv", "-o", "out.csv", "--window", 7)
+    assert code == 0
+    assert "v and a from q by polynomials of degree 4 over 7 samples" in out
+    got, want = torques(read_csv("out.csv"), panda), torques(made, panda)
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-4 * np.abs(want).max())
+    assert "v.panda_joint1" in read_csv("out.csv")
+
+
+def test_velocities_and_time_are_differentiated_once(cli, panda):
+    cli("panda", "-o", "made.csv", "--rate", 400, "--duration", 5)
+    made = read_csv("made.csv")
+    q, v = (np.stack([made[f"{x}.{name}"] for name in panda.joint_names], axis=1) for x in "qv")
+    write_csv("qv.csv", panda, t=made["t"], q=q, v=v)
+    code, out, _ = cli("panda", "qv.csv", "-o", "out.csv")
+    assert code == 0
+    assert "a from v by" in out
+    want = torques(made, panda)
+    np.testing.assert_allclose(torques(read_csv("out.csv"), panda), want, rtol=0, atol=1e-4 * np.abs(want).max())
+
+
+def test_a_floating_base_is_differentiated_on_the_manifold(cli):
+    """Against a fine integration: v(t) and a(t) are known, q(t) follows from them."""
+    robot = kt.load("go2")
+    n, dt = 300, 2e-3
+    rng = np.random.default_rng(4)
+    s, c = rng.normal(size=(2, robot.nv))
+    t = dt * np.arange(n)
+    w = np.linspace(1, 3, robot.nv)
+    v = s * np.sin(np.outer(t, w)) + c * np.cos(np.outer(t, w))
+    a = w * (s * np.cos(np.outer(t, w)) - c * np.sin(np.outer(t, w)))
+    q, fine = [robot.neutral()], 20
+    for k in range(n - 1):
+        here = q[-1]
+        for j in range(fine):
+            middle = t[k] + (j + 0.5) * dt / fine
+            here = robot.integrate(here, (s * np.sin(middle * w) + c * np.cos(middle * w)) * dt / fine)
+        q.append(here)
+    q = np.array(q)
+    q[::2, 3:7] *= -1  # the same rotations
+    write_csv("walk.csv", robot, t=t, q=q)
+    assert cli("go2", "walk.csv", "-o", "out.csv", "--window", 9)[0] == 0
+    out = read_csv("out.csv")
+    names = coordinates_of(robot).v
+    np.testing.assert_allclose(np.stack([out[f"v.{x}"] for x in names], 1)[10:-10], v[10:-10], rtol=0, atol=2e-6)
+    np.testing.assert_allclose(np.stack([out[f"a.{x}"] for x in names], 1)[10:-10], a[10:-10], rtol=0, atol=2e-3)
+    want = robot.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(torques(out, robot)[10:-10], want[10:-10], rtol=0, atol=3e-4 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda", "g1"])
+def test_a_made_motion_keeps_within_the_limits(cli, name):
+    robot = kt.load(name)
+    code, out, err = cli(name, "-o", "made.npz", "--seed", 3)
+    assert (code, err) == (0, "")
+    assert "within 90% of the limits" in out
+    assert "warning" not in out
+    made = np.load("made.npz")
+    assert made["t"][[0, -1]].tolist() == [0, 10]
+    assert len(made["t"]) == 1001
+    assert (made["q"] >= robot.lower_limits).all()
+    assert (made["q"] <= robot.upper_limits).all()
+    assert (np.abs(made["v"]) <= robot.velocity_limits).all()
+    np.testing.assert_allclose(made["v"][[0, -1]], 0, atol=1e-12)
+    assert (np.ptp(made["q"][:, -1]) > 0.1).all()
+    np.testing.assert_array_equal(made["tau"], robot.inverse_dynamics(made["q"], made["v"], made["a"]))
+
+
+def test_made_motions_differ_by_seed_only(cli):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        cli("ur5", "-o", f"{name}.csv", "--seed", seed, "-q")
+    a, b, c = (Path(f"{name}.csv").read_text() for name in "abc")
+    assert a == b != c
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "want"),
+    [(-1, 2, (-1, 2)), (-np.inf, 2, (-4, 2)), (1, np.inf, (1, 7)), (-np.inf, np.inf, (-3, 3))],
+)
+def test_missing_limits_have_a_span(lower, upper, want):
+    assert usable_range(lower, upper, 3) == want
+
+
+def test_standard_input_and_output(panda):
+    q, v, a = panda.random_state(seed=5, size=4)
+    text = "\n".join(",".join(map(repr, row)) for row in np.hstack([q, v, a]).tolist())
+    done = subprocess.run([*PROGRAM, "panda", "-", "-o", "-"], input=text, capture_output=True, text=True, check=True)
+    head, *rows = done.stdout.splitlines()
+    assert head == ",".join(f"tau.{name}" for name in panda.joint_names)
+    np.testing.assert_array_equal([[float(x) for x in row.split(",")] for row in rows], panda.inverse_dynamics(q, v, a))
+    assert "inverse dynamics of 4 samples, read from -" in done.stderr
+
+
+def test_suspicious_motions_are_reported(cli, panda):
+    q = np.tile(panda.random_configuration(seed=0), (40, 1))
+    t = 0.01 * np.arange(40)
+    q[:, 0] = np.linspace(-2, 100, 40)
+    q[20:, 5] = 1e-3
+    q[:20, 5] = 3.7
+    write_csv("in.csv", panda, t=t, q=q)
+    code, out, _ = cli("panda", "in.csv")
+    assert code == 0
+    assert "beyond the limits of position: panda_joint1 (-2 … 100, allowed -2.897 … 2.897)" in out
+    assert "Is it in degrees?" in out
+    assert "faster than the limits of velocity: panda_joint1" in out
+    assert "jumps from one sample to the next: panda_joint6 (by 3.699)" in out
+
+
+def test_columns_not_used_are_reported(cli, panda):
+    q, v, a = panda.random_state(seed=1, size=5)
+    write_csv("in.csv", panda, q=q, v=v, a=a)
+    lines = Path("in.csv").read_text().splitlines()
+    lines = [lines[0] + ",gripper", *(line + ",open" for line in lines[1:])]
+    Path("in.csv").write_text("\n".join(lines))
+    code, out, _ = cli("panda", "in.csv")
+    assert code == 0
+    assert "warning: columns not used: gripper" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bad.csv",), "bad.csv, line 3, column 'v.panda_joint2': nan is not a finite number"),
+        (("other.csv",), "lacks q.panda_joint1, q.panda_joint2"),
+        (("good.csv", "-o", "good.csv"), "'good.csv' is the trajectory that is read"),
+        (("good.csv", "--plot", "good.csv"), "end it in .png or .svg or .pdf"),
+        (("good.csv", "-o", "out.xlsx"), "end it in .csv or .npz"),
+        (("good.csv", "-o", "no/out.csv"), "there is no directory 'no'"),
+        (("short.csv",), "6 samples are too few"),
+        (("back.csv",), "time must increase: sample 5 is at 1 s"),
+        (("good.csv", "--seed", 1), "--seed is for the motion made without a TRAJECTORY"),
+        (("--window", 9), "--window is for a TRAJECTORY"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_file(cli, panda, tmp_path, arguments, message):
+    q, v, a = panda.random_state(seed=1, size=6)
+    write_csv("good.csv", panda, q=q, v=v, a=a)
+    write_csv("bad.csv", panda, q=q, v=np.where(np.arange(42).reshape(6, 7) == 8, np.nan, v), a=a)
+    write_csv("other.csv", kt.load("ur5"), t=np.arange(6), q=q[:, :6])
+    write_csv("short.csv", panda, t=np.arange(6), q=q)
+    write_csv("back.csv", panda, t=[*range(4), *range(1, 17)], q=np.tile(q[0], (20, 1)))
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    code, out, err = cli("panda", *arguments)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_quaternion_of_zeros_is_an_error_that_names_the_sample(cli, tmp_path):
+    robot = kt.load("go2")
+    q, v, a = robot.random_state(seed=1, size=6)
+    q[3, 3:7] = 0
+    np.savez("in.npz", q=q, v=v, a=a)
+    code, _, err = cli("go2", "in.npz", "-o", "out.csv")
+    assert code == 1
+    assert "the torques of sample 4 are not finite: a quaternion is zero" in err
+    assert [file.name for file in tmp_path.iterdir()] == ["in.npz"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("panda", "--window", 4), ("panda", "--rate", 0), ("panda", "--duration", "nan"), ()]
+)
+def test_wrong_usage_is_code_2(cli, arguments):
+    assert cli(*arguments)[0] == 2
+
+
+def test_an_interrupt_is_130_and_leaves_no_file(tmp_path, panda):
+    """The input is a pipe that stays open, so the program is certainly in the middle of its work."""
+    out = tmp_path / "out.csv"
+    program = subprocess.Popen(
+        [*PROGRAM, "panda", "-", "-o", str(out)], stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+    )
+    q, v, a = panda.random_state(seed=5, size=1)
+    row = (",".join(map(repr, np.hstack([q, v, a])[0].tolist())) + "\n").encode()
+    program.stdin.write(row * (2 * BLOCK))
+    program.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not any(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert [file.suffix for file in tmp_path.iterdir()] == [".part"]
+    program.send_signal(signal.SIGINT)
+    assert program.wait(60) == 130
+    assert program.stderr.read() == b"kinetree: interrupted\n"
+    program.stdin.close()
+    program.stderr.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_shown_on_a_terminal_for_long_files_only(tmp_path, panda):
+    q, v, a = panda.random_state(seed=1, size=3)
+    row = ",".join(map(repr, np.hstack([q, v, a])[0].tolist())) + "\n"
+    (tmp_path / "long.csv").write_text(row * (LONG // len(row) + 1))
+    (tmp_path / "short.csv").write_text(row * 3)
+    shown = {}
+    for name in ("long.csv", "short.csv"):
+        leader, follower = os.openpty()
+        subprocess.run([*PROGRAM, "panda", name], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=follower, check=True)
+        os.close(follower)
+        try:
+            shown[name] = os.read(leader, 100_000)
+        except OSError:  # nothing was written
+            shown[name] = b""
+        os.close(leader)
+    assert b"inverse dynamics" in shown["long.csv"]
+    assert shown["short.csv"] == b""
+
+
+def test_pictures(cli, panda):
+    pytest.importorskip("matplotlib")
+    for suffix, magic in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        code, out, _ = cli("panda", "--plot", f"tau.{suffix}")
+        assert code == 0
+        assert f"drew tau.{suffix}" in out
+        assert Path(f"tau.{suffix}").read_bytes().startswith(magic)
+    svg = Path("tau.svg").read_text()
+    assert all(f"<!-- {name} -->" in svg for name in panda.joint_names)
+
+
+def test_a_window_without_a_display_is_an_error(cli, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("matplotlib.pyplot.get_backend", lambda: "agg")
+    code, _, err = cli("panda", "--plot", "show")
+    assert code == 1
+    assert "needs a display; give a file instead" in err
+
+
+def test_without_matplotlib_the_extra_is_named(cli, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, _, err = cli("panda", "--plot", "tau.png")
+    assert code == 1
+    assert "pip install kinetree[plot]" in err
+
+
+def test_long_curves_keep_their_peaks():
+    pytest.importorskip("matplotlib")
+    from kinetree.cli.plot import POINTS, extremes
+
+    rng = np.random.default_rng(6)
+    when, tau = np.arange(50_001.0), rng.normal(size=(50_001, 3))
+    some_when, some = extremes(when, tau)
+    assert some.shape == some_when.shape == (POINTS, 3)
+    np.testing.assert_array_equal(some.max(axis=0), tau.max(axis=0))
+    np.testing.assert_array_equal(some.min(axis=0), tau.min(axis=0))
+    assert (np.diff(some_when, axis=0) >= 0).all()
+    np.testing.assert_array_equal(np.take_along_axis(tau, some_when.astype(int), axis=0), some)
