@@ -59,7 +59,7 @@ def compile_single(program: Program, *, dtype: str = "float64", target: Target, 
         LLVM IR that is appended to the module; it may call ``@kt_single`` and define entry points of its own.
     """
     ir, scratch = single_ir(program, dtype, target)
-    return _code(ir + extra_ir, scratch, target)
+    return object_code(ir + extra_ir, scratch, target)
 
 
 def compile_batch(program: Program, *, dtype: str = "float64", target: Target, lanes: int) -> Code:
@@ -70,7 +70,7 @@ def compile_batch(program: Program, *, dtype: str = "float64", target: Target, l
     state is repeated. Either way some states are computed twice, with the same bits.
     """
     ir, scratch = batch_ir(program, dtype, target, lanes)
-    return _code(ir, scratch, target)
+    return object_code(ir, scratch, target)
 
 
 def single_ir(
@@ -226,12 +226,13 @@ def _declarations(text: str) -> str:
     return "\n".join(found.values())
 
 
-def _code(ir: str, scratch: int, target: Target) -> Code:
+def object_code(ir: str, scratch: int, target: Target) -> Code:
+    """Return the object code of a module."""
     module = llvm.parse_assembly(ir, llvm.create_context())
     symbols = tuple(f.name for f in module.functions if not f.is_declaration and f.linkage == llvm.Linkage.external)
     externals = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     externals += [g.name for g in module.global_variables if g.is_declaration]
-    object_code = target_machine(target).emit_object(module)
+    data = target_machine(target).emit_object(module)
     # without an instruction for it, llvm.fma becomes a call of the C library's
-    externals += [name for name in ("fma", "fmaf") if f"\0{name}\0".encode() in object_code]
-    return Code(object_code, scratch, symbols, tuple(externals))
+    externals += [name for name in ("fma", "fmaf") if f"\0{name}\0".encode() in data]
+    return Code(data, scratch, symbols, tuple(externals))

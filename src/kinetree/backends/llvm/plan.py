@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from kinetree.expr import OPS, Node, Program
+from kinetree.expr import OPS, Program
 
 
 class Cell(NamedTuple):
@@ -74,38 +74,26 @@ def make_plan(program: Program, piece_size: int) -> Plan:
     plan = Plan(program)
     order = program.schedule()
     nodes = program.graph.nodes
-    for k, port in enumerate(program.inputs):
-        plan.areas["in", k] = port.size
-    for k, port in enumerate(program.outputs):
-        plan.areas["out", k] = port.size
+    for kind, ports in (("in", program.inputs), ("out", program.outputs)):
+        plan.areas.update({(kind, k): port.size for k, port in enumerate(ports)})
     for i in order:
         if nodes[i].op == "input":
-            plan.home[i] = _input_cell(nodes[i])
+            port, entry = cast("tuple[int, int]", nodes[i].payload)
+            plan.home[i] = Cell(("in", port), entry)
     _place_outputs(plan)
     pending = set(order)
-    for number, staged in enumerate(_staged_by_depth(program, order)):
+    for staged in _staged_by_depth(program, order):
         arguments = sorted({nodes[i].args[0] for i in staged})
-        stage = _place_stage(plan, number, arguments)
+        stage = _place_stage(plan, staged, arguments)
         if stage.first.area[0] == "args":
             needed = _ancestors(program, arguments, pending)
             _cut(plan, [i for i in order if i in needed], piece_size)
             pending -= needed
         plan.steps.append(stage)
-        position = {a: n for n, a in enumerate(arguments)}
-        for i in staged:
-            offset = position[nodes[i].args[0]]
-            if stage.first.area[0] == "in":
-                offset = plan.home[nodes[i].args[0]].offset - stage.first.offset
-            plan.home[i] = Cell((nodes[i].op, number), offset)
     made = [i for i in order if i in pending and (_computed(program, i) or plan.stores.get(i))]
     _cut(plan, made, piece_size)
     _assign_slots(plan)
     return plan
-
-
-def _input_cell(node: Node) -> Cell:
-    port, offset = node.payload  # type: ignore[misc]
-    return Cell(("in", port), offset)
 
 
 def _computed(program: Program, i: int) -> bool:
@@ -140,19 +128,31 @@ def _staged_by_depth(program: Program, order: Sequence[int]) -> list[list[int]]:
     return groups
 
 
-def _place_stage(plan: Plan, number: int, arguments: list[int]) -> Stage:
-    """Decide where the stage reads its arguments: in place, where they are close together in one input."""
+def _place_stage(plan: Plan, staged: list[int], arguments: list[int]) -> Stage:
+    """Return the stage, with places for what it reads and makes.
+
+    Arguments that are close together in one input are read in place:
+    evaluating the entries of the input that lie between costs less than gathering the others.
+    """
+    nodes = plan.program.graph.nodes
+    number = sum(isinstance(step, Stage) for step in plan.steps)
     cells = [plan.home.get(a) for a in arguments]
-    areas = {c.area if c is not None and c.area[0] == "in" else None for c in cells}
-    indices = [c.offset for c in cells if c is not None]
-    if None not in areas and len(areas) == 1 and max(indices) - min(indices) < 2 * len(indices):
-        stage = Stage(number, Cell(areas.pop(), min(indices)), max(indices) - min(indices) + 1)  # type: ignore[arg-type]
+    offsets = [c.offset for c in cells if c is not None]
+    areas = {c.area if c is not None else ("slots", 0) for c in cells}
+    area = areas.pop()
+    if not areas and area[0] == "in" and max(offsets) - min(offsets) < 2 * len(offsets):
+        first = min(offsets)
+        stage = Stage(number, Cell(area, first), max(offsets) - first + 1)
+        position = {a: plan.home[a].offset - first for a in arguments}
     else:
         stage = Stage(number, Cell(("args", number), 0), len(arguments))
+        position = {a: n for n, a in enumerate(arguments)}
         plan.areas["args", number] = stage.count
-        for n, a in enumerate(arguments):
+        for a, n in position.items():
             plan.stores.setdefault(a, []).append(Cell(("args", number), n))
     plan.areas["sin", number] = plan.areas["cos", number] = stage.count
+    for i in staged:
+        plan.home[i] = Cell((nodes[i].op, number), position[nodes[i].args[0]])
     return stage
 
 

@@ -1,0 +1,140 @@
+"""Compiled code against the interpreter, bit for bit."""
+
+import numpy as np
+import pytest
+
+from helpers.kernels import run_batch, run_single, same_bits, small_pieces
+from helpers.programs import EXACT, random_program, traced
+from kinetree.backends.llvm import Target, compile_single
+from kinetree.expr import Graph, Port, Program, interpret
+
+LANES = (1, 2, 4, 8, 16)
+ALL = (*EXACT, "sin", "cos")
+
+
+def states(program, n, seed=0, dtype="float64"):
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-2, 2, (n, *port.shape)).astype(dtype) for port in program.inputs]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_state_has_the_bits_of_the_interpreter(seed):
+    program = random_program(seed)
+    inputs = [x[0] for x in states(program, 1, seed)]
+    for got, expected in zip(run_single(program, inputs), interpret(program, inputs), strict=True):
+        assert same_bits(got, expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_bits_do_not_depend_on_lanes_or_pieces(seed, dtype):
+    program = random_program(seed, operations=ALL)
+    n = 19
+    inputs = states(program, n, seed, dtype)
+    expected = [run_single(program, [x[i] for x in inputs], dtype) for i in range(n)]
+    expected = [np.array([row[k] for row in expected]) for k in range(len(program.outputs))]
+    for lanes in LANES:
+        for code in (program, small_pieces(program, lanes, dtype)):
+            for got, want in zip(run_batch(code, inputs, lanes, dtype), expected, strict=True):
+                assert same_bits(got, want)
+    single = small_pieces(program, None, dtype)
+    for got, want in zip(run_single(single, [x[4] for x in inputs], dtype), expected, strict=True):
+        assert same_bits(got, want[4])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_with_sine_and_cosine_the_interpreter_agrees(seed):
+    program = random_program(seed, size=40, operations=("add", "sub", "mul", "sin", "cos"))
+    inputs = [x[0] for x in states(program, 1, seed)]
+    for got, expected in zip(run_single(program, inputs), interpret(program, inputs), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=0, atol=2e-13 * (1 + np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("lanes", LANES)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_any_number_of_states(lanes, dtype):
+    program = random_program(3, operations=ALL)
+    everything = states(program, 2 * lanes + 1, dtype=dtype)
+    expected = run_batch(program, everything, 1, dtype)
+    for n in range(1, 2 * lanes + 2):
+        for got, want in zip(run_batch(program, [x[:n] for x in everything], lanes, dtype), expected, strict=True):
+            assert same_bits(got, want[:n])
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 8])
+def test_stride_zero_repeats_one_state(lanes):
+    program = random_program(5, operations=ALL)
+    inputs = states(program, 11)
+    repeated = [np.broadcast_to(x[:1], x.shape) if k in (0, 4) else x for k, x in enumerate(inputs)]
+    expected = run_batch(program, repeated, lanes)
+    given = [x[:1] if k in (0, 4) else x for k, x in enumerate(inputs)]
+    for got, want in zip(run_batch(program, given, lanes, n=11, broadcast=(0, 4)), expected, strict=True):
+        assert same_bits(got, want)
+
+
+@pytest.mark.parametrize("size", range(1, 20))
+@pytest.mark.parametrize("lanes", LANES)
+def test_rows_of_every_width_are_transposed_and_back(size, lanes):
+    program = traced(lambda x: x[::-1], size)
+    x = np.arange(5.0 * size).reshape(5, size)
+    np.testing.assert_array_equal(run_batch(program, [x], lanes)[0], x[:, ::-1])
+
+
+@pytest.mark.parametrize("lanes", [2, 8])
+def test_nan_and_huge_angles_stay_in_their_state(lanes):
+    program = traced(lambda x, y: [x[0].sin() * y[0], x[1].cos() + y[1]], 2, 2)
+    rng = np.random.default_rng(2)
+    x, y = rng.uniform(-3, 3, (2, 17, 2))
+    clean = run_batch(program, [x, y], lanes)[0]
+    x[3], x[9], y[12] = np.nan, 1e22, np.inf
+    dirty = run_batch(program, [x, y], lanes)[0]
+    others = [i for i in range(17) if i not in (3, 9, 12)]
+    assert same_bits(dirty[others], clean[others])
+    assert np.isnan(dirty[3]).all()
+    np.testing.assert_allclose(dirty[9], [np.sin(1e22) * y[9, 0], np.cos(1e22) + y[9, 1]], rtol=1e-15)
+
+
+def test_angles_of_angles_are_further_stages():
+    def nested(x):
+        a = x[0].sin() + x[1]
+        b = (a.cos() * x[2]).sin()
+        return [b, x[0].sin().cos(), x[1].sin(), a]
+
+    program = traced(nested, 3)
+    x = np.array([0.3, -1.1, 2.2])
+    a = np.sin(x[0]) + x[1]
+    expected = [np.sin(np.cos(a) * x[2]), np.cos(np.sin(x[0])), np.sin(x[1]), a]
+    for code in (program, small_pieces(program, None, size=1)):
+        np.testing.assert_allclose(run_single(code, [x])[0], expected, rtol=1e-15)
+    for code in (program, small_pieces(program, 4, size=1)):
+        np.testing.assert_allclose(run_batch(code, [x[None]], 4)[0][0], expected, rtol=1e-15)
+
+
+def test_scattered_angles_with_other_entries_between():
+    program = traced(lambda x, y: [x[0].sin(), y[2].cos(), x[8].cos(), x[8], y[0]], 9, 3)
+    x, y = np.linspace(-1, 1, 9), np.array([0.5, np.nan, 2.0])
+    expected = [np.sin(x[0]), np.cos(y[2]), np.cos(x[8]), x[8], y[0]]
+    np.testing.assert_allclose(run_single(program, [x, y])[0], expected, rtol=1e-15)
+
+
+def test_outputs_that_need_no_code():
+    program = traced(lambda x: ([1.0, 2.0, 0.0], [x[1], x[1], x[0]], []), 2, outputs=3)
+    for got in (run_single(program, [[4.0, 5.0]]), [y[2] for y in run_batch(program, [[[4.0, 5.0]] * 3], 8)]):
+        assert [y.tolist() for y in got] == [[1, 2, 0], [5, 5, 4], []]
+
+
+def test_inputs_need_only_their_natural_alignment():
+    program = traced(lambda x: [e.sin() + e for e in x], 9)
+    raw = np.zeros(9 * 8 + 16, dtype=np.uint8)
+    for shift in (0, 8):
+        x = raw[shift : shift + 72].view(np.float64)
+        x[:] = np.linspace(0, 1, 9)
+        np.testing.assert_allclose(run_single(program, [x])[0], np.sin(x) + x, rtol=1e-15)
+
+
+def test_an_operation_that_is_not_in_the_table_is_refused():
+    graph = Graph()
+    node = graph.node("teleport", (graph.node("input", (), (0, 0)),))
+    program = Program(graph, (Port("x", ()),), (Port("y", ()),), ((node,),))
+    with pytest.raises(NotImplementedError, match="teleport"):
+        compile_single(program, target=Target.host())
