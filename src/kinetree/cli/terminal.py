@@ -46,7 +46,7 @@ GAP = 2
 
 
 def make_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, marked: set[int]) -> Table:
-    """Return a table that fits the width: optional columns go first, then the first column is cut.
+    """Return a table that fits the width: optional columns go first, then the first column is shortened.
 
     Parameters
     ----------
@@ -62,15 +62,27 @@ def make_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: 
     for k in [k for k, c in enumerate(columns) if c.optional]:
         if sum(wide[j] + GAP for j in shown) - GAP > width:
             shown.remove(k)
-    wide[0] = max(8, min(wide[0], width - sum(wide[j] + GAP for j in shown[1:])))
+    wide[0] = min(wide[0], max(8, width - sum(wide[j] + GAP for j in shown[1:])))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
     for k in shown:
-        table.add_column(
-            columns[k].heading, justify=columns[k].justify, no_wrap=True, overflow="ellipsis", width=wide[k]
-        )
+        table.add_column(columns[k].heading, justify=columns[k].justify, no_wrap=True, width=wide[k])
     for i, row in enumerate(rows):
-        table.add_row(*(Text(row[k]) for k in shown), style="bold red" if i in marked else "")
+        table.add_row(*(Text(shorten(row[k], wide[k])) for k in shown), style="bold red" if i in marked else "")
     return table
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text cut in its middle, since names differ at both ends.
+
+    Examples
+    --------
+    >>> shorten("right_shoulder_pitch_joint", 18)
+    'right_sho…ch_joint'
+    """
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
