@@ -1,10 +1,19 @@
-"""The algorithms of the textbook, one page each, over any scalar."""
+"""The algorithms of the textbook, one page each, over any scalar.
+
+Every module of this package is imported here, so that its algorithms are in the table.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
 
 from kinetree.algorithms.aba import aba
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.declaration import ALGORITHMS, Algorithm, shape_of
 from kinetree.algorithms.kinematics import forward_kinematics
 from kinetree.algorithms.rnea import bias_forces, gravity_forces, rnea
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
     "ALGORITHMS",

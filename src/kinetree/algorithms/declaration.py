@@ -17,6 +17,27 @@ Shape = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
+class OneFrame:
+    """An option whose value is the name of a frame of the robot.
+
+    Attributes
+    ----------
+    required : bool
+        Whether it must be given; if not, it is None by default.
+    """
+
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Joints:
+    """An option whose value is any number of names of joints of the robot; none by default."""
+
+
+Option = tuple[str, ...] | OneFrame | Joints
+
+
+@dataclass(frozen=True)
 class Algorithm:
     """An algorithm as it is declared.
 
@@ -27,9 +48,10 @@ class Algorithm:
     function : callable
         The page: ``function(model, *inputs, **options)`` over any scalar, arrays as nested sequences.
     inputs, optional, outputs : mapping of str to shape
-        Shapes for one state; a name (nq, nv, nb) stands for that number of the model.
-    options : mapping of str to tuple of str
-        Choices that are fixed when a function is compiled; the first is the default.
+        Shapes for one state; a name (nq, nv, nb) stands for that number of the model, ``"10*nb"`` for a multiple.
+    options : mapping of str to Option
+        What is fixed when a function is compiled: a choice of strings, of which the first is the default; the name
+        of a frame; or names of joints. The page gets the string, or the tuple of names in the order of the joints.
     joint_space : bool
         Whether the result depends on the inertias through M(q) and h(q, v) alone, so that it may be computed from
         the regrouped model (`kinetree.model.regroup`).
@@ -39,7 +61,7 @@ class Algorithm:
     function: Callable[..., Any]
     inputs: Mapping[str, Shape]
     optional: Mapping[str, Shape]
-    options: Mapping[str, tuple[str, ...]]
+    options: Mapping[str, Option]
     outputs: Mapping[str, Shape]
     joint_space: bool
 
@@ -53,7 +75,7 @@ def algorithm(
     inputs: Mapping[str, Shape],
     outputs: Mapping[str, Shape],
     optional: Mapping[str, Shape] | None = None,
-    options: Mapping[str, tuple[str, ...]] | None = None,
+    options: Mapping[str, Option] | None = None,
     joint_space: bool = False,
 ) -> Callable[[F], F]:
     """Enter a function in the table, as it stands; see `Algorithm` for the parameters."""
@@ -67,4 +89,11 @@ def algorithm(
 
 def shape_of(shape: Shape, model: Model) -> tuple[int, ...]:
     """Return the shape with the model's numbers in place of their names."""
-    return tuple(n if isinstance(n, int) else int(getattr(model, n)) for n in shape)
+    return tuple(_length(n, model) for n in shape)
+
+
+def _length(n: int | str, model: Model) -> int:
+    if isinstance(n, int):
+        return n
+    factor, _, name = n.rpartition("*")
+    return int(factor or 1) * int(getattr(model, name))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.declaration import algorithm
 from kinetree.model import WORLD, Model
+from kinetree.model.model import BodyState
 from kinetree.spatial import Scalar, Transform
 
 Placement = tuple[tuple[Scalar, ...], ...]
@@ -30,8 +31,14 @@ def forward_kinematics(model: Model, q: Sequence[Scalar]) -> list[Placement]:
     ----------
     RBDA section 4.5: ``iX0 = iXλ λX0``.
     """
+    states = [model.jcalc(i, q) for i in range(model.nb)]
+    return [X.placement for X in world_transforms(model, states)]
+
+
+def world_transforms(model: Model, states: Sequence[BodyState]) -> list[Transform]:
+    """Return ``iX0``, from the world to every body."""
     X0: list[Transform] = []
-    for i, body in enumerate(model.bodies):
-        X = model.jcalc(i, q).X_J @ body.X_T
+    for body, state in zip(model.bodies, states, strict=True):
+        X = state.X_J @ body.X_T
         X0.append(X if body.parent == WORLD else X @ X0[body.parent])
-    return [X.placement for X in X0]
+    return X0

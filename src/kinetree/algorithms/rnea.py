@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.declaration import algorithm
+from kinetree.algorithms.kinematics import world_transforms
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
-from kinetree.spatial import Force, Motion, Scalar, Transform, at_rest
+from kinetree.spatial import Force, Motion, Scalar, at_rest
 
 Wrenches = Sequence[Sequence[Scalar]]
 FRAMES = ("body", "world")
@@ -94,11 +95,7 @@ def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches | N
         return [Force.zero()] * model.nb
     if frame == "body":
         return [Force.of(f) for f in f_ext]
-    X0: list[Transform] = []
-    for body, state in zip(model.bodies, states, strict=True):
-        X = state.X_J @ body.X_T
-        X0.append(X if body.parent == WORLD else X @ X0[body.parent])
-    return [X @ Force.of(f) for X, f in zip(X0, f_ext, strict=True)]
+    return [X @ Force.of(f) for X, f in zip(world_transforms(model, states), f_ext, strict=True)]
 
 
 @algorithm("bias_forces", inputs={"q": ("nq",), "v": ("nv",)}, outputs={"h": ("nv",)}, joint_space=True)
