@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats.descriptions import described_names, description_path
-from kinetree.formats.urdf import MimicPolicy, model_from_urdf
+from kinetree.formats.urdf import model_from_urdf
 from kinetree.formats.urdf_document import UrdfRobot, urdf_from_element
 from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml, shown
 from kinetree.model import Model
 from kinetree.robots import EMBEDDED, embedded_text
 
+ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
 UNREADABLE = {"mujoco": "MJCF", "sdf": "SDF"}
 
 
@@ -27,7 +28,7 @@ def load_model(
     floating_base: bool | None = None,
     base_pose: Sequence[Sequence[float]] | None = None,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    mimic: MimicPolicy = "error",
+    mimic: str = "error",
 ) -> Model:
     """Return the model of a robot.
 
@@ -131,9 +132,9 @@ def _not_found(name: str) -> str:
     if not name.strip():
         return "the name of the robot is empty: give a file, XML or one of " + ", ".join(EMBEDDED)
     folder, base = os.path.split(name)
-    if folder or base.endswith((".urdf", ".xml", ".xacro")):
-        near = difflib.get_close_matches(base, _files_in(folder or "."), n=3)
-        hint = f"; there is {' and '.join(near)}" if near else f"; looked from {os.getcwd()}"
+    if folder or base.endswith(ENDINGS):
+        near = difflib.get_close_matches(base, _robot_files(folder or "."), n=3)
+        hint = f"; there is {' and '.join(map(repr, near))}" if near else f"; looked from {os.getcwd()}"
         return f"no file {shown(name)!r}{hint}"
     known = [*EMBEDDED, *described_names()]
     near = difflib.get_close_matches(name, known, n=3)
@@ -142,8 +143,8 @@ def _not_found(name: str) -> str:
     return f"no file and no robot is named {shown(name)!r}; {hint}{extra}"
 
 
-def _files_in(folder: str) -> list[str]:
+def _robot_files(folder: str) -> list[str]:
     try:
-        return os.listdir(folder)
+        return [name for name in os.listdir(folder) if name.endswith(ENDINGS)]
     except OSError:
         return []

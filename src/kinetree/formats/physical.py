@@ -8,13 +8,15 @@ from numpy.typing import ArrayLike
 TOLERANCE = 1e-6
 """How far the triangle inequality may be missed, relative to the largest moment: published figures are rounded."""
 
+FLAT = 1e-12
+"""A principal moment below this, relative to the largest, is zero or negative but for rounding."""
 
-def is_physical(mass: float, moments: ArrayLike) -> bool:
-    """Return whether some body has this mass and this inertia about its centre of mass.
 
-    Principal moments of inertia satisfy ``J1 + J2 ≥ J3`` for the largest, J3, because each is a sum of two
-    non-negative second moments; it follows that none is negative. A rod or a point is a body. Without mass there
-    is no inertia.
+def flaw(mass: float, moments: ArrayLike) -> str | None:
+    """Return what is wrong with a mass and an inertia about the centre of mass; None where a body can have them.
+
+    A body with extent has positive principal moments, and ``J1 + J2 ≥ J3`` for the largest, J3, because each is a
+    sum of two second moments. Neither mass nor inertia is no flaw: the link is only a frame.
 
     Parameters
     ----------
@@ -25,13 +27,19 @@ def is_physical(mass: float, moments: ArrayLike) -> bool:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> is_physical(1.0, np.diag([1.0, 1.0, 2.0])), is_physical(1.0, np.diag([1.0, 1.0, 2.1]))
-    (True, False)
+    >>> flaw(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 2]])
+    >>> flaw(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 3]])
+    'triangle inequality violated'
     """
     J = np.asarray(moments, dtype=np.float64)
     largest = np.abs(J).max()
     if largest == 0.0:
-        return True
+        return "mass without inertia" if mass > 0.0 else None
+    if mass == 0.0:
+        return "inertia without mass"
     principal = np.linalg.eigvalsh(J / largest)
-    return bool(mass > 0.0 and principal[0] + principal[1] >= principal[2] * (1.0 - TOLERANCE))
+    if principal[0] < FLAT:
+        return "not positive definite"
+    if principal[0] + principal[1] < principal[2] * (1.0 - TOLERANCE):
+        return "triangle inequality violated"
+    return None

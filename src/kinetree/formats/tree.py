@@ -60,12 +60,11 @@ def check_tree(robot: Element, links: Mapping[str, Named], joints: Sequence[Edge
     _check_ends(links, joints)
     parent_joint = _parents(joints)
     roots = [name for name in links if name not in parent_joint]
-    cycle = _cycle(links, parent_joint)
+    cycle = _cycle(links, joints, parent_joint)
     if cycle:
         names = listed([repr(shown(joint.name)) for joint in cycle])
         way = " → ".join(shown(joint.parent) for joint in cycle[:10]) + (" → …" if len(cycle) > 10 else "")
-        first = min(cycle, key=lambda joint: joint.element.line)
-        raise first.element.error(
+        raise cycle[0].element.error(
             f"the joints {names} form a cycle ({way} → {shown(cycle[-1].child)}) that hangs on no root link: "
             "one of these links must have no parent"
         )
@@ -100,8 +99,8 @@ def _parents(joints: Sequence[Edge]) -> dict[str, Edge]:
     return parent_joint
 
 
-def _cycle(links: Collection[str], parent_joint: Mapping[str, Edge]) -> list[Edge]:
-    """Return the joints of a cycle from parent to child, none where there is none.
+def _cycle(links: Collection[str], joints: Sequence[Edge], parent_joint: Mapping[str, Edge]) -> list[Edge]:
+    """Return the joints of a cycle from parent to child, from the first in the file; none where there is none.
 
     Each link has at most one parent, so walking up from any link ends at a root or goes round.
     """
@@ -113,7 +112,10 @@ def _cycle(links: Collection[str], parent_joint: Mapping[str, Edge]) -> list[Edg
             walked[link] = parent_joint[link]
             link = walked[link].parent
         if link in walked:
-            names = list(walked)
-            return [walked[name] for name in reversed(names[names.index(link) :])]
+            upwards = list(walked.values())[list(walked).index(link) :]
+            members = {joint.name for joint in upwards}
+            first = next(joint for joint in joints if joint.name in members)
+            k = upwards.index(first)
+            return [*upwards[k::-1], *upwards[:k:-1]]
         finished.update(walked)
     return []

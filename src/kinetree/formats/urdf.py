@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
 
 from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats.notices import NonPhysicalInertiaWarning, listed, notify
-from kinetree.formats.physical import is_physical
-from kinetree.formats.urdf_document import Pose, UrdfInertial, UrdfJoint, UrdfRobot
+from kinetree.formats.physical import flaw
+from kinetree.formats.urdf_document import Pose, UrdfInertial, UrdfJoint, UrdfLink, UrdfRobot
 from kinetree.formats.xml import shown
 from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Prismatic, Revolute
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 
-MimicPolicy = Literal["error", "independent"]
+TOO_LARGE = "its numbers are too large: URDF is in kilograms and metres"
 
 
 def model_from_urdf(
@@ -24,12 +23,12 @@ def model_from_urdf(
     floating_base: bool = False,
     base_pose: Sequence[Sequence[float]] | None = None,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    mimic: MimicPolicy = "error",
+    mimic: str = "error",
 ) -> Model:
     """Return the model of a URDF document.
 
-    A joint without limits has none, with a warning that names it. Links that no body could be (`is_physical`)
-    are used as they are, with one `NonPhysicalInertiaWarning` that names them. All joints have an actuator.
+    A joint without limits has none, with a warning that names it. Inertias that no body can have (`flaw`) are used
+    as given, with one `NonPhysicalInertiaWarning` that names the links. All joints have an actuator.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ def model_from_urdf(
         _refuse_second_floating_base(robot)
     builder = ModelBuilder(robot.name)
     for link in robot.links:
-        builder.add_link(link.name, None if link.inertial is None else _inertia(link.inertial))
+        builder.add_link(link.name, None if link.inertial is None else _inertia(link, link.inertial))
     for joint in robot.joints:
         moving = joint.type != "fixed"
         builder.add_joint(
@@ -74,10 +73,7 @@ def model_from_urdf(
             damping=joint.damping if moving else 0.0,
             friction=joint.friction if moving else 0.0,
         )
-    try:
-        model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
-    except OverflowError:
-        raise _too_large(robot) from None
+    model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
     _check_finite(robot, model)
     _warn(robot)
     return model
@@ -118,8 +114,11 @@ def _moments(inertial: UrdfInertial) -> Sym3:
     return to_inertial_axes.sym_to_a(Sym3(ixx, ixy, iyy, ixz, iyz, izz))
 
 
-def _inertia(inertial: UrdfInertial) -> Inertia:
-    return Inertia.from_com(inertial.mass, inertial.origin.translation, _moments(inertial).rows)
+def _inertia(link: UrdfLink, inertial: UrdfInertial) -> Inertia:
+    inertia = Inertia.from_com(inertial.mass, inertial.origin.translation, _moments(inertial).rows)
+    if not _finite(inertia):
+        raise link.element.error(f"the inertia about the link's origin overflows; {TOO_LARGE}")
+    return inertia
 
 
 def _check_mimic_policy(robot: UrdfRobot, mimic: str) -> None:
@@ -144,36 +143,28 @@ def _refuse_second_floating_base(robot: UrdfRobot) -> None:
 def _check_finite(robot: UrdfRobot, model: Model) -> None:
     for body in model.bodies:
         if not _finite((*body.inertia, *body.X_T.r)):
-            raise _too_large(robot, f" (seen at link {shown(body.name)!r})")
+            raise FormatError(
+                f"{robot.source}: the inertia or place of body {shown(body.name)!r} overflows; {TOO_LARGE}"
+            )
     for frame in model.frames:
         if not _finite(frame.X.r):
-            raise _too_large(robot, f" (seen at link {shown(frame.name)!r})")
+            raise FormatError(f"{robot.source}: the place of link {shown(frame.name)!r} overflows; {TOO_LARGE}")
 
 
-def _finite(numbers: Any) -> bool:
+def _finite(numbers: Iterable[float]) -> bool:
     return all(math.isfinite(x) for x in numbers)
 
 
-def _too_large(robot: UrdfRobot, where: str = "") -> FormatError:
-    return FormatError(
-        f"{robot.source}: masses and lengths are so large that their products overflow{where}; "
-        "URDF is in kilograms and metres"
-    )
-
-
 def _warn(robot: UrdfRobot) -> None:
-    odd = [
-        shown(link.name)
-        for link in robot.links
-        if link.inertial and not is_physical(link.inertial.mass, [list(row) for row in _moments(link.inertial).rows])
-    ]
-    if odd:
-        notify(
-            f"{robot.source}: no body can have the inertia given for {len(odd)} of {len(robot.links)} links "
-            f"({listed(odd)}): principal moments that violate the triangle inequality, or inertia without mass; "
-            "used as it stands",
-            NonPhysicalInertiaWarning,
-        )
+    flawed: dict[str, list[str]] = {}
+    for link in robot.links:
+        if link.inertial:
+            reason = flaw(link.inertial.mass, [list(row) for row in _moments(link.inertial).rows])
+            if reason:
+                flawed.setdefault(reason, []).append(shown(link.name))
+    if flawed:
+        told = "; ".join(f"{reason}: {listed(names)}" for reason, names in flawed.items())
+        notify(f"{robot.source}: no body has these inertias; they are used as given. {told}", NonPhysicalInertiaWarning)
     free = [
         shown(joint.name)
         for joint in robot.joints

@@ -16,6 +16,7 @@ Rows: TypeAlias = tuple[Triple, Triple, Triple]
 
 # Python's float() also takes "1_000", "nan", "inf" and digits of any script; a robot file means none of these.
 DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+SPACE = " \t\r\n"  # what XML calls white space
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 SNAP = 4 * 2.0**-52
 IDENTITY: Rows = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -50,7 +51,7 @@ def number(element: Element, attribute: str, default: float | None = None, *, in
     """
     if default is not None and attribute not in element.attributes:
         return default
-    text = required(element, attribute).strip()
+    text = required(element, attribute).strip(SPACE)
     if infinite and INFINITE.fullmatch(text):
         return math.copysign(math.inf, -1.0 if text.startswith("-") else 1.0)
     return _decimal(element, attribute, text)
@@ -58,7 +59,7 @@ def number(element: Element, attribute: str, default: float | None = None, *, in
 
 def vector(element: Element, attribute: str, length: int) -> tuple[float, ...]:
     """Return an attribute as that many finite numbers, separated by white space."""
-    words = required(element, attribute).split()
+    words = re.split(f"[{SPACE}]+", required(element, attribute).strip(SPACE))
     if len(words) != length:
         raise element.error(f"{attribute}={_quoted(element, attribute)} has {len(words)} numbers, {length} are needed")
     return tuple(_decimal(element, attribute, word) for word in words)

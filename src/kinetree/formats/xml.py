@@ -61,9 +61,9 @@ class Element:
 
     @property
     def label(self) -> str:
-        """The opening tag as messages show it: `<joint name='elbow'>`."""
-        name = self.attributes.get("name")
-        return f"<{shown(self.tag)}>" if name is None else f"<{shown(self.tag)} name={shown(name)!r}>"
+        """The opening tag as messages show it, without its namespace: `<joint name='elbow'>`."""
+        tag, name = shown(self.tag.rpartition("}")[2]), self.attributes.get("name")
+        return f"<{tag}>" if name is None else f"<{tag} name={shown(name)!r}>"
 
     @property
     def path(self) -> str:

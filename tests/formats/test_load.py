@@ -1,0 +1,140 @@
+"""The one door: text, bytes, paths and names."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+from kinetree.errors import FormatError, KinetreeError
+from kinetree.formats import RobotNotFoundError, load_model
+from kinetree.formats.load import find_source
+from kinetree.robots import EMBEDDED, embedded_text
+
+ROCK = "<robot name='rock'><link name='stone'/></robot>"
+
+
+@pytest.fixture
+def rock(tmp_path):
+    path = tmp_path / "rock.urdf"
+    path.write_text(ROCK)
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ROCK, "\n  " + ROCK, "\ufeff" + ROCK, "\n<?xml version='1.0'?>" + ROCK, ROCK.encode(), bytearray(ROCK, "utf-16")],
+)
+def test_text_and_bytes(text):
+    assert load_model(text).frame_names == ("stone",)
+
+
+def test_paths(rock, monkeypatch):
+    assert load_model(rock) == load_model(str(rock)) == load_model(ROCK)
+    monkeypatch.chdir(rock.parent)
+    assert load_model("rock.urdf") == load_model(pathlib.Path("rock.urdf")) == load_model(ROCK)
+
+
+def test_a_file_comes_before_an_embedded_robot_of_its_name(tmp_path, monkeypatch):
+    (tmp_path / "panda").write_text(ROCK)
+    monkeypatch.chdir(tmp_path)
+    assert load_model("panda").name == "rock"
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_embedded_robots_float_as_they_are_meant_to(name):
+    floating = EMBEDDED[name].floating
+    assert load_model(name) == load_model(embedded_text(name), floating_base=floating)
+    assert load_model(name, floating_base=not floating) == load_model(embedded_text(name), floating_base=not floating)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pand", "no file and no robot is named 'pand'; did you mean 'panda'?"),
+        ("qqqq", "embedded are ur5, panda, go2, g1"),
+        ("rok.urdf", "no file 'rok.urdf'; there is 'rock.urdf'"),
+        ("deep/down/rock.urdf", "no file 'deep/down/rock.urdf'; looked from "),
+        ("", "the name of the robot is empty"),
+        (" \n", "the name of the robot is empty"),
+        ("a\0b", "no file and no robot"),
+        ("x" * 100_000, "no file and no robot"),
+        (pathlib.Path("rok.urdf"), "no file 'rok.urdf'; there is 'rock.urdf'"),
+    ],
+)
+def test_what_is_not_found(rock, monkeypatch, name, said):
+    monkeypatch.chdir(rock.parent)
+    with pytest.raises(RobotNotFoundError) as caught:
+        load_model(name)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert isinstance(caught.value, FileNotFoundError)
+    assert isinstance(caught.value, KinetreeError)
+
+
+@pytest.mark.parametrize("source", [None, 3, ["panda"], object()])
+def test_what_is_no_source(source):
+    with pytest.raises(KinetreeError, match="is loaded from a file name, a path, a robot's name or XML"):
+        load_model(source)
+
+
+def test_directories_and_binary_and_huge_files(tmp_path):
+    with pytest.raises(FormatError, match="is a directory"):
+        load_model(tmp_path)
+    binary = tmp_path / "robot.urdf"
+    binary.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    with pytest.raises(FormatError, match=r"robot\.urdf is a binary file"):
+        load_model(binary)
+    with binary.open("wb") as file:
+        file.truncate(10**11)  # sparse: it must be refused unread
+    with pytest.raises(FormatError, match="more than the 64 MB"):
+        load_model(binary)
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/zero").exists(), reason="needs an endless file")
+def test_an_endless_file():
+    with pytest.raises(FormatError, match="more than the 64 MB"):
+        load_model("/dev/zero")
+
+
+@pytest.fixture
+def descriptions(rock, monkeypatch):
+    """Return a stand-in for the package robot_descriptions, which needs a network."""
+    package = types.ModuleType("robot_descriptions")
+    package.DESCRIPTIONS = {"rock_description": None, "mjcf_description": None, "lost_description": None}
+    package.__path__ = []
+    module = types.ModuleType("robot_descriptions.rock_description")
+    module.URDF_PATH = str(rock)
+    mjcf = types.ModuleType("robot_descriptions.mjcf_description")
+    for each in (package, module, mjcf):
+        monkeypatch.setitem(sys.modules, each.__name__, each)
+
+
+@pytest.mark.usefixtures("descriptions")
+def test_names_of_robot_descriptions(rock):
+    assert load_model("rock_description").name == "rock"
+    assert find_source("rock_description")[1] == str(rock)
+    with pytest.raises(FormatError, match="no ready URDF file for 'mjcf_description'"):
+        load_model("mjcf_description")
+    with pytest.raises(FormatError, match="could not fetch 'lost_description'"):
+        load_model("lost_description")
+    with pytest.raises(RobotNotFoundError, match="did you mean 'rock_description'"):
+        load_model("rok_description")
+
+
+def test_without_robot_descriptions_its_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "robot_descriptions", None)
+    with pytest.raises(RobotNotFoundError, match=r"pip install kinetree\[descriptions\]"):
+        load_model("atlas_v4_description")
+
+
+def test_loading_a_file_imports_no_network_and_no_optional_package(rock):
+    code = (
+        f"import sys; from kinetree.formats import load_model; load_model({str(rock)!r});"
+        "print(sorted({'urllib.request', 'robot_descriptions', 'scipy', 'http.client'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

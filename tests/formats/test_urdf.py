@@ -1,0 +1,240 @@
+"""What a URDF file says, found again in the model."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from kinetree.errors import FormatError, KinetreeError, ModelError
+from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, load_model, read_urdf
+from kinetree.joints import Continuous, FreeFlyer, Prismatic, Revolute
+
+INERTIAL = "<inertial><mass value='2'/><inertia ixx='3' ixy='0' ixz='0' iyy='4' iyz='0' izz='5'/></inertial>"
+LIMIT = "<limit lower='-1' upper='2' effort='3' velocity='4'/>"
+
+
+def arm(joint: str, kind: str = "revolute", link: str = INERTIAL, robot: str = "") -> str:
+    """Return a robot of one joint, with this inside the joint and this inside its child link."""
+    return (
+        f"<robot name='arm'><link name='base'/><link name='tip'>{link}</link>"
+        f"<joint name='j' type='{kind}'><parent link='base'/><child link='tip'/>{joint}</joint>{robot}</robot>"
+    )
+
+
+def only_body(text, **options):
+    (body,) = load_model(text, **options).bodies
+    return body
+
+
+@pytest.fixture(autouse=True)
+def _warnings_are_errors():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FormatWarning)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("kind", "joint"),
+    [
+        ("revolute", Revolute((0, 0.6, 0.8))),
+        ("continuous", Continuous((0, 0.6, 0.8))),
+        ("prismatic", Prismatic((0, 0.6, 0.8))),
+        ("floating", FreeFlyer()),
+    ],
+)
+def test_joint_types(kind, joint):
+    body = only_body(arm(LIMIT + "<axis xyz='0 3 4'/>", kind))
+    assert type(body.joint) is type(joint)
+    assert body.joint == joint
+    assert body.joint_name == "j"
+    assert body.name == "tip"
+
+
+def test_the_default_axis_is_x():
+    assert only_body(arm(LIMIT)).joint == Revolute((1, 0, 0))
+    assert only_body(arm(LIMIT + "<axis/>")).joint == Revolute((1, 0, 0))
+
+
+@pytest.mark.parametrize("scale", ["1e-300", "4e300"])
+def test_an_axis_of_any_length_has_a_direction(scale):
+    assert only_body(arm(LIMIT + f"<axis xyz='0 {scale} 0'/>")).joint == Revolute((0, 1, 0))
+
+
+def test_origin_in_roll_pitch_yaw_and_as_a_quaternion():
+    quarter = "1.5707963267948966"
+    rpy = only_body(arm(LIMIT + f"<origin xyz='1 2 3' rpy='0 0 {quarter}'/>")).X_T.placement
+    assert rpy == ((0, -1, 0, 1), (1, 0, 0, 2), (0, 0, 1, 3), (0, 0, 0, 1))
+    assert only_body(arm(LIMIT + "<origin xyz='1 2 3' quat_xyzw='0 0 1 1'/>")).X_T.placement == rpy
+    assert only_body(arm(LIMIT)).X_T.placement == tuple(map(tuple, np.eye(4)))
+
+
+def test_inertia_in_a_frame_of_its_own():
+    """The frame is turned by a quarter about z, so that xx and yy change places, and moved (parallel axes)."""
+    link = INERTIAL.replace("<mass", "<origin xyz='0 0 1' rpy='0 0 1.5707963267948966'/><mass")
+    link = link.replace("ixy='0'", "ixy='0.5'")
+    assert tuple(only_body(arm(LIMIT, link=link)).inertia) == (2, 0, 0, 2, 4 + 2, -0.5, 3 + 2, 0, 0, 5)
+
+
+def test_a_link_without_inertial_has_no_mass():
+    assert tuple(only_body(arm(LIMIT, link="")).inertia) == (0,) * 10
+
+
+def test_limits_damping_and_friction():
+    body = only_body(arm(LIMIT + "<dynamics damping='0.5' friction='0.25'/>"))
+    assert (body.limits.lower, body.limits.upper, body.limits.effort, body.limits.velocity) == (-1, 2, 3, 4)
+    assert (body.damping, body.friction, body.armature) == ((0.5,), (0.25,), (0.0,))
+
+
+def test_limits_of_a_continuous_joint_are_those_of_speed_and_effort():
+    limits = only_body(arm(LIMIT, "continuous")).limits
+    assert (limits.lower, limits.upper, limits.effort, limits.velocity) == (-math.inf, math.inf, 3, 4)
+
+
+def test_one_limit_alone_leaves_the_other_at_zero_as_the_specification_has_it():
+    limits = only_body(arm("<limit upper='2' effort='1' velocity='1'/>")).limits
+    assert (limits.lower, limits.upper) == (0, 2)
+
+
+def test_infinite_limits():
+    limits = only_body(arm("<limit lower='-inf' upper='inf' effort='inf' velocity='1e3'/>")).limits
+    assert (limits.lower, limits.upper, limits.effort, limits.velocity) == (-math.inf, math.inf, math.inf, 1000)
+
+
+@pytest.mark.parametrize("limit", ["", "<limit effort='3' velocity='4'/>"])
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_missing_limits_are_told_and_taken_as_none(kind, limit):
+    with pytest.warns(FormatWarning, match=r"no position limits are given for j; taken as unlimited") as caught:
+        limits = only_body(arm(limit, kind)).limits
+    assert (limits.lower, limits.upper) == (-math.inf, math.inf)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_fixed_links_are_merged_and_stay_as_frames():
+    text = arm(
+        LIMIT,
+        robot=f"<link name='tool'>{INERTIAL}</link><joint name='f' type='fixed'><parent link='tip'/>"
+        "<child link='tool'/><origin xyz='1 0 0'/><dynamics damping='9'/></joint>",
+    )
+    model = load_model(text)
+    assert model.joint_names == ("j",)
+    assert model.frame_names == ("base", "tip", "tool")
+    assert tuple(model.bodies[0].inertia) == (4, 2, 0, 0, 6, 0, 8 + 2, 0, 0, 10 + 2)
+
+
+def test_mass_on_the_root_of_a_fixed_base_is_fine():
+    text = arm(LIMIT).replace("<link name='base'/>", f"<link name='base'>{INERTIAL}</link>")
+    assert load_model(text).nb == 1
+    floating = load_model(text, floating_base=True)
+    assert [body.inertia.m for body in floating.bodies] == [2, 2]
+
+
+def test_joints_keep_the_order_of_the_file_where_a_child_comes_first():
+    names = "dcba"  # world → a → b → c → d, written from the leaf to the root
+    parents = dict(zip("dcba", "cbaw", strict=True))
+    text = "".join(
+        f"<joint name='j{x}' type='continuous'><parent link='{parents[x]}'/><child link='{x}'/></joint>" for x in names
+    )
+    text = f"<robot>{text}{''.join(f'<link name={x!r}/>' for x in 'abcdw')}</robot>"
+    model = load_model(text)
+    assert model.joint_names == ("jd", "jc", "jb", "ja")
+    assert [body.name for body in model.bodies] == list("abcd")
+    assert [body.q_index for body in model.bodies] == [(3,), (2,), (1,), (0,)]
+
+
+def test_floating_base_and_base_pose():
+    free = load_model(arm(LIMIT), floating_base=True)
+    assert (free.nq, free.nv, type(free.bodies[0].joint)) == (8, 7, FreeFlyer)
+    pose = np.array([[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1.0]])
+    placed = load_model(arm(LIMIT), base_pose=pose)
+    np.testing.assert_array_equal(placed.bodies[0].X_T.placement, pose)
+    with pytest.raises(ModelError, match="base_pose"):
+        load_model(arm(LIMIT), floating_base=True, base_pose=pose)
+
+
+def test_gravity():
+    assert tuple(load_model(arm(LIMIT), gravity=(0, 0, -1.62)).gravity) == (0, 0, -1.62)
+
+
+def test_a_robot_that_floats_by_itself_gets_no_second_floating_base():
+    assert load_model(arm("", "floating")).nv == 6
+    with pytest.raises(FormatError, match=r"<joint name='j'>: the robot floats already"):
+        load_model(arm("", "floating"), floating_base=True)
+
+
+MIMIC = arm(
+    LIMIT,
+    robot="<link name='b'/><joint name='k' type='prismatic'><parent link='base'/><child link='b'/>"
+    "<limit lower='0' upper='1' effort='1' velocity='1'/><mimic joint='j' multiplier='-2' offset='0.5'/></joint>",
+)
+
+
+def test_mimic_joints_are_kept_and_refused_until_asked_for():
+    mimic = read_urdf(MIMIC).joints[1].mimic
+    assert (mimic.joint, mimic.multiplier, mimic.offset) == ("j", -2.0, 0.5)
+    with pytest.raises(FormatError, match=r"<joint name='k'>: mimic joints .*\(1: k\).*mimic='independent'"):
+        load_model(MIMIC)
+    assert load_model(MIMIC, mimic="independent").joint_names == ("j", "k")
+    with pytest.raises(KinetreeError, match="mimic='follow'"):
+        load_model(MIMIC, mimic="follow")
+
+
+def test_mimic_defaults_and_fixed_joints_that_mimic():
+    plain = read_urdf(MIMIC.replace(" multiplier='-2' offset='0.5'", "")).joints[1].mimic
+    assert (plain.multiplier, plain.offset) == (1.0, 0.0)
+    assert load_model(MIMIC.replace("'prismatic'", "'fixed'")).joint_names == ("j",)
+
+
+def test_what_is_unknown_or_not_dynamics_is_passed_over():
+    noise = (
+        "<material name='m'><color rgba='1,0 nan'/></material><transmission name='t'><joint name='j'/></transmission>"
+        "<gazebo reference='tip'><mass value='-1'/></gazebo><link_extra/>"
+    )
+    link = INERTIAL + "<visual><geometry><mesh filename='package://nowhere/x.stl'/></geometry></visual><sensor/>"
+    text = arm(LIMIT + "<safety_controller k_velocity='x'/><calibration/>", link=link, robot=noise)
+    assert load_model(text.replace("<mass", "<mass colour='red'")) == load_model(arm(LIMIT))
+
+
+def test_loading_twice_gives_equal_models():
+    assert load_model(arm(LIMIT)) == load_model(arm(LIMIT).encode())
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"izz='5'": "izz='7.1'"}, "triangle inequality violated: tip"),
+        ({"ixx='3'": "ixx='-3'"}, "not positive definite: tip"),
+        ({"ixy='0'": "ixy='9'"}, "not positive definite: tip"),
+        ({"value='2'": "value='0'"}, "inertia without mass: tip"),
+        ({"ixx='3'": "ixx='0'", "iyy='4'": "iyy='0'", "izz='5'": "izz='0'"}, "mass without inertia: tip"),
+    ],
+)
+def test_inertias_that_no_body_has_are_told_once_and_used(changes, reason):
+    text = arm(LIMIT)
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    with pytest.warns(NonPhysicalInertiaWarning) as caught:
+        model = load_model(text)
+    assert [w.category for w in caught] == [NonPhysicalInertiaWarning]
+    assert str(caught[0].message).endswith(reason)
+    m, *_, ixx, ixy, iyy, ixz, iyz, izz = model.bodies[0].inertia
+    inertial = read_urdf(text).links[1].inertial
+    assert (m, (ixx, ixy, ixz, iyy, iyz, izz)) == (inertial.mass, inertial.moments)
+
+
+def test_inertias_on_the_edge_of_the_physical_are_no_matter_for_a_warning():
+    load_model(arm(LIMIT).replace("izz='5'", "izz='7'"))  # a flat plate
+    load_model(arm(LIMIT).replace("izz='5'", "izz='7.000001'"))  # one with rounded figures
+    load_model(
+        arm(LIMIT).replace("value='2'", "value='0'").replace("'3'", "'0'").replace("'4'", "'0'").replace("'5'", "'0'")
+    )
+
+
+def test_pickles():
+    import pickle
+
+    model = load_model(arm(LIMIT), floating_base=True)
+    assert pickle.loads(pickle.dumps(model)) == model
