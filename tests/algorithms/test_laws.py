@@ -1,0 +1,223 @@
+"""Laws of mechanics and identities between the algorithms, on random trees with every type of joint."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.dense import assert_close
+from helpers.energy import kinetic, poses, potential
+from helpers.joints import MOVING, brackets
+from helpers.trees import Array, gradient, moved, page, random_states, random_tree, rate
+from kinetree.algorithms import aba, bias_forces, crba, forward_kinematics, gravity_forces, rnea
+from kinetree.joints import Joint
+from kinetree.model import Model
+
+SEEDS = range(6)
+TREES = [random_tree(seed, n=len(MOVING) + 1) for seed in SEEDS]  # every example joint at least once in each
+trees = pytest.mark.parametrize("model", TREES, ids=lambda m: m.name)
+
+
+def largest(x: Array) -> float:
+    return float(np.abs(x).max())
+
+
+def quadratic(A: Array, x: Array) -> Array:
+    return np.einsum("...i,...ij,...j->...", x, A, x)
+
+
+def times(A: Array, x: Array) -> Array:
+    return np.einsum("...ij,...j->...i", A, x)
+
+
+def test_the_trees_have_every_joint_type() -> None:
+    for model in TREES:
+        assert {type(body.joint) for body in model.bodies} == {type(joint) for joint in MOVING}
+        assert len(model.frames) > model.nb + 1  # welded links
+        assert model.joint_order != tuple(range(model.nb))  # children before parents in the file
+
+
+# -- the algorithms agree -------------------------------------------------------------------------------------------
+
+
+@trees
+def test_forward_dynamics_undoes_inverse_dynamics(model: Model) -> None:
+    q, v, a = random_states(model, 1)
+    tau = page(rnea, model, q, v, a)
+    got = page(aba, model, q, v, tau)
+    # backward: the accelerations found need the forces given, to rounding, whatever M's condition number
+    assert_close(page(rnea, model, q, v, got), tau, ulps=200)
+    condition = np.linalg.cond(page(crba, model, q)).max()
+    assert_close(got, a, ulps=4 * condition, scale=largest(a))
+
+
+@trees
+def test_inverse_dynamics_undoes_forward_dynamics(model: Model) -> None:
+    q, v, tau = random_states(model, 2)
+    assert_close(page(rnea, model, q, v, page(aba, model, q, v, tau)), tau, ulps=200, scale=scale_of(model, q, v, tau))
+
+
+def scale_of(model: Model, q: Array, v: Array, tau: Array) -> float:
+    """Return the size of the terms that cancel in τ − h = M a."""
+    return largest(np.abs(tau) + np.abs(page(bias_forces, model, q, v)))
+
+
+@trees
+def test_mass_matrix_columns_are_inverse_dynamics(model: Model) -> None:
+    q, _, _ = random_states(model, 3)
+    M = page(crba, model, q)
+    weightless = model.with_gravity((0.0, 0.0, 0.0))
+    for k, e in enumerate(np.eye(model.nv)):
+        column = page(rnea, weightless, q, 0.0 * e, e)
+        assert_close(M[..., k], column, ulps=100, scale=largest(M))
+
+
+@trees
+def test_mass_matrix_is_symmetric_and_positive_definite(model: Model) -> None:
+    M = page(crba, model, random_states(model, 4)[0])
+    np.testing.assert_array_equal(M, np.swapaxes(M, -1, -2))
+    assert np.linalg.eigvalsh(M).min() > 0
+
+
+@trees
+def test_equation_of_motion(model: Model) -> None:
+    q, v, a = random_states(model, 5)
+    tau, h, M = page(rnea, model, q, v, a), page(bias_forces, model, q, v), page(crba, model, q)
+    assert_close(tau - h, times(M, a), ulps=200, scale=largest(np.abs(tau) + np.abs(h)))
+    np.testing.assert_array_equal(page(gravity_forces, model, q), page(bias_forces, model, q, 0.0 * v))
+
+
+@trees
+def test_inverse_dynamics_is_affine_in_acceleration_and_quadratic_in_velocity(model: Model) -> None:
+    q, v, a = random_states(model, 6)
+    g = page(gravity_forces, model, q)
+    coriolis = page(bias_forces, model, q, v) - g
+    assert_close(page(bias_forces, model, q, -3.0 * v) - g, 9.0 * coriolis, ulps=100)
+    tau = page(rnea, model, q, v, -2.0 * a)
+    assert_close(tau + 2.0 * page(rnea, model, q, v, a), 3.0 * (coriolis + g), ulps=200, scale=largest(tau))
+
+
+# -- energy and Lagrange --------------------------------------------------------------------------------------------
+
+
+@trees
+def test_kinetic_energy_is_half_v_m_v(model: Model) -> None:
+    q, v, _ = random_states(model, 7)
+    assert_close(0.5 * quadratic(page(crba, model, q), v), kinetic(model, q, v), ulps=100)
+
+
+@trees
+def test_gravity_forces_are_the_gradient_of_the_potential(model: Model) -> None:
+    q, _, _ = random_states(model, 8)
+    expected = gradient(lambda x: potential(model, x), model, q)
+    assert_close(page(gravity_forces, model, q), expected, ulps=100)
+
+
+@trees
+def test_power_balance(model: Model) -> None:
+    """What the joints put in is what the energy gains: d/dt (T + V) = τᵀ v."""
+    q, v, tau = random_states(model, 9)
+    a = page(aba, model, q, v, tau)
+    M = page(crba, model, q)
+    T_dot = np.einsum("...i,...ij,...j->...", v, M, a) + 0.5 * quadratic(
+        rate(lambda x: page(crba, model, x), model, q, v), v
+    )
+    V_dot = rate(lambda x: potential(model, x), model, q, v)
+    power = np.einsum("...i,...i->...", tau, v)
+    assert_close(T_dot + V_dot, power, ulps=400, scale=largest(np.abs(T_dot) + np.abs(V_dot)))
+
+
+@trees
+def test_lagranges_equations(model: Model) -> None:
+    """Coriolis forces from the mass matrix alone: ``C v = Ṁ v − ∇(½ vᵀ M v) − ad_vᵀ M v``.
+
+    The last term is for velocities that are twists, not rates of coordinates (Euler and Poincaré). Without it this
+    is the formula of the Christoffel symbols, whose C makes Ṁ − 2C skew.
+    """
+    q, v, _ = random_states(model, 10, size=4)
+    p = times(page(crba, model, q), v)
+    M_dot = rate(lambda x: page(crba, model, x), model, q, v)
+    slope = gradient(lambda x: 0.5 * quadratic(page(crba, model, x), v), model, q)
+    expected = times(M_dot, v) - slope
+    for body in model.bodies:
+        k = list(body.v_index)
+        expected[..., k] -= np.einsum("kij,...i,...k->...j", brackets(body.joint), v[..., k], p[..., k])
+    got = page(bias_forces, model, q, v) - page(gravity_forces, model, q)
+    assert_close(got, expected, ulps=200)
+
+
+def coordinate_joints() -> list[Joint]:
+    return [joint for joint in MOVING if joint.nq == joint.nv]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mass_matrix_rate_minus_twice_coriolis_is_skew(seed: int) -> None:
+    """C from inverse dynamics by polarisation of its quadratic form, plus the part that a symmetric form leaves out.
+
+    h gives ``Γ(v, w)``, the symmetric bilinear form of the Christoffel symbols, ``C(v) w = Γ(v, w)``. Their symmetry
+    is what makes Ṁ − 2C skew, where the velocities are rates of coordinates.
+    """
+    model = random_tree(seed, n=9, joints=coordinate_joints()).with_gravity((0.0, 0.0, 0.0))
+    q, v, _ = random_states(model, 11, size=4)
+    h = page(bias_forces, model, q, v)
+    C = np.stack(
+        [
+            (page(bias_forces, model, q, v + e) - h - page(bias_forces, model, q, e + 0.0 * v)) / 2
+            for e in np.eye(model.nv)
+        ],
+        axis=-1,
+    )
+    assert_close(times(C, v), h, ulps=200)
+    N = rate(lambda x: page(crba, model, x), model, q, v) - 2 * C
+    assert_close(N, -np.swapaxes(N, -1, -2), ulps=400, scale=largest(C))
+    assert largest(N) > 0.01 * largest(C)  # skew, and not just nothing
+
+
+def slopes(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """Return the rates of the raw coordinates and of the velocities of a robot that falls freely."""
+    return rate(lambda x: x, model, q, v), page(aba, model, q, v, np.zeros_like(v))
+
+
+def fall(model: Model, q: Array, v: Array, duration: float, steps: int) -> tuple[Array, Array]:
+    """Return the state after a free fall, by the classical Runge–Kutta method on the raw coordinates."""
+    h = duration / steps
+    for _ in range(steps):
+        q1, v1 = slopes(model, q, v)
+        q2, v2 = slopes(model, q + h / 2 * q1, v + h / 2 * v1)
+        q3, v3 = slopes(model, q + h / 2 * q2, v + h / 2 * v2)
+        q4, v4 = slopes(model, q + h * q3, v + h * v3)
+        q, v = q + h / 6 * (q1 + 2 * q2 + 2 * q3 + q4), v + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
+    return q, v
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_energy_is_kept_without_forces(seed: int) -> None:
+    model = random_tree(seed, n=7, joints=(MOVING[0], MOVING[3], *MOVING[-3:]))
+    q, v, _ = random_states(model, 12, size=3)
+
+    def drift(steps: int) -> float:
+        end = fall(model, q, v, 0.04, steps)
+        return largest(kinetic(model, *end) + potential(model, end[0]) - before)
+
+    before = kinetic(model, q, v) + potential(model, q)
+    coarse, fine = drift(8), drift(16)
+    # a fourth-order method loses energy at the fourth order of the step at least: nothing else is lost
+    assert coarse / fine > 12
+    assert fine < 1e-7 * largest(before)
+
+
+# -- kinematics -----------------------------------------------------------------------------------------------------
+
+
+@trees
+def test_poses_are_rigid_and_move_at_the_velocity(model: Model) -> None:
+    q, v, _ = random_states(model, 13)
+    P = poses(model, q)
+    R = P[..., :3, :3]
+    assert_close(R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), R.shape), ulps=32)
+    np.testing.assert_array_equal(P[..., 3, :], np.broadcast_to([0.0, 0.0, 0.0, 1.0], P[..., 3, :].shape))
+    step = 1e-6
+    forth, back = (poses(model, moved(model, q, s * step * v)) for s in (1, -1))
+    exact = rate(lambda x: page(forward_kinematics, model, x), model, q, v)
+    # central differences: the error is h²/6 times a third derivative, beside rounding over h
+    assert largest((forth - back) / (2 * step) - exact) < 1e-8 * largest(exact)
