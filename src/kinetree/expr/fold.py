@@ -28,7 +28,7 @@ def neg(graph: Graph, a: int) -> int:
         return graph.const(-payload)  # type: ignore[operator]
     if op == "neg":
         return args[0]
-    if op == "sub":
+    if op == "sub" and graph.find("neg", (a,)) is None:  # made by `sub` below
         return graph.node("sub", (args[1], args[0]))
     return graph.node("neg", (a,))
 
@@ -89,7 +89,7 @@ def sub(graph: Graph, a: int, b: int) -> int:
         return neg(graph, x.args[1])
     if y.op == "sub" and y.args[0] == a:  # a - (a - z)
         return y.args[1]
-    if graph.find("sub", (b, a)) is not None:
+    if graph.find("sub", (b, a)) is not None and graph.find("sub", (a, b)) is None:
         return graph.node("neg", (graph.node("sub", (b, a)),))
     return graph.node("sub", (a, b))
 

@@ -1,0 +1,120 @@
+"""Sums of products become chains of fused operations."""
+
+import random
+
+import numpy as np
+import pytest
+
+from helpers.programs import random_program, traced
+from kinetree.expr import OPS, Graph, Port, Program, interpret
+from kinetree.passes import PASSES, optimize
+from kinetree.passes.contract import contract
+
+
+def counts(function, n=6):
+    return contract(traced(function, n)).op_count()
+
+
+def test_one_fused_operation_a_product():
+    assert counts(lambda x: [x[0] * x[1] + x[2]]) == {"fma": 1}
+    assert counts(lambda x: [x[0] * x[1] - x[2]]) == {"fms": 1}
+    assert counts(lambda x: [x[2] - x[0] * x[1]]) == {"fnma": 1}
+    assert counts(lambda x: [x[0] * x[1] + x[2] * x[3]]) == {"mul": 1, "fma": 1}
+    assert counts(lambda x: [x[0] * x[1] - x[2] * x[3]]) == {"mul": 1, "fnma": 1}
+
+
+def test_nested_sums_are_one_chain():
+    assert counts(lambda x: [(x[0] * x[1] + x[2] * x[3]) + (x[4] * x[5] - x[0] * x[5])]) == {
+        "mul": 1,
+        "fma": 2,
+        "fnma": 1,
+    }
+    assert counts(lambda x: [(x[0] - x[1] * x[2]) - (x[3] - x[4] * x[5])]) == {"fnma": 1, "sub": 1, "fma": 1}
+
+
+def test_a_sum_of_negative_terms_is_negated_once():
+    assert counts(lambda x: [-(x[0] * x[1] + x[2] * x[3])]) == {"mul": 1, "fma": 1, "neg": 1}
+    assert counts(lambda x: [-x[0] - x[1] + x[2]]) == {"add": 1, "sub": 1}
+
+
+def test_a_product_used_twice_is_computed_once():
+    def function(x):
+        p = x[0] * x[1]
+        return [p + x[2], p - x[3]]
+
+    assert counts(function) == {"mul": 1, "add": 1, "sub": 1}
+
+
+def test_a_partial_sum_that_is_an_output_is_kept():
+    def function(x):
+        s = x[0] * x[1] + x[2]
+        return [s, s + x[3] * x[4]]
+
+    program = contract(traced(function, 6))
+    assert program.op_count() == {"fma": 2}
+    np.testing.assert_array_equal(interpret(program, [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])[0], [5.0, 25.0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("one_pass", [*PASSES, optimize])
+def test_a_pass_changes_only_the_rounding(seed, one_pass):
+    operations = ("add", "sub", "mul", "neg", "add", "sub", "mul", "sin")
+    program = random_program(seed, size=80, operations=operations)
+    better = one_pass(program)
+    rng = np.random.default_rng(seed)
+    inputs = [rng.uniform(-1, 1, port.shape) for port in program.inputs]
+    size = interpret(absolute(program), [np.abs(x) for x in inputs])
+    for got, expected, bound in zip(interpret(better, inputs), interpret(program, inputs), size, strict=True):
+        assert np.all(np.abs(got - expected) <= 1e-14 * (1 + bound))
+    assert sum(better.op_count().values()) <= sum(program.op_count().values())
+
+
+def absolute(program):
+    """The program with + for every −, and |constants|: it bounds the terms that cancel."""
+    graph = Graph()
+    new = {}
+    for i in program.schedule():
+        op, args, payload = program.graph[i]
+        args = tuple(new[a] for a in args)
+        if op == "neg":
+            new[i] = args[0]
+        elif op == "const":
+            new[i] = graph.const(abs(payload))
+        elif op in ("sin", "cos"):
+            new[i] = graph.node("add", (*args[:1], graph.const(1.0)))
+        else:
+            new[i] = graph.node("add" if op == "sub" else op, args, payload)
+    results = tuple(tuple(new[i] for i in entries) for entries in program.results)
+    return Program(graph, program.inputs, program.outputs, results)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_is_a_schedule(seed):
+    program = optimize(random_program(seed, size=120, operations=("add", "sub", "mul", "neg")))
+    order = program.schedule()
+    position = {i: n for n, i in enumerate(order)}
+    assert len(position) == len(order)
+    assert set(order) == set(program.graph.live(program.roots()))
+    for i in order:
+        op, args, _ = program.graph[i]
+        assert len(args) == OPS[op].arity
+        assert all(position[a] < position[i] for a in args)
+
+
+def test_passes_are_deterministic():
+    first, second = (optimize(random_program(7, size=200)) for _ in range(2))
+    assert first.graph.nodes == second.graph.nodes
+    assert (first.order, first.results) == (second.order, second.results)
+
+
+def test_depth_is_no_obstacle():
+    """A sum of a hundred thousand terms, nested to the left and to the right."""
+    rng = random.Random(0)
+    graph = Graph()
+    x = graph.node("input", (), (0, 0))
+    total = x
+    for _ in range(100_000):
+        args = (total, x) if rng.random() < 0.5 else (x, total)
+        total = graph.node("sub", args)
+    program = Program(graph, (Port("x", ()),), (Port("y", ()),), ((total,),))
+    assert interpret(contract(program), [1.0]) == interpret(program, [1.0])
