@@ -89,10 +89,13 @@ def test_inputs_are_not_copied_where_they_can_be_read_as_they_lie():
         (np.broadcast_to(wide[0, :N], (50, N)), 0),
         (wide[0, :N], 0),
     ]:
-        laid = batch.lay(array, (50,), port)
-        assert laid.array is array
-        assert laid.stride == stride
-    assert batch.lay(wide[:, ::2], (50,), port).array is not wide
+        laid = batch.lay([array], [port], (50,), 1)
+        assert laid.arrays[0] is array
+        assert laid.strides == [stride]
+        assert laid.addresses == [array.ctypes.data]
+    copied = batch.lay([wide[:, ::2]], [port], (50,), 1)
+    assert not np.shares_memory(copied.arrays[0], wide)
+    assert copied.strides == [8 * N]
 
 
 def test_chunks_are_multiples_of_the_lanes_of_about_a_millisecond():
@@ -108,10 +111,10 @@ def test_chunks_are_multiples_of_the_lanes_of_about_a_millisecond():
 
 
 def test_the_environment_forces_the_lanes(monkeypatch):
-    g = Function(declare())
     x, y, z = states(9)
     for lanes in batch.LANES:
         monkeypatch.setenv("KINETREE_LANES", str(lanes))
+        g = Function(declare())
         assert g._batch(g._default).lanes == lanes
         assert np.array_equal(g(x, y, z), reference(x, y, z))
 
@@ -120,7 +123,7 @@ def test_the_environment_forces_the_lanes(monkeypatch):
 def test_lanes_that_there_are_not(wrong, monkeypatch):
     monkeypatch.setenv("KINETREE_LANES", wrong)
     with pytest.raises(ArgumentError, match=r"KINETREE_LANES is .*one of 1, 2, 4, 8, 16"):
-        Function(declare())(*states(3))
+        Function(declare())
     with pytest.raises(ArgumentError, match="one of 1, 2, 4, 8, 16"):
         Function(declare(), lanes=wrong)
 
@@ -142,9 +145,8 @@ def test_the_gil_is_released():
     other.start()
     try:
         kernel = f._batch(f._default)
-        ins = [batch.lay(a, (3_000_000,), p) for a, p in zip((x, y, z), f.declaration.inputs, strict=False)]
-        outs = [batch.lay(out, (3_000_000,), f.declaration.outputs[0])]
-        step = kernel._runner(ins, outs)()
+        ports = (*f.declaration.required, *f.declaration.outputs)
+        step = kernel._runner(batch.lay([x, y, z, out], ports, (3_000_000,), 3))
         before = spins
         step(0, 3_000_000)  # one call of the kernel
         during = spins - before
@@ -182,12 +184,12 @@ x, y, z = (np.broadcast_to(a, (n, N)) for a in states())
 kernel = f._batch(f._default)
 from kinetree.runtime import batch
 row = np.empty((1, N))
-outs = [batch.Laid(row, row.ctypes.data, 0)]
-ins = [batch.lay(a, (n,), p) for a, p in zip((x, y, z), f.declaration.inputs)]
+addresses = [a.ctypes.data for a in (x, y, z, row)]
+laid = batch.Laid([x, y, z, row], addresses, [0, 0, 0, 0], 3)
 print("go", flush=True)
 begin = time.perf_counter()
 try:
-    kernel.run(ins, outs, n)  # hours
+    kernel.run(laid, n)  # hours
 except KeyboardInterrupt:
     print("interrupted", np.array_equal(row[0], reference(*states())))
 print(np.array_equal(f(*states(1000)), reference(*states(1000))))

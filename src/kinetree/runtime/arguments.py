@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from kinetree.expr import Port
 from kinetree.runtime.declaration import Declaration, Variant
 
 Array = np.ndarray[Any, Any]
+DTYPES = {name: np.dtype(name) for name in ("float32", "float64")}
 
 
 class Call(NamedTuple):
@@ -36,8 +38,8 @@ class Inputs(NamedTuple):
 def bind(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
     """Return the call with these arguments."""
     required = declaration.required
-    if not kwargs and len(args) == len(required):
-        return Call(args, (), declaration.default_options, None)
+    if len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):  # the usual: no time to lose
+        return Call(args, (), declaration.default_options, kwargs.get("out"))
     given = _by_name(declaration, args, kwargs)
     missing = [port.name for port in required if port.name not in given]
     if missing:
@@ -92,25 +94,23 @@ def convert(declaration: Declaration, call: Call) -> Inputs:
     The dtype is float32 where all inputs are float32, and float64 otherwise.
     """
     ports = declaration.ports(call.optional)
-    arrays = [_array(declaration, port, value) for port, value in zip(ports, call.values, strict=True)]
-    single = all(array.dtype.type is np.float32 for array in arrays)
-    dtype = "float32" if single and arrays else "float64"
-    leads = [_lead(declaration, port, array) for port, array in zip(ports, arrays, strict=True)]
+    arrays, leads = [], []
+    dtype = "float32"
+    for port, value in zip(ports, call.values, strict=True):
+        array = value if type(value) is np.ndarray else _from_object(declaration, port, value)
+        if array.dtype.type is not np.float32:
+            dtype = "float64"
+            if array.dtype.kind not in "fiu":
+                raise ArgumentError(
+                    f"{declaration.name}: {port.name} has dtype {array.dtype}, which is no real number: "
+                    f"give it floats or integers; {declaration.describe(port)}"
+                )
+        arrays.append(array)
+        leads.append(_lead(declaration, port, array))
     lead = _broadcast(declaration, ports, arrays, leads)
-    wanted = np.dtype(dtype)
+    wanted = DTYPES[dtype]
     plain = [a if a.dtype is wanted and a.flags.aligned else _plain(a, wanted) for a in arrays]
     return Inputs(Variant(call.optional, call.options, dtype), ports, plain, lead)
-
-
-def _array(declaration: Declaration, port: Port, value: object) -> Array:
-    """Return the value as an array of real numbers."""
-    array = value if type(value) is np.ndarray else _from_object(declaration, port, value)
-    if array.dtype.kind not in "fiu":
-        raise ArgumentError(
-            f"{declaration.name}: {port.name} has dtype {array.dtype}, which is no real number: "
-            f"give it floats or integers; {declaration.describe(port)}"
-        )
-    return array
 
 
 def _from_object(declaration: Declaration, port: Port, value: object) -> Array:
@@ -134,7 +134,7 @@ def _from_object(declaration: Declaration, port: Port, value: object) -> Array:
 def _lead(declaration: Declaration, port: Port, array: Array) -> tuple[int, ...]:
     """Return the axes before those of one state."""
     shape: tuple[int, ...] = array.shape
-    inner = array.ndim - len(port.shape)
+    inner = len(shape) - len(port.shape)
     if inner >= 0 and shape[inner:] == port.shape:
         return shape[:inner]
     given = "is a scalar" if array.ndim == 0 else f"has shape {array.shape}"
@@ -163,9 +163,8 @@ def _hint(port: Port, array: Array) -> str:
 def _broadcast(
     declaration: Declaration, ports: tuple[Port, ...], arrays: list[Array], leads: list[tuple[int, ...]]
 ) -> tuple[int, ...]:
-    first = leads[0] if leads else ()
-    if all(lead == first for lead in leads):
-        return first
+    if leads.count(leads[0]) == len(leads):
+        return leads[0]
     try:
         return np.broadcast_shapes(*leads)
     except ValueError:
@@ -194,7 +193,7 @@ def check_out(declaration: Declaration, port: Port, out: object, shape: tuple[in
         raise ArgumentError(f"{where} is a {type(out).__name__}, it must be {wanted}")
     if out.shape != shape:
         raise ArgumentError(f"{where} has shape {out.shape}, it must be {wanted}")
-    if out.dtype != np.dtype(dtype):
+    if out.dtype != DTYPES[dtype]:
         reason = "the result is float32 only where all inputs are"
         raise ArgumentError(f"{where} has dtype {out.dtype}, it must be {wanted} ({reason})")
     if not out.flags.writeable:
@@ -208,13 +207,11 @@ def strides(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> int 
     None where a kernel cannot read the array as it lies: a state is not contiguous in row-major order, or the states
     are not at one distance.
     """
+    if array.flags.c_contiguous and array.shape == lead + shape:
+        return math.prod(shape, start=array.itemsize)
     outer = array.ndim - len(shape)
     own = array.shape[:outer]
     size = array.itemsize
-    if array.flags.c_contiguous and own == lead:
-        for n in shape:
-            size *= n
-        return size
     for n, stride in zip(reversed(shape), reversed(array.strides[outer:]), strict=True):
         if n != 1 and stride != size:
             return None

@@ -8,17 +8,19 @@ last one has idle lanes. Which thread computes a state changes nothing in its bi
 from __future__ import annotations
 
 import ctypes
+import functools
+import math
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.expr import Port
-from kinetree.runtime import threads
+from kinetree.runtime import layout, threads
 from kinetree.runtime.arguments import Array, strides
 
 CHUNK_SECONDS = 1e-3  # how long Ctrl-C may have to wait, about
@@ -28,26 +30,44 @@ _FIRST = 64  # lane blocks in the first chunk of all, whose time is not known
 _QUICKEST = 1e-10  # seconds; no state is done in less, whatever the clock says
 LANES = (1, 2, 4, 8, 16)
 
+_LAYOUT = layout.find()
+_DATA = None if _LAYOUT is None else _LAYOUT.data
+
+_POINTER = ctypes.sizeof(ctypes.c_void_p)
 _Pointers = ctypes.c_void_p
 _Kernel = ctypes.CFUNCTYPE(None, _Pointers, _Pointers, _Pointers, ctypes.c_int64, _Pointers)
 _Single = ctypes.CFUNCTYPE(None, _Pointers, _Pointers, _Pointers)
 
 
 class Laid(NamedTuple):
-    """An array as a kernel sees it."""
+    """Arrays as a kernel sees them: inputs, and after them outputs."""
 
-    array: Array  # keeps the memory
-    address: int
-    stride: int  # bytes between consecutive states
+    arrays: list[Array]  # keep the memory
+    addresses: list[int]
+    strides: list[int]  # bytes between consecutive states
+    outputs: int  # where the outputs begin
 
 
-def lay(array: Array, lead: tuple[int, ...], port: Port) -> Laid:
-    """Return an input where it lies, or a copy of it where a kernel cannot read it there."""
-    stride = strides(array, lead, port.shape)
-    if stride is None:
-        array = np.ascontiguousarray(np.broadcast_to(array, lead + port.shape))
-        stride = array.itemsize * port.size
-    return Laid(array, array.ctypes.data, stride)
+def lay(arrays: Sequence[Array], ports: Sequence[Port], lead: tuple[int, ...], outputs: int) -> Laid:
+    """Return arrays where they lie, or copies of those that a kernel cannot read there."""
+    laid = Laid([], [], [], outputs)
+    for given, port in zip(arrays, ports, strict=True):
+        array = given
+        stride = strides(array, lead, port.shape)
+        if stride is None:
+            array = np.ascontiguousarray(np.broadcast_to(array, lead + port.shape))
+            stride = array.itemsize * port.size
+        laid.arrays.append(array)
+        laid.addresses.append(address(array))
+        laid.strides.append(stride)
+    return laid
+
+
+def address(array: Array) -> int:
+    """Return where the first entry of an array lies."""
+    if _DATA is None:
+        return int(array.ctypes.data)
+    return ctypes.c_void_p.from_address(id(array) + _DATA).value or 0  # several times quicker
 
 
 def writable(array: Array, lead: tuple[int, ...], port: Port) -> bool:
@@ -73,7 +93,8 @@ def check_lanes(lanes: object, what: str = "lanes") -> int:
 
 
 class _Local(threading.local):
-    scratch: Array = np.empty(0, np.uint8)
+    memory: Array = np.empty(0, np.uint8)
+    address = 0
 
 
 _local = _Local()
@@ -81,10 +102,16 @@ _local = _Local()
 
 def _scratch(size: int) -> tuple[Array, int]:
     """Return scratch memory of this thread (keep it while it is used), and the 64-byte-aligned address in it."""
-    if _local.scratch.size < size + 64:
-        _local.scratch = np.empty(size + 64, np.uint8)
-    memory = _local.scratch
-    return memory, (memory.ctypes.data + 63) & ~63
+    if _local.memory.size < size + 64:
+        memory = np.empty(size + 64, np.uint8)
+        _local.memory, _local.address = memory, (address(memory) + 63) & ~63
+    return _local.memory, _local.address
+
+
+@functools.cache
+def _tables(n: int) -> tuple[Any, Any]:
+    """Return the C types of n pointers and of n distances."""
+    return ctypes.c_void_p * n, ctypes.c_int64 * n
 
 
 class SingleKernel:
@@ -98,15 +125,13 @@ class SingleKernel:
         self._call = _Single(address)
         self._scratch = scratch
 
-    def run(self, inputs: list[Laid], outputs: list[Laid]) -> None:
+    def run(self, laid: Laid) -> None:
         """Evaluate one state."""
         memory, scratch = _scratch(self._scratch)
-        self._call(_array_of(inputs), _array_of(outputs), scratch)
+        pointers = _tables(len(laid.addresses))[0](*laid.addresses)
+        ins = ctypes.addressof(pointers)
+        self._call(ins, ins + _POINTER * laid.outputs, scratch)
         del memory
-
-
-def _array_of(laid: list[Laid]) -> Any:
-    return (ctypes.c_void_p * len(laid))(*(x.address for x in laid))
 
 
 class BatchKernel:
@@ -120,31 +145,28 @@ class BatchKernel:
         self.lanes = lanes
         self._call = _Kernel(address)
         self._scratch = scratch
-        self._seconds = float("inf")  # for one state: the least that was seen
+        self._seconds = math.inf  # for one state: the least that was seen
 
-    def run(self, inputs: list[Laid], outputs: list[Laid], n: int) -> None:
+    def run(self, laid: Laid, n: int) -> None:
         """Evaluate n >= 1 states."""
-        step = self._runner(inputs, outputs)
+        first = self._runner(laid)
         done = 0
-        if self._seconds == float("inf"):
+        if self._seconds == math.inf:
             done = min(n, _FIRST * self.lanes)
-            step()(0, done)
-            if done == n:
-                return
+            first(0, done)
         seconds = (n - done) * self._seconds
         count = threads.get_num_threads() if seconds > SHARED_SECONDS else 1
         chunk = self._chunk(n - done, count)
         if count == 1:
-            work = step()
             for start in range(done, n, chunk):
-                work(start, min(chunk, n - start))
+                first(start, min(chunk, n - start))
             return
 
-        def shifted() -> Callable[[int, int], None]:
-            work = step()
-            return lambda start, m: work(done + start, m)
+        def work() -> Callable[[int, int], None]:
+            run = self._runner(laid)
+            return lambda start, m: run(done + start, m)
 
-        threads.pool.share(threads.Job(shifted, n - done, chunk), count)
+        threads.pool.share(threads.Job(work, n - done, chunk), count)
 
     def _chunk(self, n: int, count: int) -> int:
         """Return how many states to run at a time: a multiple of the lanes."""
@@ -153,26 +175,22 @@ class BatchKernel:
             states = min(states, -(-n // (count * CHUNKS_PER_THREAD)))
         return -(-states // self.lanes) * self.lanes
 
-    def _runner(self, inputs: list[Laid], outputs: list[Laid]) -> Callable[[], Callable[[int, int], None]]:
-        """Return what makes, in each thread, the function that runs the states from `start` on."""
-        laid = [*inputs, *outputs]
-        distances = (ctypes.c_int64 * len(laid))(*(x.stride for x in laid))
-        bases = [(k, x.address, x.stride) for k, x in enumerate(laid)]
-        outs_offset = len(inputs) * ctypes.sizeof(ctypes.c_void_p)
+    def _runner(self, laid: Laid) -> Callable[[int, int], None]:
+        """Return what runs `count` states from `start` on, in one thread."""
+        pointer_table, distance_table = _tables(len(laid.addresses))
+        pointers = pointer_table(*laid.addresses)
+        ins = ctypes.addressof(pointers)
+        outs = ins + _POINTER * laid.outputs
+        distances = distance_table(*laid.strides)
+        memory, scratch = _scratch(self._scratch)
 
-        def runner() -> Callable[[int, int], None]:
-            pointers = (ctypes.c_void_p * len(laid))()
-            ins = ctypes.addressof(pointers)
-            memory, scratch = _scratch(self._scratch)
+        def run(start: int, count: int, keep: object = (self.keep, memory)) -> None:
+            if start:
+                pointers[:] = [a + start * s for a, s in zip(laid.addresses, laid.strides, strict=True)]
+            begin = time.perf_counter()
+            self._call(ins, outs, distances, count, scratch)
+            spent = (time.perf_counter() - begin) / count
+            if spent < self._seconds:
+                self._seconds = max(spent, _QUICKEST)
 
-            def run(start: int, count: int, keep: object = (self.keep, laid, memory)) -> None:
-                for k, address, stride in bases:
-                    pointers[k] = address + start * stride
-                begin = time.perf_counter()
-                self._call(ins, ins + outs_offset, distances, count, scratch)
-                spent = (time.perf_counter() - begin) / count
-                self._seconds = max(min(self._seconds, spent), _QUICKEST)
-
-            return run
-
-        return runner
+        return run

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -84,7 +85,7 @@ class Declaration:
     options: tuple[Option, ...] = ()
     describe: Callable[[Port], str] = describe_shape
     reduce: Callable[[], tuple[Any, ...]] | None = None
-    result: Callable[[tuple[Any, ...]], Any] | None = None
+    result: Callable[[Sequence[Any]], Any] | None = None
 
     def __post_init__(self) -> None:
         names = [port.name for port in self.inputs]
@@ -96,18 +97,20 @@ class Declaration:
         if not self.outputs:
             raise ValueError(f"{self.name} has no output")
 
-    @property
+    @functools.cached_property
     def required(self) -> tuple[Port, ...]:
         """The inputs that every call must give."""
         return self.inputs[: len(self.inputs) - len(self.optional)]
 
-    @property
+    @functools.cached_property
     def default_options(self) -> tuple[tuple[str, str], ...]:
         """Every option with its default value."""
         return tuple((option.name, option.choices[0]) for option in self.options)
 
     def ports(self, optional: tuple[str, ...]) -> tuple[Port, ...]:
         """Return the inputs of the program when these optional ones are given."""
+        if not optional:
+            return self.required
         return tuple(p for p in self.inputs if p.name in optional or p.name not in self.optional)
 
     def traced(self, variant: Variant) -> Program:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -32,7 +33,8 @@ class Function:
         What to compile.
     lanes : int, optional
         How many states of a batch are computed side by side: 1, 2, 4, 8 or 16. By default the environment variable
-        ``KINETREE_LANES`` if there is one, else what suits the processor. The results are the same.
+        ``KINETREE_LANES`` if there is one when the function is made, else what suits the processor. The results are
+        the same.
 
     Raises
     ------
@@ -57,10 +59,10 @@ class Function:
         self.declaration = declaration
         self.__name__ = self.__qualname__ = declaration.name
         self.__signature__ = declaration.signature()
-        self._lanes = None if lanes is None else batch.check_lanes(lanes)
+        self._lanes = batch.forced_lanes() if lanes is None else batch.check_lanes(lanes)
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._singles: dict[Variant, kernels.Single] = {}
-        self._batches: dict[tuple[Variant, int | None], batch.BatchKernel] = {}
+        self._batches: dict[Variant, batch.BatchKernel] = {}
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call the function; once something is compiled, the glue is here instead."""
@@ -140,20 +142,18 @@ class Function:
         declaration = self.declaration
         call = arguments.bind(declaration, args, kwargs)
         inputs = arguments.convert(declaration, call)
-        shapes = [inputs.lead + port.shape for port in declaration.outputs]
-        dtype = inputs.variant.dtype
-        given = self._given(call.out, shapes, dtype)
+        outputs = declaration.outputs
+        shapes = [inputs.lead + port.shape for port in outputs]
+        given = self._given(call.out, shapes, inputs.variant.dtype)
         places = [self._place(k, out, shapes[k], inputs) for k, out in enumerate(given)]
         if 0 not in inputs.lead:
             self._run(inputs, places)
-        results = []
+        if call.out is None:
+            return places[0] if len(outputs) == 1 else (declaration.result or tuple)(places)
         for out, place in zip(given, places, strict=True):
             if out is not None and out is not place:
                 np.copyto(out, place)
-            results.append(place if out is None else out)
-        if len(results) == 1:
-            return results[0]
-        return (declaration.result or tuple)(tuple(results))
+        return given[0] if len(outputs) == 1 else (declaration.result or tuple)(given)
 
     def _given(self, out: object, shapes: list[tuple[int, ...]], dtype: str) -> list[Array | None]:
         """Return the arrays that the user gave for the results."""
@@ -176,19 +176,16 @@ class Function:
             and not any(np.may_share_memory(out, array) for array in inputs.arrays)
         ):
             return out
-        return np.empty(shape, inputs.variant.dtype)
+        return np.empty(shape, arguments.DTYPES[inputs.variant.dtype])
 
     def _run(self, inputs: Inputs, places: list[Array]) -> None:
-        ins = [batch.lay(array, inputs.lead, port) for array, port in zip(inputs.arrays, inputs.ports, strict=True)]
-        ports = self.declaration.outputs
-        outs = [batch.lay(array, inputs.lead, port) for array, port in zip(places, ports, strict=True)]
+        arrays = [*inputs.arrays, *places]
+        ports = (*inputs.ports, *self.declaration.outputs)
+        laid = batch.lay(arrays, ports, inputs.lead, len(inputs.ports))
         if inputs.lead == ():
-            self._single(inputs.variant).kernel.run(ins, outs)
+            self._single(inputs.variant).kernel.run(laid)
         else:
-            n = 1
-            for m in inputs.lead:
-                n *= m
-            self._batch(inputs.variant).run(ins, outs, n)
+            self._batch(inputs.variant).run(laid, math.prod(inputs.lead))
 
     def _program(self, variant: Variant) -> Program:
         """Return the optimised program of a variant, the same for every dtype."""
@@ -211,16 +208,15 @@ class Function:
             return self._singles[variant]
 
     def _batch(self, variant: Variant) -> batch.BatchKernel:
-        lanes = batch.forced_lanes() if self._lanes is None else self._lanes
-        known = self._batches.get((variant, lanes))
+        known = self._batches.get(variant)
         if known is not None:
             return known
         with kernels.lock:
-            if (variant, lanes) not in self._batches:
-                self._batches[variant, lanes] = kernels.batched(
-                    self.declaration, variant, lanes, lambda: self._program(variant)
+            if variant not in self._batches:
+                self._batches[variant] = kernels.batched(
+                    self.declaration, variant, self._lanes, lambda: self._program(variant)
                 )
-            return self._batches[variant, lanes]
+            return self._batches[variant]
 
     def _install(self) -> None:
         """Make the glue of all compiled variants with default options this function's ``__call__``.
