@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.trajectories.block import BLOCK, Block
@@ -210,3 +214,44 @@ def test_outputs_that_are_refused(tmp_path, out, message):
     ):
         pytest.fail("opened")
     assert (tmp_path / "in.csv").read_text() == "x"
+
+
+def outcome(path):
+    """Return the motion, or nothing and the message."""
+    try:
+        return read(path)[0], ""
+    except FormatError as error:
+        return {}, str(error)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.one_of(
+        st.binary(max_size=200),
+        st.text(alphabet="0123456789.,;\t \n\"#-+eEnaiftqvhipke_'", max_size=200).map(str.encode),
+        st.text(alphabet='019.,\n"#-e ', max_size=100).map(lambda text: b"t,hip,knee\n" + text.encode()),
+    )
+)
+def test_whatever_a_file_holds_it_is_read_or_refused(content):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "motion.csv"
+        path.write_bytes(content)
+        motion, error = outcome(path)
+        assert str(path) in error or motion["q"].shape[1] == 2
+        assert all(np.isfinite(array).all() for array in motion.values() if array is not None)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.data())
+def test_an_archive_with_changed_bytes_is_read_or_refused(data):
+    save = data.draw(st.sampled_from([np.savez, np.savez_compressed]))
+    save(stream := io.BytesIO(), q=np.ones((3, 2)), t=np.arange(3.0))
+    content = bytearray(stream.getvalue())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(2, len(content) - 1))] = data.draw(st.integers(0, 255))
+    content = content[: data.draw(st.integers(2, len(content)))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "motion.npz"
+        path.write_bytes(content)
+        motion, error = outcome(path)
+        assert str(path) in error or motion["q"].shape == (3, 2)

@@ -55,7 +55,10 @@ def embedded_table(width: int) -> Table:
 
 def headline(robot: Robot) -> str:
     """Return the robot in one line."""
+    actuated = len(robot.model.actuated)
     counts = f"{len(robot.joint_names)} joints, nq = {robot.nq}, nv = {robot.nv}"
+    if actuated < robot.nv:
+        counts += f" ({actuated} actuated)"
     return f"[bold]{escape(robot.name)}[/]: {counts}, {robot.nb} moving bodies, {number(robot.mass)} kg"
 
 
