@@ -1,0 +1,132 @@
+"""Pinocchio as an oracle: the same robot in both libraries, and the maps between their coordinates.
+
+Pinocchio's free-flyer has v = (linear, angular) and its continuous joints have q = (cos θ, sin θ); it numbers the
+joints in its own order. Its joint frames and kinetree's are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+
+from helpers import dense
+from helpers.trees import Array
+from kinetree.joints import Continuous, FreeFlyer, Prismatic, Revolute, Spherical
+from kinetree.model import WORLD, Model
+from kinetree.spatial import Inertia, Transform
+
+
+def se3(X: Transform) -> pin.SE3:
+    return pin.SE3(np.array(X.placement, dtype=float))
+
+
+def pin_inertia(I: Inertia) -> pin.Inertia:
+    """Return Pinocchio's inertia: mass, centre of mass, and the inertia about it."""
+    c = np.array(list(I.h)) / I.m
+    about_com = dense.matrix(I.I.rows) + I.m * dense.skew(c) @ dense.skew(c)
+    return pin.Inertia(I.m, c, about_com)
+
+
+def pin_joint(joint: object) -> object:
+    if isinstance(joint, Prismatic):
+        return pin.JointModelPrismaticUnaligned(np.array(joint.axis))
+    if isinstance(joint, (Revolute, Continuous)):
+        return pin.JointModelRevoluteUnaligned(np.array(joint.axis))
+    return {Spherical: pin.JointModelSpherical, FreeFlyer: pin.JointModelFreeFlyer}[type(joint)]()
+
+
+def depth_first(model: Model) -> list[int]:
+    """Return the bodies subtree by subtree: Pinocchio's mass matrix is wrong in any other order."""
+    order: list[int] = []
+    stack = [WORLD]
+    while stack:
+        i = stack.pop()
+        order.append(i)
+        stack.extend(k for k, body in enumerate(model.bodies) if body.parent == i)
+    return order[1:]
+
+
+def build(model: Model) -> Oracle:
+    """Return the same tree, built in Pinocchio joint by joint."""
+    theirs = pin.Model()
+    theirs.name = model.name
+    index: dict[int, int] = {WORLD: 0}
+    for i in depth_first(model):
+        body = model.bodies[i]
+        index[i] = theirs.addJoint(index[body.parent], pin_joint(body.joint), se3(body.X_T), body.joint_name)
+        theirs.appendBodyToJoint(index[i], pin_inertia(body.inertia), pin.SE3.Identity())
+    theirs.gravity = pin.Motion(np.array([*model.gravity]), np.zeros(3))
+    oracle = Oracle(model, theirs)
+    rotor = np.concatenate([body.armature for body in model.bodies])
+    theirs.armature = oracle.to_pin_v(rotor[np.argsort(np.concatenate([b.v_index for b in model.bodies]))])
+    return oracle
+
+
+@dataclass
+class Oracle:
+    """A robot in Pinocchio, spoken to in kinetree's coordinates (batches with one leading axis)."""
+
+    ours: Model
+    theirs: pin.Model = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self.data = self.theirs.createData()
+        to_pin = np.empty(self.theirs.nv, dtype=int)  # where each of their velocities is in ours
+        for body, joint in self._joints():
+            k = np.array(body.v_index)
+            order = k[[3, 4, 5, 0, 1, 2]] if isinstance(body.joint, FreeFlyer) else k
+            to_pin[joint.idx_v : joint.idx_v + joint.nv] = order
+        self._v = to_pin
+        self._back = np.argsort(to_pin)
+
+    def _joints(self) -> list[tuple[object, object]]:
+        names = list(self.theirs.names)
+        return [(body, self.theirs.joints[names.index(body.joint_name)]) for body in self.ours.bodies]
+
+    def to_pin_q(self, q: Array) -> Array:
+        out = np.empty((*q.shape[:-1], self.theirs.nq))
+        for body, joint in self._joints():
+            ours = q[..., list(body.q_index)]
+            if joint.nq == 2:
+                ours = np.concatenate([np.cos(ours), np.sin(ours)], axis=-1)
+            out[..., joint.idx_q : joint.idx_q + joint.nq] = ours
+        return out
+
+    def to_pin_v(self, v: Array) -> Array:
+        return v[..., self._v]
+
+    def from_pin_v(self, v: Array) -> Array:
+        return np.asarray(v)[..., self._back]
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
+        rows = zip(self.to_pin_q(q), self.to_pin_v(v), self.to_pin_v(a), strict=True)
+        return self.from_pin_v(np.array([pin.rnea(self.theirs, self.data, *row) for row in rows]))
+
+    def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
+        rows = zip(self.to_pin_q(q), self.to_pin_v(v), self.to_pin_v(tau), strict=True)
+        return self.from_pin_v(np.array([pin.aba(self.theirs, self.data, *row) for row in rows]))
+
+    def mass_matrix(self, q: Array) -> Array:
+        M = np.array([np.array(pin.crba(self.theirs, self.data, row)) for row in self.to_pin_q(q)])
+        M = np.triu(M) + np.swapaxes(np.triu(M, 1), -1, -2)
+        return M[:, self._back][:, :, self._back]
+
+    def poses(self, q: Array) -> Array:
+        """Return the poses (n, nb, 4, 4) of the bodies, in our order."""
+        names = list(self.theirs.names)
+        out = []
+        for row in self.to_pin_q(q):
+            pin.forwardKinematics(self.theirs, self.data, row)
+            out.append([self.data.oMi[names.index(b.joint_name)].homogeneous.copy() for b in self.ours.bodies])
+        return np.array(out)
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        """Return Pinocchio's q ⊕ dv, in its own coordinates."""
+        rows = zip(self.to_pin_q(q), self.to_pin_v(dv), strict=True)
+        return np.array([pin.integrate(self.theirs, *row) for row in rows])
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        rows = zip(self.to_pin_q(q0), self.to_pin_q(q1), strict=True)
+        return self.from_pin_v(np.array([pin.difference(self.theirs, *row) for row in rows]))
