@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kinetree.algorithms.declaration import algorithm
+from kinetree.algorithms.friction import friction_forces
 from kinetree.algorithms.rnea import FRAMES, Wrenches, body_wrenches, net_forces
 from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
@@ -60,34 +62,70 @@ def aba(
     joint acceleration as in Table 5.1, which leaves the articulated recursion without bias terms. A joint of
     several degrees of freedom is eliminated column by column, as the chain of joints that it is.
     """
+    a, _ = articulated(model, q, v, [0.0] * model.nv, tau, f_ext, f_ext_frame, frozenset())
+    return a
+
+
+def articulated(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a_known: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    f_ext: Wrenches | None,
+    f_ext_frame: str,
+    prescribed: frozenset[str],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return a and τ, with a known at the prescribed joints and τ at the others: the articulated-body recursion."""
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
-    p = net_forces(model, states, [0.0] * model.nv, body_wrenches(states, model, f_ext, f_ext_frame))
+    known = [body.joint_name in prescribed for body in model.bodies]
+    a: list[Scalar] = [0.0] * model.nv
+    for i in (i for i in range(model.nb) if known[i]):
+        for k in model.bodies[i].v_index:
+            a[k] = a_known[k]
+    p = net_forces(model, states, a, body_wrenches(states, model, f_ext, f_ext_frame))
     IA = [ArticulatedInertia.rigid(body.inertia) for body in model.bodies]
-    pivots: list[list[tuple[int, Motion, Force, Scalar, Scalar]]] = [[] for _ in model.bodies]
+    friction = friction_forces(model, v)
+    pivots: list[list[Pivot]] = [[] for _ in model.bodies]
     for i in reversed(range(model.nb)):
         body, (Xup, _, S, _, _) = model.bodies[i], states[i]
-        for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
-            U = IA[i] @ S_k
-            D = S_k.dot(U) + rotor
-            if is_zero(D):
-                raise ModelError(f"joint {body.joint_name!r} moves no mass: the mass matrix is singular, {FIX}")
-            UD = U * (1.0 / D)
-            u = tau[k] - S_k.dot(p[i])
-            pivots[i].append((k, S_k, UD, u, 1.0 / D))
-            IA[i] = IA[i].minus_outer(U, UD)
-            p[i] = p[i] + UD * u
+        if not known[i]:
+            for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
+                U = IA[i] @ S_k
+                D = S_k.dot(U) + rotor
+                if is_zero(D):
+                    raise ModelError(f"joint {body.joint_name!r} moves no mass: the mass matrix is singular; {FIX}")
+                UD = U * (1.0 / D)
+                u = tau[k] - friction[k] - S_k.dot(p[i])
+                pivots[i].append(Pivot(k, S_k, UD, u, 1.0 / D))
+                IA[i] = IA[i].minus_outer(U, UD)
+                p[i] = p[i] + UD * u
         if body.parent != WORLD:
             IA[body.parent] = IA[body.parent] + Xup.T @ IA[i]
             p[body.parent] = p[body.parent] + Xup.T @ p[i]
-    a: list[Scalar] = [0.0] * model.nv
+    tau_out = list(tau)
     da: list[Motion] = []
-    for body, state, columns in zip(model.bodies, states, pivots, strict=True):
+    for i, (body, state) in enumerate(zip(model.bodies, states, strict=True)):
         da_i = Motion.zero() if body.parent == WORLD else state.Xup @ da[body.parent]
-        for k, S_k, UD, u, D_inverse in reversed(columns):
+        for k, S_k, UD, u, D_inverse in reversed(pivots[i]):
             a[k] = u * D_inverse - da_i.dot(UD)
             da_i = da_i + S_k * a[k]
         da.append(da_i)
-    return a
+        if known[i]:
+            f = p[i] + IA[i] @ da_i
+            for k, S_k, rotor in zip(body.v_index, state.S, body.armature, strict=True):
+                tau_out[k] = S_k.dot(f) + rotor * a[k] + friction[k]
+    return a, tau_out
+
+
+class Pivot(NamedTuple):
+    """One eliminated degree of freedom: its index, ``S``, ``U D⁻¹``, ``u`` and ``D⁻¹``."""
+
+    k: int
+    S: Motion
+    UD: Force
+    u: Scalar
+    D_inverse: Scalar
 
 
 FIX = "give the links that it carries an inertia, or the joint an armature"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.declaration import algorithm
+from kinetree.algorithms.friction import friction_forces
 from kinetree.algorithms.kinematics import world_transforms
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
@@ -51,11 +52,11 @@ def rnea(
 
     References
     ----------
-    RBDA Table 5.1; armature adds ``I_rotor a`` at each joint.
+    RBDA Table 5.1; armature adds ``I_rotor a`` at each joint, and friction what `Robot.with_friction` turned on.
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     f = net_forces(model, states, a, body_wrenches(states, model, f_ext, f_ext_frame))
-    tau: list[Scalar] = [0.0] * model.nv
+    tau = friction_forces(model, v)
     for i in reversed(range(model.nb)):
         body, (Xup, _, S, _, _) = model.bodies[i], states[i]
         for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
@@ -100,7 +101,7 @@ def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches | N
 
 @algorithm("bias_forces", inputs={"q": ("nq",), "v": ("nv",)}, outputs={"h": ("nv",)}, joint_space=True)
 def bias_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Joint forces that hold the acceleration at zero: ``h = C(q, v) v + g(q)``.
+    """Joint forces that hold the acceleration at zero: ``h = C(q, v) v + g(q)``, and friction if it is on.
 
     Parameters
     ----------

@@ -90,6 +90,8 @@ class ModelBuilder:
         damping: float = 0.0,
         friction: float = 0.0,
         armature: float = 0.0,
+        rotor_inertia: float = 0.0,
+        gear_ratio: float = 1.0,
     ) -> None:
         """Add a joint between two links (which may be added later).
 
@@ -104,6 +106,8 @@ class ModelBuilder:
         limits : JointLimits, optional
         damping, friction, armature : float, optional
             Viscous and Coulomb friction and reflected rotor inertia, at each degree of freedom.
+        rotor_inertia, gear_ratio : float, optional
+            The same as an armature of ``rotor_inertia · gear_ratio²``, added to it.
 
         Raises
         ------
@@ -113,7 +117,8 @@ class ModelBuilder:
         if name in self._joints:
             raise ModelError(f"there are two joints named {name!r}: names must differ")
         X = as_transform(placement, f"the placement of joint {name!r}")
-        _check_finite(f"joint {name!r}", (damping, friction, armature))
+        _check_finite(f"joint {name!r}", (damping, friction, armature, rotor_inertia, gear_ratio))
+        armature = armature + rotor_inertia * gear_ratio**2
         self._joints[name] = _JointSpec(
             name, parent, child, joint, X, limits, float(damping), float(friction), float(armature)
         )

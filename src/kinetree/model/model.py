@@ -78,6 +78,28 @@ class Body:
     limits: JointLimits = NO_LIMITS
 
 
+@dataclass(frozen=True)
+class JointFriction:
+    """Which of the joints' friction forces count, all off unless asked for (`Model.with_friction`).
+
+    Attributes
+    ----------
+    damping : bool
+        Viscous friction, ``d v``.
+    coulomb : bool
+        Coulomb friction, ``f v / sqrt(v² + s²)``: smooth, odd, and within 1 % of ±f where ``|v| > 7 s``.
+    smoothing : float
+        The speed s (rad/s, m/s).
+    """
+
+    damping: bool = False
+    coulomb: bool = False
+    smoothing: float = 1e-3
+
+
+NO_FRICTION = JointFriction()
+
+
 class BodyState(NamedTuple):
     """What `Model.jcalc` gives for one body: the transforms, S, vJ and cJ of its joint."""
 
@@ -127,6 +149,8 @@ class Model:
         The bodies in the order of their joints in q and v, which is that of the file.
     actuated : tuple of int
         The velocity indices that have an actuator (``τ = B u`` with B the selection of them).
+    friction : JointFriction
+        Which friction forces count.
     """
 
     name: str
@@ -137,6 +161,7 @@ class Model:
     nv: int
     joint_order: tuple[int, ...]
     actuated: tuple[int, ...]
+    friction: JointFriction = NO_FRICTION
 
     @property
     def nb(self) -> int:
@@ -212,6 +237,10 @@ class Model:
         """Return the same robot under another gravity (m/s², world axes)."""
         return replace(self, gravity=Vec3.of(gravity))
 
+    def with_friction(self, friction: JointFriction) -> Model:
+        """Return the same robot with these of its joints' friction forces."""
+        return replace(self, friction=friction)
+
     @cached_property
     def digest(self) -> str:
         """A SHA-256 of structure and numbers (to the bit), the same in every process."""
@@ -220,4 +249,4 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.name, self.bodies, self.frames, self.gravity, self.nq, self.nv, self.joint_order, self.actuated)
-        return Model, fields
+        return Model, (*fields, self.friction)
