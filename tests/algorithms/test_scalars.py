@@ -1,0 +1,133 @@
+"""The pages as they are, on other scalars than floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+
+from helpers.dense import assert_close
+from helpers.joints import MOVING
+from helpers.trees import columns, page, random_states, random_tree
+from kinetree.algorithms import ALGORITHMS, Algorithm, aba, crba, rnea, shape_of
+from kinetree.joints import Prismatic, Revolute
+from kinetree.model import Model, ModelBuilder
+from kinetree.spatial import Inertia
+
+MODEL = random_tree(40, n=len(MOVING))
+algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=list(ALGORITHMS))
+
+
+def flat(value: Any) -> list[Any]:
+    return [x for v in value for x in flat(v)] if isinstance(value, (list, tuple)) else [value]
+
+
+def states(algorithm: Algorithm, seed: int, size: int) -> list[np.ndarray]:
+    """Return a random array (size, …) for each input."""
+    q, _, _ = random_states(MODEL, seed, size)
+    rng = np.random.default_rng([seed, 1])
+    shapes = {name: shape_of(shape, MODEL) for name, shape in algorithm.inputs.items()}
+    return [q if name == "q" else rng.normal(size=(size, *shape)) for name, shape in shapes.items()]
+
+
+def run(algorithm: Algorithm, arrays: list[np.ndarray], lead: tuple[int, ...]) -> np.ndarray:
+    """Run the page on a batch with these leading axes; all outputs in one last axis."""
+    results = flat(algorithm.function(MODEL, *(columns(x, x.ndim - len(lead)) for x in arrays)))
+    return np.stack([np.broadcast_to(x, lead) for x in results], axis=-1)
+
+
+def sensitivity(algorithm: Algorithm, arrays: list[np.ndarray]) -> float:
+    """Return how much an algorithm that solves with M may amplify rounding."""
+    solves = bool({"a", "H"} & set(algorithm.outputs)) or "inverse" in algorithm.name
+    return float(np.linalg.cond(page(crba, MODEL, arrays[0])).max()) if solves else 1.0
+
+
+@algorithms
+def test_floats_and_batches_agree(algorithm: Algorithm) -> None:
+    arrays = states(algorithm, 1, 7)
+    many = run(algorithm, arrays, (7,))
+    assert many.shape == (7, sum(math.prod(shape_of(s, MODEL)) for s in algorithm.outputs.values()))
+    for k in range(7):
+        one = flat(algorithm.function(MODEL, *(x[k].tolist() for x in arrays)))
+        assert {type(x) for x in one} == {float}
+        # NumPy's sine may differ from the C library's in the last bit
+        assert_close(np.array(one), many[k], ulps=16 * sensitivity(algorithm, arrays))
+
+
+@algorithms
+def test_two_batch_axes(algorithm: Algorithm) -> None:
+    arrays = states(algorithm, 2, 6)
+    shaped = run(algorithm, [x.reshape(2, 3, *x.shape[1:]) for x in arrays], (2, 3))
+    np.testing.assert_array_equal(shaped.reshape(6, -1), run(algorithm, arrays, (6,)))
+
+
+@algorithms
+def test_casadi(algorithm: Algorithm) -> None:
+    """Traced with CasADi's SX into a function of its own, the same numbers."""
+    arrays = states(algorithm, 3, 3)
+    symbols = [casadi.SX.sym(name, x[0].size) for name, x in zip(algorithm.inputs, arrays, strict=True)]
+    nested = [
+        columns(np.array(casadi.vertsplit(s), dtype=object).reshape(x.shape[1:]), x.ndim - 1)
+        for s, x in zip(symbols, arrays, strict=True)
+    ]
+    f = casadi.Function("f", symbols, [casadi.vertcat(*flat(algorithm.function(MODEL, *nested)))])
+    expected = run(algorithm, arrays, (3,))
+    for k in range(3):
+        got = np.array(f(*(x[k].ravel() for x in arrays))).ravel()
+        assert_close(got, expected[k], ulps=16 * sensitivity(algorithm, arrays))
+
+
+@algorithms
+def test_extended_precision(algorithm: Algorithm) -> None:
+    """On long doubles the results have more digits, and rounded they are those of floats."""
+    arrays = states(algorithm, 4, 5)
+    long = run(algorithm, [x.astype(np.longdouble) for x in arrays], (5,))
+    assert long.dtype == np.longdouble
+    assert_close(run(algorithm, arrays, (5,)), long, ulps=30 * sensitivity(algorithm, arrays))
+
+
+def test_complex_numbers() -> None:
+    """A complex step differentiates a page: ∂τ/∂a is the mass matrix."""
+    q, v, a = random_states(MODEL, 5, 4)
+    for k, e in enumerate(np.eye(MODEL.nv)):
+        column = page(rnea, MODEL, q, v, a + 1e-30j * e).imag / 1e-30
+        assert_close(column, page(crba, MODEL, q)[..., k], ulps=100)
+
+
+def sliders() -> Model:
+    """Return two slides at right angles, whose mass matrix holds nothing but sums of masses."""
+    b = ModelBuilder()
+    b.add_link("base")
+    for k, (parent, axis) in enumerate((("base", (1, 0, 0)), ("s0", (0, 1, 0)))):
+        b.add_link(f"s{k}", Inertia.from_com(0.5 + k, [0, 0, 0], np.eye(3).tolist()))
+        b.add_joint(f"j{k}", parent=parent, child=f"s{k}", joint=Prismatic(axis))
+    return b.build(gravity=(0.0, -10.0, 0.0))
+
+
+@pytest.mark.parametrize("number", [int, float, Fraction, np.float64])
+def test_any_number_will_do(number: Callable[[int], Any]) -> None:
+    q, v, a = ([number(k), number(2)] for k in range(3))
+    assert rnea(sliders(), q, v, a) == [4.0, 18.0]
+    assert crba(sliders(), q) == [[2.0, 0.0], [0.0, 1.5]]
+    assert aba(sliders(), q, v, [number(4), number(18)]) == [2.0, 2.0]
+
+
+def test_numbers_of_the_model_may_be_batches_too() -> None:
+    """A payload that differs from state to state."""
+    masses = np.array([0.5, 1.0, 2.0])
+
+    def arm(mass: Any) -> Model:
+        b = ModelBuilder()
+        b.add_link("base")
+        b.add_link("arm", Inertia.from_com(mass, [0.0, 0.0, -1.0], np.zeros((3, 3)).tolist()))
+        b.add_joint("j", parent="base", child="arm", joint=Revolute((0, 1, 0)))
+        return b.build()
+
+    together = rnea(arm(masses), [0.3], [0.0], [1.0])[0]
+    apart = [rnea(arm(float(m)), [0.3], [0.0], [1.0])[0] for m in masses]
+    assert_close(together, apart, ulps=4)
