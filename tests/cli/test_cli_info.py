@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 
@@ -50,6 +51,8 @@ def test_panda_needs_no_file(cli):
     ]
     assert "fixed to panda_link7: panda_link8, panda_hand, panda_hand_tcp" in out
     assert "warning" not in out
+    assert "figures from https://github.com/frankaemika/franka_ros" in out
+    assert out.rstrip().endswith("licence Apache-2.0")
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
@@ -174,6 +177,17 @@ def test_a_reader_that_goes_away_is_no_complaint():
         assert process.wait(60) == 141
 
 
+def test_a_terminal_of_few_letters_is_no_reason_to_fail():
+    done = subprocess.run(
+        [sys.executable, "-m", "kinetree", "info", "g1"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "?? left_hip_pitch_joint" in done.stdout
+
+
 def test_info_imports_neither_compiler_nor_plots():
     code = (
         "import sys; from kinetree.cli import main; main(['info', 'g1']); "
@@ -191,4 +205,5 @@ def test_python_dash_m():
 def test_numbers_that_do_not_exist_are_dashes():
     from kinetree.cli.terminal import number
 
-    assert [number(x) for x in (math.inf, math.nan, 0.0, 87.0, 1e-9, 2e12)] == ["–", "–", "0", "87", "1e-09", "2e+12"]
+    shown = [number(x) for x in (math.inf, math.nan, 0.0, 87.0, 1e-9, 1.7e9)]
+    assert shown == ["–", "–", "0", "87", "1e-09", "1700000000"]

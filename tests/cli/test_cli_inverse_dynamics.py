@@ -14,8 +14,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli import main
-from kinetree.cli.inverse_dynamics import LONG
-from kinetree.cli.motion import coordinates_of, usable_range
+from kinetree.cli.motion import LONG, coordinates_of, usable_range
 from kinetree.trajectories.block import BLOCK
 
 PROGRAM = [sys.executable, "-m", "kinetree", "inverse-dynamics"]
@@ -301,8 +300,10 @@ def test_progress_is_shown_on_a_terminal_for_long_files_only(tmp_path, panda):
     row = ",".join(map(repr, np.hstack([q, v, a])[0].tolist())) + "\n"
     (tmp_path / "long.csv").write_text(row * (LONG // len(row) + 1))
     (tmp_path / "short.csv").write_text(row * 3)
+    rows = "".join(f"{k},0,0,0,-1,0,1,0.{'0' * 100}\n" for k in range(LONG // 100))
+    (tmp_path / "positions.csv").write_text(rows)
     shown = {}
-    for name in ("long.csv", "short.csv"):
+    for name in ("long.csv", "short.csv", "positions.csv"):
         leader, follower = os.openpty()
         subprocess.run([*PROGRAM, "panda", name], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=follower, check=True)
         os.close(follower)
@@ -312,6 +313,7 @@ def test_progress_is_shown_on_a_terminal_for_long_files_only(tmp_path, panda):
             shown[name] = b""
         os.close(leader)
     assert b"inverse dynamics" in shown["long.csv"]
+    assert b"reading and differentiating" in shown["positions.csv"]
     assert shown["short.csv"] == b""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -39,6 +40,9 @@ def run(arguments: argparse.Namespace) -> None:
         out.print(line)
     for line in missing_limits(model):
         out.print(line)
+    if arguments.robot in EMBEDDED and not os.path.exists(arguments.robot):
+        embedded = EMBEDDED[arguments.robot]
+        out.print(f"[dim]figures from[/] {embedded.source}[dim], licence[/] {embedded.licence}")
     for warning in [*warnings, *massless(model)]:
         out.print(f"[yellow]warning:[/] {escape(warning)}")
 

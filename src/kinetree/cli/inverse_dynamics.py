@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.markup import escape
 
-from kinetree.cli.motion import Motion, coordinates_of, open_motion
+from kinetree.cli.motion import LONG, Motion, coordinates_of, open_motion
 from kinetree.cli.plot import Picture, check_plot
 from kinetree.cli.summary import Summary
 from kinetree.cli.terminal import console, load_robot
@@ -21,9 +21,6 @@ from kinetree.trajectories.write import check_output, open_sink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-LONG = 2_000_000
-"""Bytes (or samples) from which on progress is shown."""
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.cli.terminal import waiting
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.block import BLOCK, Array, Block
@@ -17,6 +18,9 @@ from kinetree.trajectories.columns import Coordinates
 from kinetree.trajectories.differentiate import DEGREE, WINDOW, differentiate
 from kinetree.trajectories.excite import random_wave
 from kinetree.trajectories.read import Reader, open_trajectory
+
+LONG = 2_000_000
+"""Bytes (or samples) from which on a terminal shows that something is being done."""
 
 FRACTION = 0.9
 """Part of a joint's limits that a made motion uses."""
@@ -72,12 +76,14 @@ def open_motion(arguments: argparse.Namespace, robot: Robot, coordinates: Coordi
     source = None if given == "-" else Path(given)
     with open_trajectory(source, coordinates) as reader:
         notes = (f"columns not used: {', '.join(reader.ignored)}",) if reader.ignored else ()
+        size = source.stat().st_size if source is not None else 0
         if "a" in reader.quantities:
-            size = source.stat().st_size if source is not None else 0
             timed = "t" in reader.quantities
             yield Motion(reader.blocks(), f"read from {given}", False, timed, source, size, reader, notes)
         else:
-            yield differentiated(reader, robot, arguments.window or WINDOW, given, source, notes)
+            with waiting("reading and differentiating", shown=size >= LONG and not arguments.quiet):
+                motion = differentiated(reader, robot, arguments.window or WINDOW, given, source, notes)
+            yield motion
 
 
 def refuse_options(arguments: argparse.Namespace) -> None:

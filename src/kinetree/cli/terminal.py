@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import io
 import math
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -17,7 +19,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
-WIDE = 1000
+WIDE = 100_000
 """Columns of an output that is no terminal: nothing is cut or wrapped there."""
 
 
@@ -30,7 +32,20 @@ class _Console(Console):
 def console(*, stderr: bool = False) -> Console:
     """Return a console on stdout or stderr: plain text where it is not a terminal."""
     stream = sys.stderr if stderr else sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")  # a terminal without τ shows a question mark
     return _Console(file=stream, highlight=False, width=None if stream.isatty() else WIDE)
+
+
+@contextmanager
+def waiting(what: str, *, shown: bool) -> Iterator[None]:
+    """Show on a terminal that something is being done, while it is."""
+    err = console(stderr=True)
+    if not (shown and err.is_terminal):
+        yield
+        return
+    with err.status(what):
+        yield
 
 
 @dataclass(frozen=True)
@@ -106,6 +121,6 @@ def number(x: float, digits: int = 4) -> str:
     """
     if not math.isfinite(x):
         return "–"
-    if 10**digits <= abs(x) < 10**9:
+    if 10**digits <= abs(x) < 10**12:
         return f"{x:.0f}"
     return f"{x:.{digits}g}"
