@@ -21,7 +21,7 @@ def erd_urdfs() -> list[Path]:
 
 
 def erd_urdf(name: str) -> Path:
-    """Return the file of example-robot-data with this file name."""
+    """Return the file of example-robot-data with this file name (the first, for the few that share one)."""
     return next(path for path in erd_urdfs() if path.name == name)
 
 
