@@ -158,12 +158,13 @@ def missing_limits(model: Model) -> Iterator[str]:
 
 
 def massless(model: Model) -> list[str]:
-    """Return a warning that names the bodies which carry no mass, and nothing that has any."""
-    carried = [float(body.inertia.m) for body in model.bodies]
+    """Return a warning that names the bodies without mass and inertia which carry nothing that has any."""
+    inertias = [body.inertia for body in model.bodies]
+    carried = [float(abs(x.m) + abs(x.I.xx) + abs(x.I.yy) + abs(x.I.zz)) for x in inertias]
     for i in reversed(range(model.nb)):
         if model.bodies[i].parent != WORLD:
             carried[model.bodies[i].parent] += carried[i]
-    names = [body.name for body, mass in zip(model.bodies, carried, strict=True) if mass == 0]
+    names = [body.name for body, any_mass in zip(model.bodies, carried, strict=True) if not any_mass]
     if not names:
         return []
     return [f"without mass, so that forward dynamics is singular: {', '.join(names)}"]
