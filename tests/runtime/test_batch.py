@@ -55,6 +55,43 @@ def test_nothing_is_written_beside_the_result(threads, small_chunks):
         assert (memory[[0, -1]] == 7.0).all()
 
 
+def test_the_usual_batch_takes_a_shorter_way_to_the_same_result(monkeypatch):
+    g = Function(declare())
+    x, y, z = states(100)
+    g(x, y, z)
+    wanted = reference(x, y, z)
+    monkeypatch.setattr(g, "_run", None)  # the long way
+    got = g(x, y, z)
+    assert np.array_equal(got, wanted)
+    assert got.flags.owndata
+    out = np.empty((100, N))
+    assert g(x, y, z, out=out) is out
+    assert np.array_equal(out, wanted)
+    assert g(x[:0], y[:0], z[:0]).shape == (0, N)
+    for other in (
+        lambda: g(x.tolist(), y, z),
+        lambda: g(x[0], y, z),
+        lambda: g(x, y, z[:1]),
+        lambda: g(x, y, np.asfortranarray(z)),
+        lambda: g(x, y.astype(y.dtype.newbyteorder()), z),
+        lambda: g(*(a.astype("f4") for a in (x, y, z))),
+        lambda: g(x[None], y, z),
+        lambda: g(x, y, z, sign="minus"),
+        lambda: g(x, y, z, np.zeros((100, 2, 3))),
+        lambda: g(x, y, z, out=x),
+        lambda: g(x, y, z, out=np.empty((100, 2 * N))[:, :N]),
+    ):
+        with pytest.raises(TypeError, match="NoneType"):
+            other()
+    out.flags.writeable = False
+    for bad in (out, out[:50], out.astype("f4"), out[0]):
+        with pytest.raises(ArgumentError, match="out"):
+            g(x, y, z, out=bad)
+    for wrong in ((x, y), (x, y, z[:, :4]), (x, y, z[:50]), (x, y, z + 0j), (x, y, None)):
+        with pytest.raises(ArgumentError):
+            g(*wrong)
+
+
 def test_out_with_gaps_is_written_in_place_and_the_gaps_are_kept():
     wide = np.full((100, N + 3), 7.0)
     out = wide[:, 1 : N + 1]
@@ -98,16 +135,25 @@ def test_inputs_are_not_copied_where_they_can_be_read_as_they_lie():
     assert copied.strides == [8 * N]
 
 
-def test_chunks_are_multiples_of_the_lanes_of_about_a_millisecond():
-    kernel = f._batch(f._default)
-    for seconds in (1e-10, 1e-8, 3e-7, 1e-3, 5.0):
-        kernel._seconds = seconds
-        chunk = kernel._chunk(10**6, 1)
-        assert chunk % kernel.lanes == 0
-        assert chunk * seconds <= batch.CHUNK_SECONDS + kernel.lanes * seconds
-        shared = kernel._chunk(10**6, 2)
-        assert shared % kernel.lanes == 0
-        assert shared <= max(kernel.lanes, 10**6 // batch.CHUNKS_PER_THREAD // 2 + kernel.lanes)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("seconds", [1e-8, 3e-7, 1e-4])
+def test_chunks_are_multiples_of_the_lanes_of_at_most_about_a_millisecond(threads, seconds, monkeypatch):
+    g = Function(declare())
+    g(*states(3))
+    kernel = g._batch(g._default)
+    seen = []
+    monkeypatch.setattr(kernel, "_runner", lambda laid: lambda start, count: seen.append((start, count)))
+    kernel._seconds = seconds
+    set_num_threads(threads)
+    n = 100_003
+    kernel.run(batch.Laid([], [], [], 0), n)
+    starts, counts = zip(*sorted(seen), strict=True)
+    assert [sum(counts[:k]) for k in range(len(counts))] == list(starts)
+    assert sum(counts) == n
+    assert all(count % kernel.lanes == 0 for count in counts[:-1])
+    assert max(counts) * seconds <= batch.CHUNK_SECONDS + batch.SMALLEST_SECONDS + kernel.lanes * seconds
+    if threads == 2 and n * seconds > batch.SHARED_SECONDS:
+        assert counts[-1] * seconds <= batch.SMALLEST_SECONDS + kernel.lanes * seconds
 
 
 def test_the_environment_forces_the_lanes(monkeypatch):

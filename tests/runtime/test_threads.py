@@ -67,13 +67,29 @@ class Record:
 @pytest.mark.parametrize(("n", "chunk"), [(1, 8), (8, 8), (9, 8), (100, 7)])
 def test_every_state_is_run_once(count, n, chunk):
     record = Record(pause=0.001)
-    threads.Pool().share(threads.Job(record, n, chunk), count)
+    threads.Pool().share(threads.Job(record, n, largest=chunk), count)
     assert sorted(record.done) == list(range(n))
+
+
+@pytest.mark.parametrize("unit", [1, 8, 16])
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 1000, 12_345])
+def test_chunks_become_smaller_towards_the_end(n, unit):
+    job = threads.Job(Record(), n, largest=2000, unit=unit, part=4)
+    taken = []
+    while (chunk := job._take()) is not None:
+        taken.append(chunk)
+    starts, counts = zip(*taken, strict=True)
+    assert [sum(counts[:k]) for k in range(len(counts))] == list(starts)
+    assert sum(counts) == n
+    assert all(count % unit == 0 for count in counts[:-1])
+    assert list(counts) == sorted(counts, reverse=True)
+    assert counts[0] <= 2000 + unit
+    assert len(counts) < 40 or unit == 1
 
 
 def test_several_threads_take_part():
     record = Record(pause=0.005)
-    threads.Pool().share(threads.Job(record, 40, 1), 3)
+    threads.Pool().share(threads.Job(record, 40, largest=1), 3)
     assert len(record.workers) == 3
 
 
@@ -81,7 +97,7 @@ def test_a_pool_is_used_again_and_keeps_no_job():
     pool = threads.Pool()
     for _ in range(20):
         record = Record()
-        pool.share(threads.Job(record, 50, 5), 2)
+        pool.share(threads.Job(record, 50, largest=5), 2)
         assert sorted(record.done) == list(range(50))
     assert pool._threads == 1
 
@@ -101,7 +117,7 @@ def test_an_error_stops_all_threads_and_is_raised_after_that(error, where):
 
     record = Record(fail, pause=0.002)
     with pytest.raises(error):
-        threads.Pool().share(threads.Job(record, 10_000, 1), 3)
+        threads.Pool().share(threads.Job(record, 10_000, largest=1), 3)
     assert record.running == 0
     assert 0 < len(record.done) < 100
 
@@ -118,7 +134,7 @@ def test_a_second_interrupt_does_not_leave_the_helpers_alone():
 
     record = Record(pause=0.02)
     caller = threading.get_ident()
-    job = threads.Job(record, 100, 1)
+    job = threads.Job(record, 100, largest=1)
     job._left = Impatient()
 
     def fail(me, start):
@@ -138,6 +154,6 @@ def test_where_no_thread_can_be_started_the_caller_works_alone(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     record = Record()
-    threads.Pool().share(threads.Job(record, 100, 10), 4)
+    threads.Pool().share(threads.Job(record, 100, largest=10), 4)
     assert sorted(record.done) == list(range(100))
     assert record.workers == {threading.get_ident()}

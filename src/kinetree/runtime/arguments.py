@@ -12,8 +12,10 @@ import numpy as np
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.expr import Port
 from kinetree.runtime.declaration import Declaration, Variant
+from kinetree.runtime.layout import ALIGNED, CONTIGUOUS
 
 Array = np.ndarray[Any, Any]
+_PLAIN = CONTIGUOUS | ALIGNED
 DTYPES = {name: np.dtype(name) for name in ("float32", "float64")}
 
 
@@ -33,6 +35,22 @@ class Inputs(NamedTuple):
     ports: tuple[Port, ...]
     arrays: list[Array]  # of the dtype of the variant, native, aligned; each state of the shape of its port
     lead: tuple[int, ...]  # the leading axes of the result
+
+
+def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] | None:
+    """Return the arguments if each is a plain float64 array of n states, with one n > 0; None otherwise."""
+    n = None
+    for port, array in zip(ports, args, strict=False):
+        if type(array) is not np.ndarray or array.dtype is not DTYPES["float64"]:
+            return None
+        shape = array.shape
+        if not shape or shape[1:] != port.shape or array.flags.num & _PLAIN != _PLAIN:
+            return None
+        if n is None:
+            n = shape[0]
+        elif n != shape[0]:
+            return None
+    return list(args) if n else None
 
 
 def bind(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:

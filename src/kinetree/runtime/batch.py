@@ -25,7 +25,7 @@ from kinetree.runtime.arguments import Array, strides
 
 CHUNK_SECONDS = 1e-3  # how long Ctrl-C may have to wait, about
 SHARED_SECONDS = 2e-4  # a batch shorter than this is not worth waking a thread
-CHUNKS_PER_THREAD = 6  # so that a thread that starts late or runs slowly holds nobody up for long
+SMALLEST_SECONDS = 2e-5  # a shared chunk shorter than this is not worth taking the GIL for
 _FIRST = 64  # lane blocks in the first chunk of all, whose time is not known
 _QUICKEST = 1e-10  # seconds; no state is done in less, whatever the clock says
 LANES = (1, 2, 4, 8, 16)
@@ -156,8 +156,9 @@ class BatchKernel:
             first(0, done)
         seconds = (n - done) * self._seconds
         count = threads.get_num_threads() if seconds > SHARED_SECONDS else 1
-        chunk = self._chunk(n - done, count)
+        largest = max(1, int(CHUNK_SECONDS / self._seconds))
         if count == 1:
+            chunk = -(-largest // self.lanes) * self.lanes
             for start in range(done, n, chunk):
                 first(start, min(chunk, n - start))
             return
@@ -166,14 +167,9 @@ class BatchKernel:
             run = self._runner(laid)
             return lambda start, m: run(done + start, m)
 
-        threads.pool.share(threads.Job(work, n - done, chunk), count)
-
-    def _chunk(self, n: int, count: int) -> int:
-        """Return how many states to run at a time: a multiple of the lanes."""
-        states = max(1, int(CHUNK_SECONDS / self._seconds))
-        if count > 1:
-            states = min(states, -(-n // (count * CHUNKS_PER_THREAD)))
-        return -(-states // self.lanes) * self.lanes
+        unit = -(-max(1, int(SMALLEST_SECONDS / self._seconds)) // self.lanes) * self.lanes
+        job = threads.Job(work, n - done, largest=largest, unit=unit, part=2 * count)
+        threads.pool.share(job, count)
 
     def _runner(self, laid: Laid) -> Callable[[int, int], None]:
         """Return what runs `count` states from `start` on, in one thread."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any, Self
@@ -133,12 +134,14 @@ class Function:
         if batch:
             self._batch(variant)
 
-    @property
+    @functools.cached_property
     def _default(self) -> Variant:
         return Variant((), self.declaration.default_options, "float64")
 
     def _general(self, *args: object, **kwargs: object) -> Any:
         """Take the arguments in any form: where all calls go that the glue does not take."""
+        if (usual := self._usual_batch(args, **kwargs)) is not None:
+            return usual
         declaration = self.declaration
         call = arguments.bind(declaration, args, kwargs)
         inputs = arguments.convert(declaration, call)
@@ -154,6 +157,27 @@ class Function:
             if out is not None and out is not place:
                 np.copyto(out, place)
         return given[0] if len(outputs) == 1 else (declaration.result or tuple)(given)
+
+    def _usual_batch(self, args: tuple[object, ...], out: object = None, **others: object) -> Array | None:
+        """Return the result for plain float64 arrays of equally many states, None for any other call.
+
+        It does what the rest of the general path does, without its generality: some microseconds less.
+        """
+        kernel = self._batches.get(self._default)
+        ports = (*self.declaration.required, *self.declaration.outputs)
+        if kernel is None or others or len(args) != len(ports) - 1:
+            return None
+        arrays = arguments.plain_batch(ports, args if out is None else (*args, out))
+        if arrays is None:
+            return None
+        n = len(arrays[0])
+        if out is None:
+            arrays.append(np.empty((n, *ports[-1].shape)))
+        elif not arrays[-1].flags.writeable or any(np.may_share_memory(a, arrays[-1]) for a in arrays[:-1]):
+            return None
+        laid = batch.Laid(arrays, [*map(batch.address, arrays)], [a.strides[0] for a in arrays], len(args))
+        kernel.run(laid, n)
+        return arrays[-1]
 
     def _given(self, out: object, shapes: list[tuple[int, ...]], dtype: str) -> list[Array | None]:
         """Return the arrays that the user gave for the results."""

@@ -73,17 +73,30 @@ def _available() -> int:
 class Job:
     """States 0 to n - 1, handed out in chunks to whoever asks next.
 
+    Between chunks a thread needs the GIL for a moment, so there should be few; at the end no thread should have to
+    wait for another, so the last should be small. Each is therefore a fixed part of what is left.
+
     Attributes
     ----------
     run : callable
         Makes what one thread needs: ``run()`` returns ``chunk(start, count)``, called by that thread only.
+    n : int
+        How many states.
+    largest : int
+        Most states in a chunk.
+    unit : int
+        All chunks but the last are multiples of this.
+    part : int
+        A chunk is what is left divided by this.
     """
 
-    def __init__(self, run: Callable[[], Callable[[int, int], None]], n: int, chunk: int) -> None:
+    def __init__(
+        self, run: Callable[[], Callable[[int, int], None]], n: int, *, largest: int, unit: int = 1, part: int = 1
+    ) -> None:
         self.run = run
         self.n = n
-        self.chunk = chunk
         self.error: BaseException | None = None
+        self._largest, self._unit, self._part = largest, unit, part
         self._next = 0
         self._helping = 0
         self._lock = threading.Lock()
@@ -92,8 +105,8 @@ class Job:
     def work(self) -> None:
         """Run chunks until there are none."""
         chunk = self.run()
-        while (start := self._take()) is not None:
-            chunk(start, min(self.chunk, self.n - start))
+        while (taken := self._take()) is not None:
+            chunk(*taken)
 
     def help(self) -> None:
         """Do as `work` does, from a thread of the pool: an error is kept for the thread that owns the job."""
@@ -122,11 +135,17 @@ class Job:
         if interrupted is not None:
             raise interrupted
 
-    def _take(self) -> int | None:
+    def _take(self) -> tuple[int, int] | None:
+        """Return the start and the size of the next chunk, None if there is none left."""
         with self._lock:
             start = self._next
-            self._next += self.chunk
-        return start if start < self.n else None
+            left = self.n - start
+            if left <= 0:
+                return None
+            units = -(-min(left // self._part, self._largest) // self._unit)
+            count = min(left, max(1, units) * self._unit)
+            self._next += count
+        return start, count
 
     def _stop(self) -> int:
         """Hand out no more chunks; return how many helpers are still at work."""
