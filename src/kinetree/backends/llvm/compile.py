@@ -17,8 +17,8 @@ from kinetree.backends.llvm.text import Body, function
 from kinetree.backends.llvm.transpose import lanes_to_rows, rows_to_lanes, tile_columns
 from kinetree.expr import Program
 
-PIECE_OPERATIONS = 2000
-"""Most operations in one piece: LLVM's time is proportional to the length up to about here, and more beyond."""
+PIECE_OPERATIONS = 1000
+"""Most operations in one piece. The speed of the code hardly depends on it; much beyond, LLVM's time is not linear."""
 
 PIECE_BYTES = 64 * 1024
 """Most bytes of values made in one piece: no more can ever be spilled, so that stack frames are bounded."""

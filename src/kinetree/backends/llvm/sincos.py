@@ -20,7 +20,7 @@ from kinetree.backends.llvm.text import Body, function
 LIMIT = 2.0**30
 """Largest angle for Cody and Waite's reduction, in radians: n·π/2 fits the three constants with room to spare."""
 
-_ROUND = 1.5 * 2.0**52  # x + _ROUND has rint(x) in its low bits, and x + _ROUND − _ROUND is rint(x)
+_ROUND = 1.5 * 2.0**52  # x + _ROUND has rint(x) in its low bits; minus _ROUND it is rint(x)
 
 # π/2 = _P1 + _P2 + _P3, each rounded to float64
 _P1 = float.fromhex("0x1.921fb54442d18p+0")
@@ -75,7 +75,7 @@ def _loop(dtype: str, width: int) -> str:
     )
     if dtype == "float32":
         x = b(f"fpext {item.type} {x} to {v.type}")
-    shifted = b(f"fadd {v.type} {b(f'fmul {v.type} {x}, {v.constant(2 / math.pi)}')}, {v.constant(_ROUND)}")
+    shifted = b.fma(v, x, v.constant(2 / math.pi), v.constant(_ROUND))
     n = b(f"fsub {v.type} {shifted}, {v.constant(_ROUND)}")
     quadrant = b(f"bitcast {v.type} {shifted} to {iv}")
     r = x
@@ -91,7 +91,11 @@ def _loop(dtype: str, width: int) -> str:
     b.line(f"%qj = phi {iv} [{quadrant}, %loop], [%qnext, %merge]")
     b.line(f"br i1 {b(f'extractelement {mask} {small}, i64 %j')}, label %merge, label %huge")
     b.label("huge")
-    reduced = b(f"call {{double, i64}} @reduce_huge(double {b(f'extractelement {v.type} {x}, i64 %j')})")
+    xj = b(f"getelementptr {item.scalar}, ptr {px}, i64 %j")
+    xj = b(f"load {item.scalar}, ptr {xj}, align {align}")
+    if dtype == "float32":
+        xj = b(f"fpext float {xj} to double")
+    reduced = b(f"call {{double, i64}} @reduce_huge(double {xj})")
     rh = b(f"insertelement {v.type} %rj, double {b(f'extractvalue {{double, i64}} {reduced}, 0')}, i64 %j")
     qh = b(f"insertelement {iv} %qj, i64 {b(f'extractvalue {{double, i64}} {reduced}, 1')}, i64 %j")
     b.line("br label %merge")
@@ -127,7 +131,8 @@ def _polynomials(b: Body, v: Lanes, iv: str) -> tuple[str, str]:
         return p
 
     def signed(value: str, quadrant: str) -> str:
-        sign = b(f"shl {iv} {b(f'and {iv} {quadrant}, splat (i64 2)')}, splat (i64 62)")
+        """Negate where the quadrant has its second bit."""
+        sign = b(f"and {iv} {b(f'shl {iv} {quadrant}, splat (i64 62)')}, splat (i64 {-(1 << 63)})")
         flipped = b(f"xor {iv} {b(f'bitcast {v.type} {value} to {iv}')}, {sign}")
         return b(f"bitcast {iv} {flipped} to {v.type}")
 

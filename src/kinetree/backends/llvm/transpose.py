@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.text import Body, function
 
-MAX_COLUMNS = 8
+MAX_COLUMNS = 4  # wider tiles need more shuffles that cross 256-bit halves; narrower ones more loads and stores
 
 
 def tile_columns(size: int, lanes: int) -> int:
