@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from synthetic import N, declare, reference, states, two_outputs
 
 from kinetree.errors import ArgumentError, KinetreeError
-from kinetree.runtime import Function, arguments
+from kinetree.runtime import Declaration, Function, Option, arguments
 
 X, Y, Z = states()
 XS, YS, ZS = states(4)
@@ -45,6 +45,8 @@ WRONG = {
     "extra": (lambda: f(X, Y, Z, None, 1.0), "got 5 positional arguments"),
     "twice": (lambda: f(X, Y, Z, x=X), "got x twice"),
     "unknown": (lambda: f(X, Y, Z, sing="plus"), "no argument 'sing', did you mean 'sign'?"),
+    "unknown, and a name in Python": (lambda: f(X, Y, Z, self=1), "no argument 'self'"),
+    "unknown, and a name of ours": (lambda: f(XS, YS, ZS, args=1), "no argument 'args'"),
     "option": (lambda: f(X, Y, Z, sign="times"), "sign is 'times', it must be 'plus' or 'minus'"),
     "option of another type": (lambda: f(X, Y, Z, sign=np.zeros(2)), "sign is array"),
     "out shape": (
@@ -63,6 +65,17 @@ def test_a_wrong_call_says_what_is_wrong(case):
     call, message = WRONG[case]
     with pytest.raises(ArgumentError, match=message):
         call()
+
+
+def test_of_many_choices_the_nearest_is_named():
+    known = declare()
+    fields = {name: getattr(known, name) for name in Declaration.__dataclass_fields__}
+    choices = ("plus", "minus", *(f"frame{k}" for k in range(50)))
+    g = Function(Declaration(**{**fields, "options": (Option("sign", choices),)}))
+    with pytest.raises(ArgumentError, match="mix: no sign 'minsu', did you mean 'minus'"):
+        g(X, Y, Z, sign="minsu")
+    with pytest.raises(ArgumentError, match="sign is 3, it must be 'plus' or 'minus' or 'frame0' or 'frame1' or …"):
+        g(X, Y, Z, sign=3)
 
 
 def test_what_cannot_become_an_array_is_refused_with_its_reason():
@@ -156,6 +169,8 @@ def test_a_function_with_several_outputs():
     p, s = g(x)
     assert np.array_equal(p, x + 1.0)
     assert np.array_equal(s, x.sum(axis=-1))
+    with pytest.raises(ArgumentError, match="2 positional"):
+        g(x, x)
     outs = (np.empty(3), np.empty(()))
     got = g(x[1], out=outs)
     assert got[0] is outs[0]

@@ -10,9 +10,9 @@ import pytest
 from synthetic import Counting, N, declare, reference, states
 
 from kinetree.errors import ArgumentError
-from kinetree.runtime import glue, kernels
+from kinetree.runtime import batch, glue, layout
 
-pytestmark = pytest.mark.skipif(kernels.array_layout() is None, reason="no glue for this Python")
+pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 
 X, Y, Z = states()
 WANTED = reference(X, Y, Z)
@@ -211,7 +211,8 @@ def test_no_memory_for_scratch_is_a_memory_error():
 
 
 def test_without_a_known_layout_there_is_no_glue(monkeypatch):
-    monkeypatch.setattr(kernels, "array_layout", lambda: None)
+    monkeypatch.setattr(layout, "find", lambda: None)
+    monkeypatch.setattr(batch, "_DATA", None)
     f = Counting(declare())
     for case in (*TAKEN, *LEFT):
         call, wanted = (TAKEN | LEFT)[case]

@@ -88,7 +88,9 @@ def _by_name(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping
 
 def _choice(declaration: Declaration, name: str, choices: tuple[str, ...], value: object) -> str:
     if not isinstance(value, str) or value not in choices:
-        legal = " or ".join(repr(c) for c in choices)
+        if isinstance(value, str) and len(choices) > 4:
+            raise ArgumentError(f"{declaration.name}: {unknown_name(name, value, choices)}")
+        legal = " or ".join(repr(c) for c in choices[:4]) + (" or …" if len(choices) > 4 else "")
         raise ArgumentError(f"{declaration.name}: {name} is {_short(value)}, it must be {legal}")
     return value
 

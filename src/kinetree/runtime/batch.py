@@ -30,8 +30,8 @@ _FIRST = 64  # lane blocks in the first chunk of all, whose time is not known
 _QUICKEST = 1e-10  # seconds; no state is done in less, whatever the clock says
 LANES = (1, 2, 4, 8, 16)
 
-_LAYOUT = layout.find()
-_DATA = None if _LAYOUT is None else _LAYOUT.data
+_known = layout.find()
+_DATA = None if _known is None else _known.data  # offset of the pointer to the data in an array
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
 _Pointers = ctypes.c_void_p

@@ -59,12 +59,6 @@ def hidden(owner: object) -> object:
 
 
 @functools.cache
-def array_layout() -> layout.Layout | None:
-    """Return where arrays keep what the glue reads, None where glue cannot be used."""
-    return layout.find()
-
-
-@functools.cache
 def _register_symbols() -> None:
     import llvmlite.binding
 
@@ -77,7 +71,7 @@ def single(declaration: Declaration, variant: Variant, program: Callable[[], Pro
     from kinetree.backends.llvm import Target, compile_single, load
 
     target = Target.host()
-    where = array_layout()
+    where = layout.find()
     extra = ""
     if where is not None and len(declaration.outputs) == 1:
         extra = glue.emit(declaration.ports(variant.optional), declaration.outputs[0], variant.dtype, where)
@@ -146,6 +140,6 @@ def _abi() -> str:
         object.__basicsize__,
         tuple.__basicsize__,
         np.__version__.split(".")[0],
-        None if array_layout() is None else layout.numpy_api().abi,
+        None if layout.find() is None else layout.numpy_api().abi,
     )
     return repr(known)

@@ -8,6 +8,7 @@ take the general path, which reads arrays through their Python attributes only.
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 from typing import Any, NamedTuple
 
@@ -51,6 +52,7 @@ def numpy_api() -> NumpyApi:
     return NumpyApi(version(), table[93] or 0)
 
 
+@functools.cache
 def find() -> Layout | None:
     """Return the layout of this Python and NumPy, None where it is not the one that is known."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
