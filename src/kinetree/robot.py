@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.algorithms import ALGORITHMS
 from kinetree.errors import ArgumentError, ModelError, unknown_name
-from kinetree.model import JointLimits, Model
+from kinetree.model import Body, JointLimits, Model
 
 if TYPE_CHECKING:
     from kinetree.runtime import Function
@@ -209,7 +209,7 @@ class Robot:
 
     def _limit(self, field: str, of: str) -> FloatArray:
         values = np.full(self.nq if of == "q_index" else self.nv, -np.inf if field == "lower" else np.inf)
-        for body in self.model.bodies:
+        for body in self._leading:
             if len(body.v_index) == 1:
                 values[list(getattr(body, of))] = getattr(body.limits, field)
         return values
@@ -234,12 +234,17 @@ class Robot:
         """Largest joint forces (nv,), inf where there is no limit (N·m, N)."""
         return self._limit("effort", "v_index")
 
+    @property
+    def _leading(self) -> list[Body]:
+        """The bodies whose joints have coordinates of their own: not the mimic joints."""
+        return [self.model.bodies[i] for i in self.model.joint_order]
+
     # -- configurations -----------------------------------------------------------------------------------------
 
     def neutral(self) -> FloatArray:
         """Return the configuration (nq,) in which every joint is at its zero."""
         q = np.empty(self.nq)
-        for body in self.model.bodies:
+        for body in self._leading:
             q[list(body.q_index)] = body.joint.neutral()
         return q
 
@@ -251,7 +256,7 @@ class Robot:
         rng = np.random.default_rng(seed)
         lead = (size,) if isinstance(size, int) else tuple(size)
         q = np.empty((*lead, self.nq))
-        for body in self.model.bodies:
+        for body in self._leading:
             bounds = ([body.limits.lower], [body.limits.upper]) if len(body.q_index) == 1 else (None, None)
             q[..., list(body.q_index)] = body.joint.random(rng, *bounds, size=lead)
         return q
@@ -302,12 +307,10 @@ class Robot:
             raise ArgumentError(f"{first[0]} {a.shape} and {second[0]} {b.shape} do not broadcast") from None
         a, b = np.broadcast_to(a, (*lead, a.shape[-1])), np.broadcast_to(b, (*lead, b.shape[-1]))
         out = np.empty((*lead, n_out))
-        for body in self.model.bodies:
+        for body in self._leading:
             second_index = body.q_index if method == "difference" else body.v_index
             into = body.q_index if n_out == self.nq and method == "integrate" else body.v_index
-            columns = getattr(body.joint, method)(
-                [a[..., k] for k in body.q_index], [b[..., k] for k in second_index]
-            )
+            columns = getattr(body.joint, method)([a[..., k] for k in body.q_index], [b[..., k] for k in second_index])
             for k, column in zip(into, columns, strict=True):
                 out[..., k] = column
         return out
@@ -340,5 +343,3 @@ def describe(model: Model) -> str:
     """Return how a model's q and v are made up, for error messages."""
     names = ", ".join(model.joint_names[:12]) + (", …" if len(model.joint_names) > 12 else "")
     return f"this robot has nq = {model.nq} and nv = {model.nv}: joints {names}"
-
-

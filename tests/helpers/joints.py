@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Prismatic, Revolute, Spherical
+from kinetree.joints import (
+    Continuous,
+    Cylindrical,
+    Fixed,
+    FreeFlyer,
+    Helical,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    RollPitchYaw,
+    Spherical,
+    Universal,
+)
 
 TILTED = (0.6, -0.3, 0.7)
 
@@ -20,6 +34,12 @@ EXAMPLES: dict[str, tuple[Joint, ...]] = {
     "Spherical": (Spherical(),),
     "FreeFlyer": (FreeFlyer(),),
     "Fixed": (Fixed(),),
+    "Universal": (Universal(), Universal((0, 0, 1), (1, 0, 0)), Universal(TILTED, (1, 0.2, 0.1))),
+    "Helical": (Helical((0, 0, 1), 0.1), Helical(TILTED, -0.3)),
+    "Cylindrical": (Cylindrical((1, 0, 0)), Cylindrical(TILTED)),
+    "Planar": (Planar(),),
+    "RollPitchYaw": (RollPitchYaw(),),
+    "Mimic": (Mimic(Revolute((0, 1, 0)), -0.5, 0.3), Mimic(Prismatic(TILTED), 2.0, 0.1), Mimic(Helical(TILTED, 0.1), 2.0)),
 }
 """By the name in `Joint.registry`; a new type needs a row."""
 
@@ -34,7 +54,7 @@ def brackets(joint: Joint) -> np.ndarray:
     """
     n = joint.nv
     c = np.zeros((n, n, n))
-    if joint.nq == n:
+    if joint.nq == n and not isinstance(joint, Planar):
         return c
     S = joint.jcalc(joint.neutral(), [0.0] * n).S
     dense = np.array([list(s) for s in S], dtype=float).T

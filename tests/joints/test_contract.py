@@ -15,7 +15,7 @@ from helpers.dense import assert_close
 from helpers.joints import EXAMPLES
 from helpers.trees import random_inertia, random_placement
 from kinetree.algorithms import crba, rnea
-from kinetree.joints import Fixed, FreeFlyer, Joint
+from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
 from kinetree.model import ModelBuilder
 from kinetree.spatial import Inertia
 
@@ -122,9 +122,11 @@ def test_difference_undoes_integrate(joint: Joint, length: float) -> None:
 @every
 @pytest.mark.parametrize("length", [1e-200, 1e-150, 1e-12, 1e-3, 0.999, 1.001, 3.0])
 def test_from_the_neutral_pose_small_steps_keep_their_digits(joint: Joint, length: float) -> None:
-    if joint.nv == 0:
-        return
+    if joint.nv == 0 or (isinstance(joint, Mimic) and joint.offset != 0):
+        return  # a mimic joint with an offset is at its zero elsewhere, where q itself rounds
     d = scaled(sample(joint)[1], length)
+    if joint.nq == joint.nv and any(joint.neutral()):
+        return  # a coordinate that is not zero there is rounded at its own size
     got = joint.difference(joint.neutral(), joint.integrate(joint.neutral(), d))
     assert_close(got, d, ulps=32)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.declaration import algorithm
 from kinetree.model import WORLD, Model
-from kinetree.spatial import Scalar
+from kinetree.spatial import Force, Motion, Scalar
 
 
 @algorithm("mass_matrix", inputs={"q": ("nq",)}, outputs={"M": ("nv", "nv")}, joint_space=True)
@@ -30,20 +30,24 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     states = [model.jcalc(i, q) for i in range(model.nb)]
     Ic = [body.inertia for body in model.bodies]
     M: list[list[Scalar]] = [[0.0] * model.nv for _ in range(model.nv)]
+
+    def add(k: int, F: Force, index: Sequence[int], S: Sequence[Motion]) -> None:
+        for l, S_l in zip(index, S, strict=True):
+            x = S_l.dot(F)
+            M[k][l] = M[k][l] + x
+            M[l][k] = M[l][k] + x
+
     for i in reversed(range(model.nb)):
         body, (Xup, _, S, _, _) = model.bodies[i], states[i]
         if body.parent != WORLD:
             Ic[body.parent] = Ic[body.parent] + Xup.T @ Ic[i]
-        for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
+        for column, (k, S_k, rotor) in enumerate(zip(body.v_index, S, body.armature, strict=True)):
             F = Ic[i] @ S_k
-            M[k][k] = M[k][k] + rotor
-            for l, S_l in zip(body.v_index, S, strict=True):
-                M[k][l] = M[k][l] + S_l.dot(F)
+            M[k][k] = M[k][k] + S_k.dot(F) + rotor
+            add(k, F, body.v_index[:column], S[:column])
             j = i
             while model.bodies[j].parent != WORLD:
                 F = states[j].Xup.T @ F
                 j = model.bodies[j].parent
-                for l, S_l in zip(model.bodies[j].v_index, states[j].S, strict=True):
-                    M[k][l] = M[k][l] + S_l.dot(F)
-                    M[l][k] = M[l][k] + S_l.dot(F)
+                add(k, F, model.bodies[j].v_index, states[j].S)
     return M

@@ -1,10 +1,31 @@
 """The joint types: `base.py` is the contract, then one file a type."""
 
 from kinetree.joints.base import Joint, JointState
+from kinetree.joints.cylindrical import Cylindrical
 from kinetree.joints.fixed import Fixed
 from kinetree.joints.free_flyer import FreeFlyer
+from kinetree.joints.helical import Helical
+from kinetree.joints.mimic import Mimic
+from kinetree.joints.planar import Planar
 from kinetree.joints.prismatic import Prismatic
 from kinetree.joints.revolute import Continuous, Revolute
+from kinetree.joints.roll_pitch_yaw import RollPitchYaw
 from kinetree.joints.spherical import Spherical
+from kinetree.joints.universal import Universal
 
-__all__ = ["Continuous", "Fixed", "FreeFlyer", "Joint", "JointState", "Prismatic", "Revolute", "Spherical"]
+__all__ = [
+    "Continuous",
+    "Cylindrical",
+    "Fixed",
+    "FreeFlyer",
+    "Helical",
+    "Joint",
+    "JointState",
+    "Mimic",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "RollPitchYaw",
+    "Spherical",
+    "Universal",
+]

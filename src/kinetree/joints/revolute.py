@@ -52,9 +52,10 @@ class Revolute(Joint):
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         """See `Joint.jcalc`."""
         S = Motion(Vec3(*self.axis), ZERO)
-        return JointState(Transform(self._rotation(q[0]), ZERO), (S,), S * v[0], Motion.zero())
+        return JointState(Transform(self.rotation(q[0]), ZERO), (S,), S * v[0], Motion.zero())
 
-    def _rotation(self, angle: Scalar) -> Rotation:
+    def rotation(self, angle: Scalar) -> Rotation:
+        """Return E of the child's frame turned by this angle (rad)."""
         c, s = cos(angle), sin(angle)
         along = coordinate_axis(self.axis)
         if along is not None:
@@ -85,15 +86,23 @@ class Revolute(Joint):
         rotation. One such rod takes the mass, the first moment along the axis, and one transverse moment of
         inertia; which one is a choice, made so that a coordinate axis leaves the most zeros.
         """
+        across = across_axis(self.axis, inertia)
         along = coordinate_axis(self.axis)
         if along is None:
-            return Inertia.zero()
-        k, _ = along
+            return across
         h = tuple(inertia.h)
-        across = (inertia.I.zz, inertia.I.xx, inertia.I.yy)[k]
-        diagonal = [0.0 if j == k else across for j in range(3)]
-        on_axis = Vec3(*(h[j] if j == k else 0.0 for j in range(3)))
-        return Inertia(inertia.m, on_axis, Sym3(diagonal[0], 0.0, diagonal[1], 0.0, 0.0, diagonal[2]))
+        return Inertia(inertia.m, Vec3(*(h[j] if j == along[0] else 0.0 for j in range(3))), across.I)
+
+
+def across_axis(axis: tuple[Scalar, Scalar, Scalar], inertia: Inertia) -> Inertia:
+    """Return one transverse moment of the inertia, as a massless rod across a coordinate axis; else nothing."""
+    along = coordinate_axis(axis)
+    if along is None:
+        return Inertia.zero()
+    k, _ = along
+    moment = (inertia.I.zz, inertia.I.xx, inertia.I.yy)[k]
+    x, y, z = (0.0 if j == k else moment for j in range(3))
+    return Inertia(0.0, ZERO, Sym3(x, 0.0, y, 0.0, 0.0, z))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numbers import Real
 from typing import TypeVar
 
 from kinetree.errors import ModelError, unknown_name
-from kinetree.joints import Fixed, FreeFlyer, Joint
+from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
 from kinetree.model.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, Model
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Scalar, Transform, Vec3
 
@@ -31,6 +31,7 @@ class _JointSpec:
     damping: float
     friction: float
     armature: float
+    leader: str | None = None
 
 
 @dataclass
@@ -92,6 +93,7 @@ class ModelBuilder:
         armature: float = 0.0,
         rotor_inertia: float = 0.0,
         gear_ratio: float = 1.0,
+        mimic: tuple[str, float, float] | None = None,
     ) -> None:
         """Add a joint between two links (which may be added later).
 
@@ -108,6 +110,9 @@ class ModelBuilder:
             Viscous and Coulomb friction and reflected rotor inertia, at each degree of freedom.
         rotor_inertia, gear_ratio : float, optional
             The same as an armature of ``rotor_inertia · gear_ratio²``, added to it.
+        mimic : (str, float, float), optional
+            The name of a joint that this one follows, a factor and an offset: it stands at ``factor · q + offset``
+            and has no coordinate of its own.
 
         Raises
         ------
@@ -119,8 +124,13 @@ class ModelBuilder:
         X = as_transform(placement, f"the placement of joint {name!r}")
         _check_finite(f"joint {name!r}", (damping, friction, armature, rotor_inertia, gear_ratio))
         armature = armature + rotor_inertia * gear_ratio**2
+        leader = None
+        if mimic is not None:
+            leader, factor, offset = mimic
+            _check_finite(f"joint {name!r}", (factor, offset))
+            joint = Mimic(joint, float(factor), float(offset))
         self._joints[name] = _JointSpec(
-            name, parent, child, joint, X, limits, float(damping), float(friction), float(armature)
+            name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader
         )
 
     def add_frame(
@@ -157,7 +167,7 @@ class ModelBuilder:
         root = self._root()
         if floating_base and base_pose is not None:
             raise ModelError("a floating base has its pose in q: give base_pose only for a fixed base")
-        joints = list(self._joints.values())
+        joints = [self._following(spec) for spec in self._joints.values()]
         pose = as_transform(base_pose, "base_pose")
         if floating_base:
             if ROOT_JOINT in self._joints:
@@ -179,10 +189,10 @@ class ModelBuilder:
             tuple(bodies),
             tuple(frames),
             gravity_vector,
-            sum(len(b.q_index) for b in bodies),
-            sum(len(b.v_index) for b in bodies),
+            len({k for b in bodies for k in b.q_index}),
+            len({k for b in bodies for k in b.v_index}),
             order,
-            tuple(sorted(k for b in bodies if b.joint_name != ROOT_JOINT for k in b.v_index)),
+            tuple(sorted({k for b in bodies if b.joint_name != ROOT_JOINT for k in b.v_index})),
         )
 
     def _root(self) -> str:
@@ -208,6 +218,27 @@ class ModelBuilder:
             shown = ", ".join(repr(r) for r in roots[:10])
             raise ModelError(f"{len(roots)} links have no parent joint ({shown}): a robot has one root link")
         return roots[0]
+
+    def _following(self, spec: _JointSpec) -> _JointSpec:
+        """Return the joint with a leader that follows no other one itself."""
+        seen = [spec.name]
+        while spec.leader is not None:
+            leader = self._joints.get(spec.leader)
+            if leader is None:
+                raise ModelError(f"joint {spec.name!r} mimics: " + unknown_name("joint", spec.leader, self._joints))
+            if leader.name in seen:
+                raise ModelError(f"the joints {', '.join(map(repr, seen))} mimic each other: one must lead")
+            if (leader.joint.nq, leader.joint.nv) != (1, 1):
+                raise ModelError(f"joint {spec.name!r} mimics {leader.name!r}, which has not one coordinate")
+            if leader.leader is None:
+                break
+            seen.append(leader.name)
+            own, its = spec.joint, leader.joint
+            assert isinstance(own, Mimic)
+            assert isinstance(its, Mimic)
+            joint = Mimic(own.joint, own.factor * its.factor, own.factor * its.offset + own.offset)
+            spec = replace(spec, joint=joint, leader=leader.leader)
+        return spec
 
     def _check_no_cycle(self, roots: list[str]) -> None:
         children: dict[str, list[str]] = {}
@@ -262,16 +293,23 @@ class ModelBuilder:
                 heapq.heappush(ready, child)
         del placed[""]
         merged = [replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias, strict=True)]
-        return merged, tuple(body_of_joint[k] for k in sorted(body_of_joint))
+        leading = (k for k in sorted(body_of_joint) if joints[k].leader is None)
+        return merged, tuple(body_of_joint[k] for k in leading)
 
 
 def _slices(joints: list[_JointSpec]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    q_index, v_index, nq, nv = [], [], 0, 0
+    """Return the entries in q and in v of each joint; those of a mimic joint are its leader's."""
+    at: dict[str, int] = {spec.name: k for k, spec in enumerate(joints)}
+    q_index: list[tuple[int, ...]] = []
+    v_index: list[tuple[int, ...]] = []
+    nq = nv = 0
     for spec in joints:
-        q_index.append(tuple(range(nq, nq + spec.joint.nq)))
-        v_index.append(tuple(range(nv, nv + spec.joint.nv)))
-        nq, nv = nq + spec.joint.nq, nv + spec.joint.nv
-    return q_index, v_index
+        own = (spec.joint.nq, spec.joint.nv) if spec.leader is None else (0, 0)
+        q_index.append(tuple(range(nq, nq + own[0])))
+        v_index.append(tuple(range(nv, nv + own[1])))
+        nq, nv = nq + own[0], nv + own[1]
+    leaders = [k if spec.leader is None else at[spec.leader] for k, spec in enumerate(joints)]
+    return [q_index[k] for k in leaders], [v_index[k] for k in leaders]
 
 
 def as_transform(placement: Transform | Sequence[Sequence[Scalar]] | None, what: str) -> Transform:

@@ -146,7 +146,7 @@ class Model:
     nq, nv : int
         Lengths of q and v.
     joint_order : tuple of int
-        The bodies in the order of their joints in q and v, which is that of the file.
+        The bodies in the order of their joints in q and v, which is that of the file; without mimic joints.
     actuated : tuple of int
         The velocity indices that have an actuator (``τ = B u`` with B the selection of them).
     friction : JointFriction
