@@ -141,13 +141,14 @@ def test_lagranges_equations(model: Model) -> None:
     expected = times(M_dot, v) - slope
     for body in model.bodies:
         k = list(body.v_index)
-        expected[..., k] -= np.einsum("kij,...i,...k->...j", brackets(body.joint), v[..., k], p[..., k])
+        momentum = p[..., k] - np.array(body.armature) * v[..., k]  # a rotor's spin has no direction in space
+        expected[..., k] -= np.einsum("kij,...i,...k->...j", brackets(body.joint), v[..., k], momentum)
     got = page(bias_forces, model, q, v) - page(gravity_forces, model, q)
     assert_close(got, expected, ulps=200)
 
 
 def coordinate_joints() -> list[Joint]:
-    return [joint for joint in MOVING if joint.nq == joint.nv]
+    return [joint for joint in MOVING if joint.nq == joint.nv and not brackets(joint).any()]
 
 
 @pytest.mark.parametrize("seed", range(3))

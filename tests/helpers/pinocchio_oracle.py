@@ -1,7 +1,7 @@
 """Pinocchio as an oracle: the same robot in both libraries, and the maps between their coordinates.
 
-Pinocchio's free-flyer has v = (linear, angular) and its continuous joints have q = (cos θ, sin θ); it numbers the
-joints in its own order. Its joint frames and kinetree's are the same.
+Pinocchio's free-flyer and planar joint have v = (linear, angular), and its continuous and planar joints have (cos θ,
+sin θ) in q; it numbers the joints in its own order. Its joint frames and kinetree's are the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import pinocchio as pin
 
 from helpers import dense
 from helpers.trees import Array
-from kinetree.joints import Continuous, FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Model
 from kinetree.spatial import Inertia, Transform
 
@@ -29,12 +28,19 @@ def pin_inertia(I: Inertia) -> pin.Inertia:
     return pin.Inertia(I.m, c, about_com)
 
 
-def pin_joint(joint: object) -> object:
-    if isinstance(joint, Prismatic):
-        return pin.JointModelPrismaticUnaligned(np.array(joint.axis))
-    if isinstance(joint, (Revolute, Continuous)):
-        return pin.JointModelRevoluteUnaligned(np.array(joint.axis))
-    return {Spherical: pin.JointModelSpherical, FreeFlyer: pin.JointModelFreeFlyer}[type(joint)]()
+JOINTS = {
+    "Revolute": lambda joint: pin.JointModelRevoluteUnaligned(np.array(joint.axis)),
+    "Continuous": lambda joint: pin.JointModelRevoluteUnaligned(np.array(joint.axis)),
+    "Prismatic": lambda joint: pin.JointModelPrismaticUnaligned(np.array(joint.axis)),
+    "Helical": lambda joint: pin.JointModelHelicalUnaligned(np.array(joint.axis), joint.pitch),
+    "Spherical": lambda joint: pin.JointModelSpherical(),
+    "Planar": lambda joint: pin.JointModelPlanar(),
+    "FreeFlyer": lambda joint: pin.JointModelFreeFlyer(),
+}
+"""How Pinocchio makes the joint types that it has too."""
+
+# Where our velocities are in theirs, for the joints that order them otherwise: linear first, ours angular first.
+V_ORDER = {"FreeFlyer": [3, 4, 5, 0, 1, 2], "Planar": [1, 2, 0]}
 
 
 def depth_first(model: Model) -> list[int]:
@@ -55,7 +61,9 @@ def build(model: Model) -> Oracle:
     index: dict[int, int] = {WORLD: 0}
     for i in depth_first(model):
         body = model.bodies[i]
-        index[i] = theirs.addJoint(index[body.parent], pin_joint(body.joint), se3(body.X_T), body.joint_name)
+        index[i] = theirs.addJoint(
+            index[body.parent], JOINTS[type(body.joint).__name__](body.joint), se3(body.X_T), body.joint_name
+        )
         theirs.appendBodyToJoint(index[i], pin_inertia(body.inertia), pin.SE3.Identity())
     theirs.gravity = pin.Motion(np.array([*model.gravity]), np.zeros(3))
     oracle = Oracle(model, theirs)
@@ -76,8 +84,7 @@ class Oracle:
         to_pin = np.empty(self.theirs.nv, dtype=int)  # where each of their velocities is in ours
         for body, joint in self._joints():
             k = np.array(body.v_index)
-            order = k[[3, 4, 5, 0, 1, 2]] if isinstance(body.joint, FreeFlyer) else k
-            to_pin[joint.idx_v : joint.idx_v + joint.nv] = order
+            to_pin[joint.idx_v : joint.idx_v + joint.nv] = k[V_ORDER.get(type(body.joint).__name__, slice(None))]
         self._v = to_pin
         self._back = np.argsort(to_pin)
 
@@ -89,8 +96,9 @@ class Oracle:
         out = np.empty((*q.shape[:-1], self.theirs.nq))
         for body, joint in self._joints():
             ours = q[..., list(body.q_index)]
-            if joint.nq == 2:
-                ours = np.concatenate([np.cos(ours), np.sin(ours)], axis=-1)
+            if joint.nq == ours.shape[-1] + 1:  # an angle is a point on the circle there
+                angle = ours[..., -1:]
+                ours = np.concatenate([ours[..., :-1], np.cos(angle), np.sin(angle)], axis=-1)
             out[..., joint.idx_q : joint.idx_q + joint.nq] = ours
         return out
 
