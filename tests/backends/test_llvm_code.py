@@ -16,7 +16,8 @@ import pytest
 from helpers.kernels import HOST, assembly, run_single, same_bits
 from helpers.programs import random_program, traced
 from kinetree.backends.llvm import Code, Target, compile_batch, compile_single, load
-from kinetree.backends.llvm.compile import batch_ir, single_ir
+from kinetree.backends.llvm.batch import batch_ir
+from kinetree.backends.llvm.single import single_ir
 from kinetree.expr import interpret
 
 X86 = HOST.triple.startswith("x86_64")

@@ -1,0 +1,34 @@
+"""The module for one state: scalar code that reads and writes the caller's arrays."""
+
+from __future__ import annotations
+
+from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.layout import Layout
+from kinetree.backends.llvm.module import (
+    PIECE_OPERATIONS,
+    call_steps,
+    check_legal,
+    constants_function,
+    module_text,
+    step_functions,
+)
+from kinetree.backends.llvm.plan import make_plan
+from kinetree.backends.llvm.target import Target
+from kinetree.backends.llvm.text import Body, function
+from kinetree.expr import Program
+
+
+def single_ir(
+    program: Program, dtype: str, target: Target, piece_operations: int = PIECE_OPERATIONS
+) -> tuple[str, int]:
+    """Return the LLVM IR with ``void kt_single(ptr ins, ptr outs, ptr scratch)``, and the bytes of scratch."""
+    check_legal(program)
+    plan = make_plan(program, piece_operations)
+    layout = Layout(plan, Lanes(dtype, 1), ports_in_scratch=False)
+    body = Body()
+    body.line(f"call void @constants({layout.arguments})")
+    call_steps(body, plan, layout)
+    body.line("ret void")
+    entry = function("void @kt_single(ptr %in, ptr %out, ptr %s)", body, internal=False)
+    parts = [constants_function(plan, layout), *step_functions(plan, layout, target), entry]
+    return module_text(target, parts), layout.size
