@@ -189,3 +189,17 @@ def test_float32_rounds_every_operation():
     assert run_single(program, [x], "float32")[0].tolist() == expected
     assert replace(HOST, vector_bits=256).lanes("float32") == 8
     assert interpret(program, [x])[0].dtype == np.float64
+
+
+def test_code_for_arm_calls_nothing():
+    """It is only made here, not run: no runtime library may be needed for wide integers or for fma."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = Target("aarch64-unknown-linux-gnu", "generic", "", 128)
+    code = compile_batch(chain(9), target=target, lanes=4)
+    assert code.externals == ()
+    names = set(
+        re.findall(rb"\0([A-Za-z_]\w*)(?=\0)", code.object_code[code.object_code.rindex(b"\0kt_batch\0") - 400 :])
+    )
+    assert b"kt_batch" in names
+    assert not {n for n in names if n.startswith(b"__") or n in (b"memcpy", b"fma")}
