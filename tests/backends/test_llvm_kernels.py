@@ -123,6 +123,19 @@ def test_outputs_that_need_no_code():
         assert [y.tolist() for y in got] == [[1, 2, 0], [5, 5, 4], []]
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_runs_of_constants(dtype):
+    def function(x):
+        return ([0.0] * 20 + [x[0], 1.0, 2.0] + [0.1] * 9, [0.1] * 8 + [-3.0] * 30)
+
+    expected = [function([7.0])[k] for k in range(2)]
+    program = traced(function, 1, outputs=2)
+    assert [y.tolist() for y in run_single(program, [[7.0]], dtype)] == [np.array(e, dtype).tolist() for e in expected]
+    for lanes in (1, 8):
+        got = run_batch(program, [[[7.0]] * 3], lanes, dtype)
+        assert [y[2].tolist() for y in got] == [np.array(e, dtype).tolist() for e in expected]
+
+
 def test_inputs_need_only_their_natural_alignment():
     program = traced(lambda x: [e.sin() + e for e in x], 9)
     raw = np.zeros(9 * 8 + 16, dtype=np.uint8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.plan import Cell, Plan
+from kinetree.backends.llvm.plan import Area, Cell, Plan
 from kinetree.backends.llvm.text import Body
 
 ALIGNMENT = 64  # of the scratch, and of every area in it
@@ -29,7 +29,7 @@ class Layout:
         self.alignment = min(ALIGNMENT, lanes.bytes)
         self.parameters = "ptr noalias %s" if ports_in_scratch else "ptr noalias %in, ptr noalias %out, ptr noalias %s"
         self.arguments = self.parameters.replace("noalias ", "")
-        self._offsets: dict[tuple[str, int], int] = {}
+        self._offsets: dict[Area, int] = {}
         size = 0
         for area, count in plan.areas.items():
             if ports_in_scratch or area[0] not in ("in", "out"):
@@ -39,20 +39,19 @@ class Layout:
         self.extra_offset = size
         self.size = aligned(size + extra)
 
-    def address(self, cell: Cell) -> tuple[str, int]:
-        """Return the name of the base pointer, and the offset in bytes."""
+    def address(self, cell: Cell) -> tuple[Area | None, int]:
+        """Return the port whose array the cell is in, None for the scratch, and the offset in bytes."""
         offset = self._offsets.get(cell.area)
-        if offset is not None:
-            return "%s", offset + cell.offset * self.lanes.bytes
-        kind, k = cell.area
-        return f"%{kind}{k}", cell.offset * self.lanes.bytes
+        if offset is None:
+            return cell.area, cell.offset * self.lanes.bytes
+        return None, offset + cell.offset * self.lanes.bytes
 
-    def base(self, body: Body, name: str) -> str:
-        """Return the base pointer, loaded from the array of pointers where it is a port's."""
-        if name == "%s":
-            return name
-        kind, k = name.rstrip("0123456789"), int(name.lstrip("%inout"))
-        return body(f"load ptr, ptr {body(f'getelementptr ptr, ptr {kind}, i64 {k}')}, align 8")
+    def base(self, body: Body, port: Area | None) -> str:
+        """Return a pointer to the array of a port, or to the scratch."""
+        if port is None:
+            return "%s"
+        kind, k = port
+        return body(f"load ptr, ptr {body(f'getelementptr ptr, ptr %{kind}, i64 {k}')}, align 8")
 
 
 def aligned(size: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kinetree.backends.llvm.lanes import Lanes, hex_literal
 from kinetree.backends.llvm.layout import Layout
 from kinetree.backends.llvm.pieces import LEGAL, Access, emit_piece
 from kinetree.backends.llvm.plan import Cell, Piece, Plan, Stage
@@ -48,13 +49,49 @@ def call_steps(b: Body, plan: Plan, layout: Layout) -> None:
 
 
 def constants_function(plan: Plan, layout: Layout) -> str:
-    """Return @constants, which stores the output entries that are constant."""
+    """Return @constants, which stores the output entries that are constant; long runs of one value by a loop."""
     b = Body()
     access = Access(b, layout)
-    for cell, value in plan.constants:
-        access.store(layout.lanes.constant(value), cell)
+    scalar = Lanes(layout.lanes.dtype, 1)
+    for first, value, count in _runs(plan.constants):
+        if count > _LONG_RUN:
+            fill = f"{scalar.type} {scalar.constant(value)}, i64 {count * layout.lanes.count}"
+            b.line(f"call void @fill(ptr {access.pointer(first)}, {fill})")
+        else:
+            for n in range(count):
+                access.store(layout.lanes.constant(value), first._replace(offset=first.offset + n))
     b.line("ret void")
-    return function(f"void @constants({layout.parameters})", b)
+    return _fill(scalar) + function(f"void @constants({layout.parameters})", b)
+
+
+_LONG_RUN = 8
+
+
+def _runs(constants: list[tuple[Cell, float]]) -> list[tuple[Cell, float, int]]:
+    """Return the first cell, the value and the length of every run of equal neighbours."""
+    runs: list[tuple[Cell, float, int]] = []
+    for cell, value in constants:
+        if runs:
+            first, last_value, count = runs[-1]
+            if cell == (first.area, first.offset + count) and hex_literal(value) == hex_literal(last_value):
+                runs[-1] = first, value, count + 1
+                continue
+        runs.append((cell, value, 1))
+    return runs
+
+
+def _fill(scalar: Lanes) -> str:
+    b = Body()
+    b.line("br label %loop")
+    b.label("loop")
+    b.line("%i = phi i64 [0, %entry], [%next, %loop]")
+    p = b(f"getelementptr {scalar.type}, ptr %p, i64 %i")
+    b.line(f"store {scalar.type} %x, ptr {p}, align {scalar.bytes}")
+    b.line("%next = add i64 %i, 1")
+    b.line(f"br i1 {b('icmp ult i64 %next, %n')}, label %loop, label %end")
+    b.label("end")
+    b.line("ret void")
+    return function(f"void @fill(ptr %p, {scalar.type} %x, i64 %n)", b)
 
 
 def module_text(target: Target, definitions: list[str]) -> str:

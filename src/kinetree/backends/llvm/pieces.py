@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.backends.llvm.layout import Layout
-from kinetree.backends.llvm.plan import Cell, Piece, Plan
+from kinetree.backends.llvm.plan import Area, Cell, Piece, Plan
 from kinetree.backends.llvm.text import Body, function
 
 # The legal operations of straight-line code, and the instructions of each: {0}, {1}, {2} are the arguments, {t} the
@@ -64,14 +64,14 @@ class Access:
     def __init__(self, body: Body, layout: Layout) -> None:
         self._body = body
         self._layout = layout
-        self._bases: dict[str, str] = {}
+        self._bases: dict[Area | None, str] = {}
 
     def pointer(self, cell: Cell) -> str:
         """Return a pointer to the cell."""
-        base, offset = self._layout.address(cell)
-        if base not in self._bases:
-            self._bases[base] = self._layout.base(self._body, base)
-        return self._body(f"getelementptr i8, ptr {self._bases[base]}, i64 {offset}")
+        port, offset = self._layout.address(cell)
+        if port not in self._bases:
+            self._bases[port] = self._layout.base(self._body, port)
+        return self._body(f"getelementptr i8, ptr {self._bases[port]}, i64 {offset}")
 
     def load(self, cell: Cell) -> str:
         """Return the value in the cell."""

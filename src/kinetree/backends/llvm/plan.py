@@ -15,6 +15,8 @@ from typing import NamedTuple, cast
 
 from kinetree.expr import OPS, Program
 
+Area = tuple[str, int]
+
 
 class Cell(NamedTuple):
     """A place in memory for one value: the offset in an area.
@@ -23,7 +25,7 @@ class Cell(NamedTuple):
     stage, and ``("slots", 0)``.
     """
 
-    area: tuple[str, int]
+    area: Area
     offset: int
 
 
@@ -66,7 +68,7 @@ class Plan:
     home: dict[int, Cell] = field(default_factory=dict)
     stores: dict[int, list[Cell]] = field(default_factory=dict)
     constants: list[tuple[Cell, float]] = field(default_factory=list)
-    areas: dict[tuple[str, int], int] = field(default_factory=dict)
+    areas: dict[Area, int] = field(default_factory=dict)
 
 
 def make_plan(program: Program, piece_size: int) -> Plan:
