@@ -14,7 +14,7 @@ def load(
     floating_base: bool | None = None,
     base_pose: Sequence[Sequence[float]] | None = None,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    mimic: str = "error",
+    mimic: str = "follow",
 ) -> Robot:
     """Load a robot.
 
@@ -29,8 +29,8 @@ def load(
         Pose of the root link in the world, for a fixed base.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).
-    mimic : {"error", "independent"}
-        What to do with joints that mimic another: refuse the file and name them, or let them move by themselves.
+    mimic : {"follow", "independent"}
+        Whether joints that mimic others follow them, without a coordinate of their own, or each moves by itself.
 
     Returns
     -------

@@ -10,7 +10,7 @@ import pytest
 
 from kinetree.errors import FormatError, KinetreeError, ModelError
 from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, load_model, read_urdf
-from kinetree.joints import Continuous, FreeFlyer, Prismatic, Revolute
+from kinetree.joints import Continuous, FreeFlyer, Mimic, Planar, Prismatic, Revolute
 
 INERTIAL = "<inertial><mass value='2'/><inertia ixx='3' ixy='0' ixz='0' iyy='4' iyz='0' izz='5'/></inertial>"
 LIMIT = "<limit lower='-1' upper='2' effort='3' velocity='4'/>"
@@ -172,14 +172,37 @@ MIMIC = arm(
 )
 
 
-def test_mimic_joints_are_kept_and_refused_until_asked_for():
+def test_mimic_joints_follow_or_move_by_themselves():
     mimic = read_urdf(MIMIC).joints[1].mimic
     assert (mimic.joint, mimic.multiplier, mimic.offset) == ("j", -2.0, 0.5)
-    with pytest.raises(FormatError, match=r"<joint name='k'>: mimic joints .*\(1: k\).*mimic='independent'"):
-        load_model(MIMIC)
+    model = load_model(MIMIC)
+    assert (model.joint_names, model.nb, model.nq, model.nv) == (("j",), 2, 1, 1)
+    follower = model.bodies[model.body_of_joint("k")]
+    assert follower.joint == Mimic(Prismatic((1, 0, 0)), -2.0, 0.5)
+    assert (follower.q_index, follower.v_index) == ((0,), (0,))
     assert load_model(MIMIC, mimic="independent").joint_names == ("j", "k")
-    with pytest.raises(KinetreeError, match="mimic='follow'"):
-        load_model(MIMIC, mimic="follow")
+    with pytest.raises(KinetreeError, match="mimic='error': give 'follow' or 'independent'"):
+        load_model(MIMIC, mimic="error")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("joint='j'", "joint='i'", "<joint name='k'>: mimics: no joint 'i'.*mimic='independent'"),
+        ("joint='j' m", "joint='k' m", "mimic each other"),
+        ("<joint name='j' type='revolute'", "<joint name='j' type='floating'", "mimics 'j', a floating joint"),
+    ],
+)
+def test_mimic_joints_that_can_follow_nothing(old, new, message):
+    assert MIMIC.count(old) == 1
+    with pytest.raises(KinetreeError, match=message):
+        load_model(MIMIC.replace(old, new))
+    load_model(MIMIC.replace(old, new), mimic="independent")
+
+
+def test_planar_joints_move_across_their_axis():
+    model = load_model(arm("<axis xyz='0 3 0'/>", "planar"))
+    assert (model.nq, model.nv, model.bodies[0].joint) == (3, 3, Planar((0, 1, 0)))
 
 
 def test_mimic_defaults_and_fixed_joints_that_mimic():

@@ -110,7 +110,6 @@ BAD = {
         "fixed, floating, planar",
     ),
     "type in capitals": ('"elbow" type="revolute"', '"elbow" type="Revolute"', 19, ELBOW, "did you mean 'revolute'?"),
-    "planar joint": ('"elbow" type="revolute"', '"elbow" type="planar"', 19, ELBOW, "cannot be read yet"),
     "no parent": ('<parent link="upper"/>', "", 19, ELBOW, "<parent> is missing"),
     "no child": ('<child link="lower"/>', "", 19, ELBOW, "<child> is missing"),
     "parent names no link": ('<parent link="upper"/>', "<parent/>", 20, f"{ELBOW} <parent>", "'link' is missing"),

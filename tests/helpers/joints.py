@@ -37,9 +37,13 @@ EXAMPLES: dict[str, tuple[Joint, ...]] = {
     "Universal": (Universal(), Universal((0, 0, 1), (1, 0, 0)), Universal(TILTED, (1, 0.2, 0.1))),
     "Helical": (Helical((0, 0, 1), 0.1), Helical(TILTED, -0.3)),
     "Cylindrical": (Cylindrical((1, 0, 0)), Cylindrical(TILTED)),
-    "Planar": (Planar(),),
+    "Planar": (Planar(), Planar((0, 1, 0)), Planar(TILTED)),
     "RollPitchYaw": (RollPitchYaw(),),
-    "Mimic": (Mimic(Revolute((0, 1, 0)), -0.5, 0.3), Mimic(Prismatic(TILTED), 2.0, 0.1), Mimic(Helical(TILTED, 0.1), 2.0)),
+    "Mimic": (
+        Mimic(Revolute((0, 1, 0)), -0.5, 0.3),
+        Mimic(Prismatic(TILTED), 2.0, 0.1),
+        Mimic(Helical(TILTED, 0.1), 2.0),
+    ),
 }
 """By the name in `Joint.registry`; a new type needs a row."""
 

@@ -130,9 +130,9 @@ def _add_robot_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--mimic",
-        choices=("error", "independent"),
-        default="error",
-        help="joints that mimic another: refuse the file, or let them move by themselves (error)",
+        choices=("follow", "independent"),
+        default="follow",
+        help="joints that mimic another: follow it, or move by themselves (follow)",
     )
 
 

@@ -28,7 +28,7 @@ def load_model(
     floating_base: bool | None = None,
     base_pose: Sequence[Sequence[float]] | None = None,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    mimic: str = "error",
+    mimic: str = "follow",
 ) -> Model:
     """Return the model of a robot.
 
@@ -44,8 +44,8 @@ def load_model(
         Pose of the root link in the world, for a fixed base.
     gravity : 3 floats
         In the world's axes, m/s².
-    mimic : {"error", "independent"}
-        What to do with joints that follow others: refuse, or let each move by itself.
+    mimic : {"follow", "independent"}
+        Whether joints that mimic others have no coordinate of their own, or each moves by itself.
 
     Raises
     ------

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from kinetree.errors import FormatError, KinetreeError
+from kinetree.errors import FormatError, KinetreeError, unknown_name
 from kinetree.formats.notices import NonPhysicalInertiaWarning, listed, notify
 from kinetree.formats.physical import flaw
 from kinetree.formats.urdf_document import Pose, UrdfInertial, UrdfJoint, UrdfLink, UrdfRobot
 from kinetree.formats.xml import shown
-from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Prismatic, Revolute
+from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.model import JointLimits, Model, ModelBuilder
+from kinetree.model.checks import TooLargeError
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 
 TOO_LARGE = "its numbers are too large: URDF is in kilograms and metres"
@@ -23,7 +24,7 @@ def model_from_urdf(
     floating_base: bool = False,
     base_pose: Sequence[Sequence[float]] | None = None,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    mimic: str = "error",
+    mimic: str = "follow",
 ) -> Model:
     """Return the model of a URDF document.
 
@@ -39,13 +40,13 @@ def model_from_urdf(
         Pose of the root link in the world, for a fixed base.
     gravity : 3 floats
         In the world's axes, m/s².
-    mimic : {"error", "independent"}
-        What to do with joints that follow others: refuse, or let each move by itself.
+    mimic : {"follow", "independent"}
+        Whether joints that mimic others have no coordinate of their own, or each moves by itself.
 
     Raises
     ------
     FormatError
-        If a number overflows on the way, or there are mimic joints (see `mimic`).
+        If a number overflows on the way, or a joint mimics one that it cannot follow.
     ModelError
         If an argument is wrong.
 
@@ -55,7 +56,7 @@ def model_from_urdf(
     >>> model_from_urdf(read_urdf("<robot name='rock'><link name='stone'/></robot>"), floating_base=True).nv
     6
     """
-    _check_mimic_policy(robot, mimic)
+    _check_mimic(robot, mimic)
     if floating_base:
         _refuse_second_floating_base(robot)
     builder = ModelBuilder(robot.name)
@@ -72,9 +73,12 @@ def model_from_urdf(
             limits=_limits(joint),
             damping=joint.damping if moving else 0.0,
             friction=joint.friction if moving else 0.0,
+            mimic=_leader(joint) if mimic == "follow" else None,
         )
-    model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
-    _check_finite(robot, model)
+    try:
+        model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
+    except TooLargeError as error:
+        raise FormatError(f"{robot.source}: {error}") from None
     _warn(robot)
     return model
 
@@ -87,6 +91,8 @@ def _joint(joint: UrdfJoint) -> Joint:
             return Continuous(joint.axis)
         case "prismatic":
             return Prismatic(joint.axis)
+        case "planar":
+            return Planar(joint.axis)
         case "floating":
             return FreeFlyer()
         case _:
@@ -121,16 +127,27 @@ def _inertia(link: UrdfLink, inertial: UrdfInertial) -> Inertia:
     return inertia
 
 
-def _check_mimic_policy(robot: UrdfRobot, mimic: str) -> None:
-    if mimic not in ("error", "independent"):
-        raise KinetreeError(f"mimic={mimic!r}: give 'error' or 'independent'")
-    followers = [joint for joint in robot.joints if joint.mimic is not None]
-    if followers and mimic == "error":
-        names = listed([shown(joint.name) for joint in followers])
-        raise followers[0].element.error(
-            f"mimic joints cannot be modelled yet ({len(followers)}: {names}); "
-            "mimic='independent' lets each of them move by itself"
-        )
+def _leader(joint: UrdfJoint) -> tuple[str, float, float] | None:
+    m = joint.mimic
+    return None if m is None else (m.joint, m.multiplier, m.offset)
+
+
+def _check_mimic(robot: UrdfRobot, mimic: str) -> None:
+    """Raise where a joint follows one that there is not, or that does not move along one coordinate."""
+    if mimic not in ("follow", "independent"):
+        raise KinetreeError(f"mimic={mimic!r}: give 'follow' or 'independent'")
+    if mimic == "independent":
+        return
+    types = {joint.name: joint.type for joint in robot.joints}
+    way_out = "; mimic='independent' lets each such joint move by itself"
+    for joint in robot.joints:
+        if joint.mimic is None:
+            continue
+        leader = joint.mimic.joint
+        if leader not in types:
+            raise joint.element.error(f"mimics: {unknown_name('joint', leader, types)}{way_out}")
+        if types[leader] not in ("revolute", "continuous", "prismatic"):
+            raise joint.element.error(f"mimics {shown(leader)!r}, a {types[leader]} joint{way_out}")
 
 
 def _refuse_second_floating_base(robot: UrdfRobot) -> None:
@@ -138,17 +155,6 @@ def _refuse_second_floating_base(robot: UrdfRobot) -> None:
     for joint in robot.joints:
         if joint.type == "floating" and joint.parent == robot.root:
             raise joint.element.error("the robot floats already, by this joint: leave floating_base=True out")
-
-
-def _check_finite(robot: UrdfRobot, model: Model) -> None:
-    for body in model.bodies:
-        if not _finite((*body.inertia, *body.X_T.r)):
-            raise FormatError(
-                f"{robot.source}: the inertia or place of body {shown(body.name)!r} overflows; {TOO_LARGE}"
-            )
-    for frame in model.frames:
-        if not _finite(frame.X.r):
-            raise FormatError(f"{robot.source}: the place of link {shown(frame.name)!r} overflows; {TOO_LARGE}")
 
 
 def _finite(numbers: Iterable[float]) -> bool:

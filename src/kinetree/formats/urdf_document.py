@@ -181,10 +181,6 @@ def _joint(element: Element) -> UrdfJoint:
     kind = required(element, "type")
     if kind not in JOINT_TYPES:
         raise element.error(f"joint type: {unknown_name('type', kind, JOINT_TYPES)}; URDF has {', '.join(JOINT_TYPES)}")
-    if kind == "planar":
-        raise element.error(
-            "planar joints cannot be read yet: write two prismatic joints and a revolute one, with massless links"
-        )
     damping, friction = _dynamics(element)
     return UrdfJoint(
         name=name,
@@ -193,7 +189,7 @@ def _joint(element: Element) -> UrdfJoint:
         parent=required(_child(element, "parent"), "link"),
         child=required(_child(element, "child"), "link"),
         origin=_origin(element),
-        axis=_axis(element) if kind in WITH_AXIS else (1.0, 0.0, 0.0),
+        axis=_axis(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0),
         limit=_limit(element) if kind in WITH_AXIS else UrdfLimit(),
         damping=damping,
         friction=friction,

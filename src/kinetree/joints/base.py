@@ -65,6 +65,8 @@ class Joint(ABC):
 
     nq: ClassVar[int]
     nv: ClassVar[int]
+    actuated: ClassVar[bool] = True
+    """Whether a motor drives it, as far as the type tells: nothing drives a floating base."""
     registry: ClassVar[dict[str, type[Joint]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -28,6 +28,7 @@ class FreeFlyer(Joint):
 
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
+    actuated: ClassVar[bool] = False
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         """See `Joint.jcalc`."""

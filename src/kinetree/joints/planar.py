@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kinetree.joints._axis import unit_axis
 from kinetree.joints.base import Joint, JointState
 from kinetree.joints.revolute import Revolute, across_axis
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3, cos, sin
 from kinetree.spatial.scalars import sqrt
+from kinetree.spatial.vector import ZERO
 
 
 @dataclass(frozen=True)
 class Planar(Joint):
-    """Motion in the joint's x, y plane: q = (x, y, θ), in m and rad.
+    """Motion in a plane: q = (x, y, θ), in m and rad.
 
-    ν = (ω, v_x, v_y): the rate of θ, and the velocity of the child's origin in the child's axes (rad/s, m/s).
+    ν = (ω, v_x, v_y): the rate of θ, and the velocity of the child's origin along its own two directions in the
+    plane (rad/s, m/s).
+
+    Parameters
+    ----------
+    normal : sequence of 3 scalars
+        Normal of the plane, in the joint's frame and in the child's. With the default, the directions x and y in the
+        plane are the axes of those names; with another normal, the coordinate axes that follow its largest coordinate
+        in the cycle x, y, z, brought into the plane.
     """
+
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
     nq: ClassVar[int] = 3
     nv: ClassVar[int] = 3
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "normal", unit_axis(self.normal))
+
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         """See `Joint.jcalc`."""
-        S = tuple(Motion.of(float(j == k) for j in range(6)) for k in (2, 3, 4))
-        X = Transform(Revolute((0.0, 0.0, 1.0)).rotation(q[2]), Vec3(q[0], q[1], 0.0))
-        return JointState(X, S, Motion(Vec3(0.0, 0.0, v[0]), Vec3(v[1], v[2], 0.0)), Motion.zero())
+        n, (x, y) = Vec3(*self.normal), self._directions()
+        S = (Motion(n, ZERO), Motion(ZERO, x), Motion(ZERO, y))
+        X = Transform(Revolute(self.normal).rotation(q[2]), x * q[0] + y * q[1])
+        return JointState(X, S, Motion(n * v[0], x * v[1] + y * v[2]), Motion.zero())
+
+    def _directions(self) -> tuple[Vec3, Vec3]:
+        """Return the directions of x and y in the plane."""
+        n = Vec3(*self.normal)
+        largest = max(range(3), key=lambda k: abs(self.normal[k]))
+        seed = Vec3(*(float(k == (largest + 1) % 3) for k in range(3)))
+        x = seed - n * n.dot(seed)
+        x = x * (1.0 / math.sqrt(x.dot(x)))
+        return x, n.cross(x)
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         """See `Joint.constraint_subspace`."""
-        return tuple(Force.of(float(j == k) for j in range(6)) for k in (0, 1, 5))
+        x, y = self._directions()
+        return (Force(x, ZERO), Force(y, ZERO), Force(ZERO, Vec3(*self.normal)))
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         """See `Joint.integrate`: the exponential on SE(2), an arc of a circle."""
@@ -52,7 +79,7 @@ class Planar(Joint):
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return a moment of inertia across the plane's normal."""
-        return across_axis((0.0, 0.0, 1.0), inertia)
+        return across_axis(self.normal, inertia)
 
 
 def _size(w: Scalar) -> Scalar:

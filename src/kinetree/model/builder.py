@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TypeVar
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
+from kinetree.model.checks import TooLargeError, all_finite, as_floats, as_transform, as_vector, check_finite
 from kinetree.model.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, Model
-from kinetree.spatial import GeneralRotation, Inertia, Mat3, Scalar, Transform, Vec3
-
-V = TypeVar("V", Vec3, Mat3, Inertia)
+from kinetree.spatial import Inertia, Scalar, Transform
 
 ROOT_JOINT = "root_joint"
 """Name of the joint that a floating base adds."""
@@ -74,10 +71,10 @@ class ModelBuilder:
         if name in self._links or name in self._frames:
             raise ModelError(f"there are two links or frames named {name!r}: names must differ")
         inertia = inertia or Inertia.zero()
-        _check_finite(f"the inertia of link {name!r}", inertia)
+        check_finite(f"the inertia of link {name!r}", inertia)
         if isinstance(inertia.m, Real) and inertia.m < 0:
             raise ModelError(f"link {name!r} has the mass {inertia.m}: a mass cannot be negative")
-        self._links[name] = _as_floats(inertia)
+        self._links[name] = as_floats(inertia)
 
     def add_joint(
         self,
@@ -122,12 +119,12 @@ class ModelBuilder:
         if name in self._joints:
             raise ModelError(f"there are two joints named {name!r}: names must differ")
         X = as_transform(placement, f"the placement of joint {name!r}")
-        _check_finite(f"joint {name!r}", (damping, friction, armature, rotor_inertia, gear_ratio))
+        check_finite(f"joint {name!r}", (damping, friction, armature, rotor_inertia, gear_ratio))
         armature = armature + rotor_inertia * gear_ratio**2
         leader = None
         if mimic is not None:
             leader, factor, offset = mimic
-            _check_finite(f"joint {name!r}", (factor, offset))
+            check_finite(f"joint {name!r}", (factor, offset))
             joint = Mimic(joint, float(factor), float(offset))
         self._joints[name] = _JointSpec(
             name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader
@@ -182,8 +179,7 @@ class ModelBuilder:
             if link not in placed:
                 raise ModelError(f"frame {name!r}: " + unknown_name("link", link, self._links))
             frames.append(Frame(name, placed[link].body, X @ placed[link].X))
-        gravity_vector = _as_floats(Vec3.of(gravity))
-        _check_finite("gravity", gravity_vector)
+        gravity_vector = as_vector(gravity, "gravity")
         return Model(
             self.name,
             tuple(bodies),
@@ -192,7 +188,7 @@ class ModelBuilder:
             len({k for b in bodies for k in b.q_index}),
             len({k for b in bodies for k in b.v_index}),
             order,
-            tuple(sorted({k for b in bodies if b.joint_name != ROOT_JOINT for k in b.v_index})),
+            tuple(sorted({k for b in bodies if b.joint.actuated for k in b.v_index})),
         )
 
     def _root(self) -> str:
@@ -292,9 +288,23 @@ class ModelBuilder:
             for child in waiting.get(spec.child, ()):
                 heapq.heappush(ready, child)
         del placed[""]
+        _check_sizes(bodies, inertias, placed)
         merged = [replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias, strict=True)]
         leading = (k for k in sorted(body_of_joint) if joints[k].leader is None)
         return merged, tuple(body_of_joint[k] for k in leading)
+
+
+def _check_sizes(bodies: list[Body], inertias: list[Inertia], placed: dict[str, _Placed]) -> None:
+    """Raise where finite numbers, put together, are finite no more."""
+    for body, inertia in zip(bodies, inertias, strict=True):
+        if not all_finite((*inertia, *body.X_T.r)):
+            raise TooLargeError(f"the inertia or place of body {body.name!r} overflows; {TOO_LARGE}")
+    for link, place in placed.items():
+        if not all_finite(place.X.r):
+            raise TooLargeError(f"the place of link {link!r} overflows; {TOO_LARGE}")
+
+
+TOO_LARGE = "the numbers are too large: kilograms and metres are meant"
 
 
 def _slices(joints: list[_JointSpec]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
@@ -310,53 +320,3 @@ def _slices(joints: list[_JointSpec]) -> tuple[list[tuple[int, ...]], list[tuple
         nq, nv = nq + own[0], nv + own[1]
     leaders = [k if spec.leader is None else at[spec.leader] for k, spec in enumerate(joints)]
     return [q_index[k] for k in leaders], [v_index[k] for k in leaders]
-
-
-def as_transform(placement: Transform | Sequence[Sequence[Scalar]] | None, what: str) -> Transform:
-    """Return the transform for a placement given as a transform, a 4×4 matrix or nothing.
-
-    Raises
-    ------
-    ModelError
-        If a matrix is not 4×4, not finite, or its upper left is no rotation.
-    """
-    if placement is None:
-        return Transform.identity()
-    if isinstance(placement, Transform):
-        _check_finite(what, (*placement.r, *(x for row in placement.E.matrix.rows for x in row)))
-        return Transform(GeneralRotation(_as_floats(placement.E.matrix)), _as_floats(placement.r))
-    rows = [list(row) for row in placement]
-    if [len(row) for row in rows] != [4, 4, 4, 4]:
-        raise ModelError(f"{what} must be a 4×4 matrix; its rows have the lengths {[len(row) for row in rows]}")
-    _check_finite(what, [x for row in rows for x in row])
-    if all(isinstance(x, Real) for row in rows for x in row):
-        _check_rigid(what, rows)
-    return as_transform(Transform.placed([row[:3] for row in rows[:3]], [row[3] for row in rows[:3]]), what)
-
-
-def _check_rigid(what: str, rows: list[list[float]]) -> None:
-    R = Mat3.of([row[:3] for row in rows[:3]])
-    gram = R.T.times(R).rows
-    error = max(abs(x - float(i == j)) for i, row in enumerate(gram) for j, x in enumerate(row))
-    a, b, c = R.rows
-    if error > 1e-6 or a.cross(b).dot(c) < 0 or rows[3] != [0, 0, 0, 1]:
-        raise ModelError(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
-
-
-def _check_finite(what: str, numbers: Iterable[Scalar]) -> None:
-    for x in numbers:
-        if isinstance(x, Real) and not math.isfinite(x):
-            raise ModelError(f"{what} holds the number {x}: all numbers must be finite")
-
-
-def _as_floats(value: V) -> V:
-    """Return the value with its real numbers as floats (an integer would be taken for structure)."""
-    if isinstance(value, Vec3):
-        return Vec3(*map(_number, value))
-    if isinstance(value, Mat3):
-        return Mat3(_as_floats(row) for row in value.rows)
-    return Inertia.from_parameters(map(_number, value))
-
-
-def _number(x: Scalar) -> Scalar:
-    return float(x) if isinstance(x, Real) else x

@@ -1,0 +1,92 @@
+"""What the builder asks of the numbers it is given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Real
+from typing import TypeVar
+
+from kinetree.errors import ModelError
+from kinetree.spatial import GeneralRotation, Inertia, Mat3, Scalar, Transform, Vec3
+
+V = TypeVar("V", Vec3, Mat3, Inertia)
+
+
+class TooLargeError(ModelError):
+    """Numbers that are finite by themselves, and not when they are put together."""
+
+
+def as_transform(placement: Transform | Sequence[Sequence[Scalar]] | None, what: str) -> Transform:
+    """Return the transform for a placement given as a transform, a 4×4 matrix or nothing.
+
+    Raises
+    ------
+    ModelError
+        If a matrix is not 4×4, not finite, or its upper left is no rotation.
+    """
+    if placement is None:
+        return Transform.identity()
+    if isinstance(placement, Transform):
+        check_finite(what, (*placement.r, *(x for row in placement.E.matrix.rows for x in row)))
+        return Transform(GeneralRotation(as_floats(placement.E.matrix)), as_floats(placement.r))
+    try:
+        rows = [list(row) for row in placement]
+    except TypeError:
+        raise ModelError(f"{what} must be a 4×4 matrix; {placement!r} was given") from None
+    if [len(row) for row in rows] != [4, 4, 4, 4]:
+        raise ModelError(f"{what} must be a 4×4 matrix; its rows have the lengths {[len(row) for row in rows]}")
+    check_finite(what, [x for row in rows for x in row])
+    if all(isinstance(x, Real) for row in rows for x in row):
+        _check_rigid(what, rows)
+    return as_transform(Transform.placed([row[:3] for row in rows[:3]], [row[3] for row in rows[:3]]), what)
+
+
+def as_vector(values: Iterable[Scalar], what: str) -> Vec3:
+    """Return the vector of these three numbers.
+
+    Raises
+    ------
+    ModelError
+        If they are not three, or not finite.
+    """
+    try:
+        vector = as_floats(Vec3.of(values))
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} takes three numbers; {values!r} was given") from None
+    check_finite(what, vector)
+    return vector
+
+
+def _check_rigid(what: str, rows: list[list[float]]) -> None:
+    R = Mat3.of([row[:3] for row in rows[:3]])
+    gram = R.T.times(R).rows
+    error = max(abs(x - float(i == j)) for i, row in enumerate(gram) for j, x in enumerate(row))
+    a, b, c = R.rows
+    if error > 1e-6 or a.cross(b).dot(c) < 0 or rows[3] != [0, 0, 0, 1]:
+        raise ModelError(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
+
+
+def all_finite(numbers: Iterable[Scalar]) -> bool:
+    """Return whether every real number among these is finite."""
+    return all(math.isfinite(x) for x in numbers if isinstance(x, Real))
+
+
+def check_finite(what: str, numbers: Iterable[Scalar]) -> None:
+    """Raise a `ModelError` that names what holds a number that is not finite."""
+    for x in numbers:
+        if isinstance(x, Real) and not math.isfinite(x):
+            raise ModelError(f"{what} holds the number {x}: all numbers must be finite")
+
+
+def as_floats(value: V) -> V:
+    """Return the value with its real numbers as floats (an integer would be taken for structure)."""
+    if isinstance(value, Vec3):
+        return Vec3(*map(_number, value))
+    if isinstance(value, Mat3):
+        return Mat3(as_floats(row) for row in value.rows)
+    return Inertia.from_parameters(map(_number, value))
+
+
+def _number(x: Scalar) -> Scalar:
+    return float(x) if isinstance(x, Real) else x
