@@ -13,7 +13,7 @@ from synthetic import declare, reference, states
 
 from kinetree.errors import ArgumentError
 from kinetree.expr import Port
-from kinetree.runtime import Declaration, Function, kernels
+from kinetree.runtime import Declaration, Function
 
 X, Y, Z = states()
 XS, YS, ZS = states(30)
@@ -252,15 +252,24 @@ def test_a_fork_while_another_thread_compiles(python):
     assert python(FORK).endswith("forked\n")
 
 
+FREE = """
+import os
+from kinetree.runtime import kernels, threads
+done = []
+run = lambda: lambda start, count: done.append(count)
+threads.pool.share(threads.Job(run, 100, largest=1), 3)
+child = os.fork()
+if child == 0:
+    lock = kernels.lock.acquire(blocking=False)
+    os._exit(0 if lock and threads.pool._threads == 0 and threads.pool._lock.acquire(blocking=False) else 1)
+assert threads.pool._threads == 2
+print(os.waitpid(child, 0)[1], kernels.lock.acquire(blocking=False))
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_the_lock_is_free_after_a_fork():
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if kernels.lock.acquire(blocking=False) else 1)
-    _, status = os.waitpid(child, 0)
-    assert status == 0
-    assert kernels.lock.acquire(blocking=False)
-    kernels.lock.release()
+def test_locks_are_free_and_threads_are_new_after_a_fork(python):
+    assert python(FREE) == "0 True\n"
 
 
 EXIT = """
