@@ -1,0 +1,80 @@
+"""The Coriolis matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.declaration import algorithm
+from kinetree.algorithms.motions import (
+    body_velocities,
+    composites,
+    inertia_rate,
+    subspace_rates,
+    transforms_from_first_body,
+)
+from kinetree.algorithms.paths import back
+from kinetree.model import WORLD, Model
+from kinetree.spatial import Motion, Scalar
+
+Column = tuple[int, Motion, Motion]
+"""A velocity index k, S_k and its rate Ṡ_k."""
+
+
+@algorithm("coriolis_matrix", inputs={"q": ("nq",), "v": ("nv",)}, outputs={"C": ("nv", "nv")}, joint_space=True)
+def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Coriolis matrix C(q, v), for which ``C v = h − g`` and ``Ṁ − 2C`` is skew-symmetric.
+
+    Of the matrices that do this it is ``Σ m Jᵀ J̇`` over all particles. Where velocities are the rates of coordinates
+    it consists of the Christoffel symbols.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+    v : (..., nv) array
+        Velocity: rad/s and m/s.
+
+    Returns
+    -------
+    (..., nv, nv) array
+        C, such that ``tau = M a + C v + g`` (without friction).
+
+    References
+    ----------
+    Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
+    systems", 2021: composite inertias as in RBDA Table 6.2, and composites of ``B = ½ (v×* I − I v× + (I v)×̄*)``,
+    where ``f×̄* v = v×* f``. The two halves of B are kept apart: the first is the rate of the inertia and again has
+    the form of one, the second is made of the momentum. The products of two joints are taken in the frame of the
+    first body.
+    """
+    states = [model.jcalc(i, q, v) for i in range(model.nb)]
+    v_ = body_velocities(model, states)
+    inertias = [body.inertia for body in model.bodies]
+    Ic = composites(model, states, inertias)
+    dIc = composites(model, states, [inertia_rate(I, v_i) for I, v_i in zip(inertias, v_, strict=True)])
+    p = [I @ v_i for I, v_i in zip(inertias, v_, strict=True)]
+    X = transforms_from_first_body(model, states)
+    S_dot = [
+        [v_[i].cross(S_k) + ring for S_k, ring in zip(states[i].S, subspace_rates(model, i, q, v), strict=True)]
+        for i in range(model.nb)
+    ]
+    carrying: list[list[Column]] = []
+    for i, body in enumerate(model.bodies):
+        columns = zip(body.v_index, states[i].S, S_dot[i], strict=True)
+        own = [(k, back(X[i], S_k), back(X[i], d)) for k, S_k, d in columns]
+        carrying.append(own if body.parent == WORLD else carrying[body.parent] + own)
+    C: list[list[Scalar]] = [[0.0] * model.nv for _ in range(model.nv)]
+    for i in reversed(range(model.nb)):
+        body, S = model.bodies[i], states[i].S
+        if body.parent != WORLD:
+            p[body.parent] = p[body.parent] + states[i].Xup.T @ p[i]
+        for k, S_k, d in zip(body.v_index, S, S_dot[i], strict=True):
+            half, turn = (dIc[i] @ S_k) * 0.5, S_k.cross_force(p[i]) * 0.5
+            F, IdS_BS, BTS = Ic[i] @ S_k, Ic[i] @ d + half + turn, half - turn
+            for l, S_l in zip(body.v_index, S, strict=True):
+                C[l][k] = C[l][k] + S_l.dot(IdS_BS)
+            F, IdS_BS, BTS = X[i].T @ F, X[i].T @ IdS_BS, X[i].T @ BTS
+            for l, S_l, d_l in [] if body.parent == WORLD else carrying[body.parent]:
+                C[l][k] = C[l][k] + S_l.dot(IdS_BS)
+                C[k][l] = C[k][l] + d_l.dot(F) + S_l.dot(BTS)
+    return C
