@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kinetree.algorithms.declaration import algorithm
 from kinetree.algorithms.friction import friction_forces
 from kinetree.algorithms.rnea import FRAMES, Wrenches, body_wrenches, net_forces
+from kinetree.algorithms.system_level import system_level
 from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
 from kinetree.spatial import ArticulatedInertia, Force, Motion, Scalar
@@ -60,9 +61,11 @@ def aba(
     ----------
     RBDA Table 7.1, with the accelerations split as ``a = a_bias + Δa``: the first sweep finds the forces at zero
     joint acceleration as in Table 5.1, which leaves the articulated recursion without bias terms. A joint of
-    several degrees of freedom is eliminated column by column, as the chain of joints that it is.
+    several degrees of freedom is eliminated column by column, as the chain of joints that it is. Mimic joints tie
+    branches together, where the recursion does not reach: with them M is factorised (RBDA section 6.5).
     """
-    a, _ = articulated(model, q, v, [0.0] * model.nv, tau, f_ext, f_ext_frame, frozenset())
+    way = system_level if model.has_mimic_joints else articulated
+    a, _ = way(model, q, v, [0.0] * model.nv, tau, f_ext, f_ext_frame, frozenset())
     return a
 
 

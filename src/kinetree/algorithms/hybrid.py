@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kinetree.algorithms.aba import articulated
 from kinetree.algorithms.declaration import Joints, algorithm
 from kinetree.algorithms.rnea import FRAMES, Wrenches
+from kinetree.algorithms.system_level import system_level
 from kinetree.model import Model
 from kinetree.spatial import Scalar
 
@@ -15,7 +16,7 @@ from kinetree.spatial import Scalar
     "hybrid_dynamics",
     inputs={"q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",)},
     optional={"f_ext": ("nb", 6)},
-    options={"prescribed": Joints(), "f_ext_frame": FRAMES},
+    options={"prescribed": Joints(), "method": ("articulated", "system"), "f_ext_frame": FRAMES},
     outputs={"a": ("nv",), "tau": ("nv",)},
     joint_space=True,
 )
@@ -28,6 +29,7 @@ def hybrid_dynamics(
     f_ext: Wrenches | None = None,
     *,
     prescribed: Sequence[str] = (),
+    method: str = "articulated",
     f_ext_frame: str = "body",
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Accelerations and joint forces, where each joint has one of the two given.
@@ -46,6 +48,9 @@ def hybrid_dynamics(
         Wrench (n, f) exerted on each moving body (N·m, N), in the order of ``robot.body_names``.
     prescribed : sequence of str
         Names of the joints whose accelerations are given: all of them is inverse dynamics, none forward dynamics.
+    method : {"articulated", "system"}
+        The articulated-body recursion, O(n), or M(q) and its factors. They agree; with mimic joints the second is
+        taken always.
     f_ext_frame : {"body", "world"}
         Axes and reference point of f_ext: the body's frame, or the world's.
 
@@ -57,6 +62,7 @@ def hybrid_dynamics(
     References
     ----------
     RBDA section 9.2: a prescribed joint is a rigid one to the articulated-body recursion, and its acceleration is
-    part of the bias that the first sweep finds. O(n).
+    part of the bias that the first sweep finds.
     """
-    return articulated(model, q, v, a, tau, f_ext, f_ext_frame, frozenset(prescribed))
+    way = system_level if method == "system" or model.has_mimic_joints else articulated
+    return way(model, q, v, a, tau, f_ext, f_ext_frame, frozenset(prescribed))

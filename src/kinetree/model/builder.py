@@ -234,7 +234,12 @@ class ModelBuilder:
             assert isinstance(its, Mimic)
             joint = Mimic(own.joint, own.factor * its.factor, own.factor * its.offset + own.offset)
             spec = replace(spec, joint=joint, leader=leader.leader)
-        return spec
+        if not isinstance(spec.joint, Mimic):
+            return spec
+        f = spec.joint.factor  # what resists at the joint's own speed, f times the leader's, as the leader feels it
+        return replace(
+            spec, armature=f * f * spec.armature, damping=f * f * spec.damping, friction=abs(f) * spec.friction
+        )
 
     def _check_no_cycle(self, roots: list[str]) -> None:
         children: dict[str, list[str]] = {}

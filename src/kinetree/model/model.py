@@ -169,6 +169,11 @@ class Model:
         return len(self.bodies)
 
     @property
+    def has_mimic_joints(self) -> bool:
+        """Whether some coordinate moves more than one body."""
+        return len(self.joint_order) < self.nb
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the moving joints, in the order of q and v."""
         return tuple(self.bodies[i].joint_name for i in self.joint_order)

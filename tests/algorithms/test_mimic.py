@@ -1,0 +1,101 @@
+"""Mimic joints: one coordinate that moves several bodies, against the same tree without them (projection by G)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.dense import assert_close
+from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
+from kinetree.algorithms.hybrid import hybrid_dynamics
+from kinetree.joints import Helical, Joint, Prismatic, Revolute
+from kinetree.model import Model, ModelBuilder
+from kinetree.model.regroup import regrouped
+from kinetree.spatial import Inertia, Transform
+
+JOINTS: list[tuple[str, str, Joint, tuple[str, float, float] | None]] = [
+    # parent, name, type, what it follows; "b" and "e" hang in other branches than their leaders
+    ("base", "a", Revolute((0, 0, 1)), None),
+    ("a", "b", Revolute((0, 1, 0)), ("d", -0.7, 0.3)),
+    ("b", "c", Prismatic((1, 0, 0)), None),
+    ("a", "d", Revolute((0.3, 0.5, 1)), None),
+    ("d", "e", Prismatic((0, 1, 1)), ("c", 2.0, 0.1)),
+    ("e", "f", Helical((0, 0, 1), 0.2), ("b", 0.5, -0.2)),  # follows a follower
+    ("f", "g", Revolute((1, 0, 0)), None),
+]
+
+
+def tree(mimic: bool) -> Model:
+    rng = np.random.default_rng(5)
+    b = ModelBuilder("gripper")
+    b.add_link("base")
+    for parent, name, joint, leader in JOINTS:
+        A = rng.normal(size=(3, 3))
+        b.add_link(name, Inertia.from_com(rng.uniform(1, 2), rng.normal(size=3), A @ A.T + np.eye(3)))
+        X = Transform.placed(np.linalg.qr(rng.normal(size=(3, 3)))[0].tolist(), rng.normal(size=3).tolist())
+        b.add_joint(
+            name,
+            parent=parent,
+            child=name,
+            joint=joint,
+            placement=X,
+            armature=rng.uniform(0, 1),
+            mimic=leader if mimic else None,
+        )
+    return b.build(floating_base=True)
+
+
+FOLLOWING, FREE = tree(True), tree(False)
+NV = FOLLOWING.nv
+# the free tree's velocities from the following one's: base, a, b = -0.7 d, c, d, e = 2 c, f = -0.35 d, g
+G = np.zeros((FREE.nv, NV))
+G[:6, :6] = np.eye(6)
+for row, (column, factor) in enumerate([(6, 1), (8, -0.7), (7, 1), (8, 1), (7, 2), (8, -0.35), (9, 1)]):
+    G[6 + row, column] = factor
+OFFSET = np.array([0, 0.3, 0, 0, 0.1, 0.5 * 0.3 - 0.2, 0])
+
+
+def state(seed: int) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    quaternion = rng.normal(size=4)
+    q = np.r_[rng.normal(size=3), quaternion, rng.normal(size=NV - 6)]
+    q_free = np.r_[q[:7], G[6:, 6:] @ q[7:] + OFFSET]
+    return q, q_free, *rng.normal(size=(3, NV))
+
+
+@pytest.fixture(params=range(4))
+def case(request: pytest.FixtureRequest) -> tuple[np.ndarray, ...]:
+    return state(request.param)
+
+
+@pytest.mark.parametrize("model", [FOLLOWING, regrouped(FOLLOWING)], ids=["as given", "regrouped"])
+def test_everything_is_the_projection_by_g(case: tuple[np.ndarray, ...], model: Model) -> None:
+    q, q_free, v, a, tau = case
+    assert (model.nq, model.nv, model.nb) == (11, 10, 8)
+    projected = np.array(rnea(FREE, q_free, G @ v, G @ a))
+    # armature of a follower counts at its own speed, in the direction of the leader's
+    assert_close(rnea(model, q, v, a), G.T @ projected, ulps=200, scale=np.abs(projected).max())
+    assert_close(bias_forces(model, q, v), G.T @ bias_forces(FREE, q_free, G @ v), ulps=500)
+    assert_close(gravity_forces(model, q), G.T @ gravity_forces(FREE, q_free), ulps=200)
+    M = np.array(crba(model, q))
+    assert_close(M, G.T @ np.array(crba(FREE, q_free)) @ G, ulps=200)
+    h = np.array(bias_forces(model, q, v))
+    assert_close(aba(model, q, v, tau), np.linalg.solve(M, tau - h), ulps=4000)  # two solves of condition 1e2
+
+
+def test_forward_dynamics_undoes_inverse_dynamics(case: tuple[np.ndarray, ...]) -> None:
+    q, _, v, _, tau = case
+    assert_close(rnea(FOLLOWING, q, v, aba(FOLLOWING, q, v, tau)), tau, ulps=4000, scale=np.abs(tau).max())
+
+
+@pytest.mark.parametrize("prescribed", [(), ("a", "d"), ("root_joint", "c"), ("root_joint", "a", "c", "d", "g")])
+def test_hybrid_dynamics(case: tuple[np.ndarray, ...], prescribed: tuple[str, ...]) -> None:
+    q, _, v, a, _ = case
+    tau = np.array(rnea(FOLLOWING, q, v, a))
+    known = np.zeros(NV, bool)
+    for name in prescribed:
+        known[list(FOLLOWING.bodies[FOLLOWING.body_of_joint(name)].v_index)] = True
+    a_in, tau_in = np.where(known, a, np.nan), np.where(known, np.nan, tau)
+    a_out, tau_out = hybrid_dynamics(FOLLOWING, q, v, a_in, tau_in, prescribed=prescribed)
+    assert_close(a_out, a, ulps=20_000)  # the solve's condition number on forces of this size
+    assert_close(tau_out, tau, ulps=20_000)
