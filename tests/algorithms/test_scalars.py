@@ -12,19 +12,28 @@ import numpy as np
 import pytest
 
 from helpers.dense import assert_close
-from helpers.joints import MOVING
+from helpers.joints import EXAMPLES
 from helpers.trees import columns, page, random_states, random_tree
 from kinetree.algorithms import ALGORITHMS, Algorithm, aba, crba, rnea, shape_of
+from kinetree.algorithms.declaration import OneFrame
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia
 
-MODEL = random_tree(40, n=len(MOVING))
+ONE_OF_EACH = [row[-1] for row in EXAMPLES.values() if row[-1].nv > 0]
+MODEL = random_tree(40, n=len(ONE_OF_EACH), joints=ONE_OF_EACH)
+FRAMES = (f"link{len(ONE_OF_EACH) - 1}", "link0")
 algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=list(ALGORITHMS))
 
 
 def flat(value: Any) -> list[Any]:
     return [x for v in value for x in flat(v)] if isinstance(value, (list, tuple)) else [value]
+
+
+def options(algorithm: Algorithm) -> dict[str, Any]:
+    """Return a value for each option that must be given: a frame that many joints move, then another one."""
+    names = [name for name, option in algorithm.options.items() if isinstance(option, OneFrame) and option.required]
+    return dict(zip(names, FRAMES, strict=False))
 
 
 def states(algorithm: Algorithm, seed: int, size: int) -> list[np.ndarray]:
@@ -37,14 +46,17 @@ def states(algorithm: Algorithm, seed: int, size: int) -> list[np.ndarray]:
 
 def run(algorithm: Algorithm, arrays: list[np.ndarray], lead: tuple[int, ...]) -> np.ndarray:
     """Run the page on a batch with these leading axes; all outputs in one last axis."""
-    results = flat(algorithm.function(MODEL, *(columns(x, x.ndim - len(lead)) for x in arrays)))
+    arguments = (columns(x, x.ndim - len(lead)) for x in arrays)
+    results = flat(algorithm.function(MODEL, *arguments, **options(algorithm)))
     return np.stack([np.broadcast_to(x, lead) for x in results], axis=-1)
 
 
-def sensitivity(algorithm: Algorithm, arrays: list[np.ndarray]) -> float:
-    """Return how much an algorithm that solves with M may amplify rounding."""
-    solves = bool({"a", "H"} & set(algorithm.outputs)) or "inverse" in algorithm.name
-    return float(np.linalg.cond(page(crba, MODEL, arrays[0])).max()) if solves else 1.0
+def amplification(algorithm: Algorithm, arrays: list[np.ndarray]) -> float:
+    """Return by how much an algorithm amplifies a relative change of its inputs, and so, about, a rounding."""
+    rng, change = np.random.default_rng(0), 1e-9
+    before = run(algorithm, arrays, arrays[0].shape[:1])
+    after = run(algorithm, [x * (1 + change * rng.choice([-1, 1], x.shape)) for x in arrays], arrays[0].shape[:1])
+    return 1.0 + float(np.abs(after - before).max() / np.abs(before).max()) / change
 
 
 @algorithms
@@ -53,10 +65,10 @@ def test_floats_and_batches_agree(algorithm: Algorithm) -> None:
     many = run(algorithm, arrays, (7,))
     assert many.shape == (7, sum(math.prod(shape_of(s, MODEL)) for s in algorithm.outputs.values()))
     for k in range(7):
-        one = flat(algorithm.function(MODEL, *(x[k].tolist() for x in arrays)))
+        one = flat(algorithm.function(MODEL, *(x[k].tolist() for x in arrays), **options(algorithm)))
         assert {type(x) for x in one} == {float}
         # NumPy's sine may differ from the C library's in the last bit
-        assert_close(np.array(one), many[k], ulps=16 * sensitivity(algorithm, arrays))
+        assert_close(np.array(one), many[k], ulps=16 * amplification(algorithm, arrays))
 
 
 @algorithms
@@ -75,11 +87,11 @@ def test_casadi(algorithm: Algorithm) -> None:
         columns(np.array(casadi.vertsplit(s), dtype=object).reshape(x.shape[1:]), x.ndim - 1)
         for s, x in zip(symbols, arrays, strict=True)
     ]
-    f = casadi.Function("f", symbols, [casadi.vertcat(*flat(algorithm.function(MODEL, *nested)))])
+    f = casadi.Function("f", symbols, [casadi.vertcat(*flat(algorithm.function(MODEL, *nested, **options(algorithm))))])
     expected = run(algorithm, arrays, (3,))
     for k in range(3):
         got = np.array(f(*(x[k].ravel() for x in arrays))).ravel()
-        assert_close(got, expected[k], ulps=16 * sensitivity(algorithm, arrays))
+        assert_close(got, expected[k], ulps=16 * amplification(algorithm, arrays))
 
 
 @algorithms
@@ -88,7 +100,7 @@ def test_extended_precision(algorithm: Algorithm) -> None:
     arrays = states(algorithm, 4, 5)
     long = run(algorithm, [x.astype(np.longdouble) for x in arrays], (5,))
     assert long.dtype == np.longdouble
-    assert_close(run(algorithm, arrays, (5,)), long, ulps=30 * sensitivity(algorithm, arrays))
+    assert_close(run(algorithm, arrays, (5,)), long, ulps=50 * amplification(algorithm, arrays))
 
 
 def test_complex_numbers() -> None:

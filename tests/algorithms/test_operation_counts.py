@@ -1,0 +1,114 @@
+"""How many operations a robot's functions take: far below the published bounds, and no more than they did.
+
+The bounds are those of RBDA Table 10.1 for n revolute joints placed by Denavit–Hartenberg parameters, counted in
+multiplications and additions; a fused multiply-add is one of each. A change that raises a count on purpose raises
+it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.trees import random_inertia, random_placement
+from kinetree.joints import Revolute
+from kinetree.model import Model, ModelBuilder
+from kinetree.runtime.robot_function import ALGORITHMS, robot_function
+
+N = 7
+PUBLISHED = {
+    "inverse_dynamics": (200 * N - 40, 150 * N - 40),
+    "forward_dynamics": (300 * N - 200, 300 * N - 100),
+    "mass_matrix": (12 * N**2 + 100 * N, 7 * N**2 + 100 * N),
+}
+
+
+def chain(n: int, placement: Callable[[np.random.Generator], list[list[float]]]) -> Model:
+    """Return n revolute joints in a row with random inertias."""
+    rng = np.random.default_rng(0)
+    b = ModelBuilder("chain")
+    b.add_link("link0")
+    for k in range(1, n + 1):
+        b.add_link(f"link{k}", random_inertia(rng))
+        pose = placement(rng)
+        b.add_joint(f"j{k}", parent=f"link{k - 1}", child=f"link{k}", joint=Revolute(), placement=pose)
+    return b.build()
+
+
+def denavit_hartenberg(rng: np.random.Generator) -> list[list[float]]:
+    """Return a pose with random Denavit–Hartenberg parameters: the geometry of the published bounds."""
+    twist, a, d = rng.uniform(0.1, 1.0, 3)
+    c, s = np.cos(twist), np.sin(twist)
+    return [[1.0, 0.0, 0.0, a], [0.0, c, -s, -s * d], [0.0, s, c, c * d], [0.0, 0.0, 0.0, 1.0]]
+
+
+def any_pose(rng: np.random.Generator) -> list[list[float]]:
+    """Return a pose of twelve numbers, as a URDF may have it: more than the bounds are for."""
+    return random_placement(rng).tolist()
+
+
+MODELS = {
+    "DH chain": chain(N, denavit_hartenberg),
+    "any chain": chain(N, any_pose),
+    "panda": kt.load("panda").model,
+    "ur5": kt.load("ur5").model,
+}
+
+MOST = {
+    ("DH chain", "inverse_dynamics"): (533, 456),
+    ("DH chain", "forward_dynamics"): (1382, 1170),
+    ("DH chain", "mass_matrix"): (537, 433),
+    ("any chain", "inverse_dynamics"): (677, 571),
+    ("any chain", "forward_dynamics"): (1993, 1629),
+    ("any chain", "mass_matrix"): (882, 690),
+    ("panda", "inverse_dynamics"): (324, 306),
+    ("panda", "forward_dynamics"): (682, 644),
+    ("panda", "mass_matrix"): (188, 189),
+    ("ur5", "inverse_dynamics"): (177, 130),
+    ("ur5", "forward_dynamics"): (350, 278),
+    ("ur5", "mass_matrix"): (84, 80),
+}
+
+
+def count(model: Model, name: str) -> tuple[int, int]:
+    """Return multiplications (divisions and roots too) and additions, the sines and cosines left out."""
+    ops = robot_function(model, ALGORITHMS[name]).op_count
+    fused = sum(ops.get(op, 0) for op in ("fma", "fms", "fnma"))
+    products = sum(ops.get(op, 0) for op in ("mul", "div", "sqrt"))
+    sums = sum(ops.get(op, 0) for op in ("add", "sub"))
+    assert set(ops) <= {"fma", "fms", "fnma", "mul", "div", "sqrt", "add", "sub", "neg", "sin", "cos"}
+    return products + fused, sums + fused
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_chain_takes_far_fewer_than_the_published_bounds(name: str) -> None:
+    products, sums = count(MODELS["DH chain"], name)
+    assert products < 0.75 * PUBLISHED[name][0]
+    assert sums < 0.75 * PUBLISHED[name][1]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_panda_takes_less_than_two_fifths_of_them(name: str) -> None:
+    products, sums = count(MODELS["panda"], name)
+    assert products < 0.4 * PUBLISHED[name][0]
+    assert sums < 0.4 * PUBLISHED[name][1]
+
+
+@pytest.mark.parametrize(("robot", "name"), MOST)
+def test_no_more_operations_than_there_were(robot: str, name: str) -> None:
+    products, sums = count(MODELS[robot], name)
+    most = MOST[robot, name]
+    assert products <= most[0]
+    assert sums <= most[1]
+    assert products + sums > 0.9 * sum(most), "far fewer than before: lower the figures above"
+
+
+def test_the_cost_of_a_chain_is_linear() -> None:
+    """Twice the joints, twice the operations of inverse and forward dynamics."""
+
+    for name in ("inverse_dynamics", "forward_dynamics"):
+        ten, twenty, forty = (sum(count(chain(n, any_pose), name)) for n in (10, 20, 40))
+        assert forty - twenty == pytest.approx(2 * (twenty - ten), rel=0.02)
