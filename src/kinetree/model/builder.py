@@ -173,7 +173,7 @@ class ModelBuilder:
             placed: dict[str, _Placed] = {}
         else:
             placed = {root: _Placed(WORLD, pose)}
-        bodies, order = self._bodies(joints, placed)
+        bodies, order, base_inertia = self._bodies(joints, placed)
         frames = [Frame(link, placed[link].body, placed[link].X) for link in self._links]
         for name, (link, X) in self._frames.items():
             if link not in placed:
@@ -189,6 +189,8 @@ class ModelBuilder:
             len({k for b in bodies for k in b.v_index}),
             order,
             tuple(sorted({k for b in bodies if b.joint.actuated for k in b.v_index})),
+            root,
+            base_inertia,
         )
 
     def _root(self) -> str:
@@ -254,8 +256,10 @@ class ModelBuilder:
         if lost:
             raise ModelError(f"links {', '.join(map(repr, lost[:10]))} form a cycle that hangs on no root link")
 
-    def _bodies(self, joints: list[_JointSpec], placed: dict[str, _Placed]) -> tuple[list[Body], tuple[int, ...]]:
-        """Return the bodies, parents first and else in the order of the joints, and the order of the joints.
+    def _bodies(
+        self, joints: list[_JointSpec], placed: dict[str, _Placed]
+    ) -> tuple[list[Body], tuple[int, ...], Inertia]:
+        """Return the bodies, parents first and else in the order of the joints; that order; and the base's inertia.
 
         `placed` says where the links are that hang on no joint here, and in the end where every link is.
         """
@@ -266,6 +270,7 @@ class ModelBuilder:
         bodies: list[Body] = []
         inertias: list[Inertia] = []
         body_of_joint: dict[int, int] = {}
+        base = sum((place.X.T @ self._links[link] for link, place in placed.items()), Inertia.zero())
         placed.setdefault("", _Placed(WORLD, Transform.identity()))
         ready = [k for link in placed for k in waiting.get(link, ())]
         heapq.heapify(ready)
@@ -277,7 +282,9 @@ class ModelBuilder:
             inertia = self._links[spec.child]
             if isinstance(spec.joint, Fixed):
                 placed[spec.child] = _Placed(on.body, X)
-                if on.body != WORLD:
+                if on.body == WORLD:
+                    base = base + X.T @ inertia
+                else:
                     inertias[on.body] = inertias[on.body] + X.T @ inertia
             else:
                 placed[spec.child] = _Placed(len(bodies), Transform.identity())
@@ -296,7 +303,7 @@ class ModelBuilder:
         _check_sizes(bodies, inertias, placed)
         merged = [replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias, strict=True)]
         leading = (k for k in sorted(body_of_joint) if joints[k].leader is None)
-        return merged, tuple(body_of_joint[k] for k in leading)
+        return merged, tuple(body_of_joint[k] for k in leading), base
 
 
 def _check_sizes(bodies: list[Body], inertias: list[Inertia], placed: dict[str, _Placed]) -> None:

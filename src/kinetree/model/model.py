@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -149,6 +149,11 @@ class Model:
         The bodies in the order of their joints in q and v, which is that of the file; without mimic joints.
     actuated : tuple of int
         The velocity indices that have an actuator (``τ = B u`` with B the selection of them).
+    root : str
+        Name of the root link, a frame.
+    base_inertia : Inertia
+        Of the links fixed to the world, in the world's frame: no force depends on it, unless the robot is attached to
+        another one.
     friction : JointFriction
         Which friction forces count.
     """
@@ -161,6 +166,8 @@ class Model:
     nv: int
     joint_order: tuple[int, ...]
     actuated: tuple[int, ...]
+    root: str
+    base_inertia: Inertia
     friction: JointFriction = NO_FRICTION
 
     @property
@@ -238,7 +245,7 @@ class Model:
         rest = iter(numbers)
         return map_numbers(self, lambda _: next(rest))
 
-    def with_gravity(self, gravity: Sequence[Scalar]) -> Model:
+    def with_gravity(self, gravity: Iterable[Scalar]) -> Model:
         """Return the same robot under another gravity (m/s², world axes)."""
         return replace(self, gravity=Vec3.of(gravity))
 
@@ -252,6 +259,10 @@ class Model:
         text = repr(self.structure) + "|" + ",".join(float(x).hex() for x in self.numbers)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @property
+    def inertial_parameters(self) -> tuple[Scalar, ...]:
+        """The 10 nb inertial parameters, body after body, in the order of `Inertia.from_parameters`."""
+        return tuple(x for body in self.bodies for x in body.inertia)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.name, self.bodies, self.frames, self.gravity, self.nq, self.nv, self.joint_order, self.actuated)
-        return Model, (*fields, self.friction)
+        return Model, tuple(getattr(self, field.name) for field in fields(self))

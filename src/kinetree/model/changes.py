@@ -1,0 +1,151 @@
+"""Models made from models: joints locked, things attached, another base pose, other inertias."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from kinetree.errors import ModelError
+from kinetree.model.checks import as_transform, check_finite
+from kinetree.model.model import WORLD, Body, Frame, Model
+from kinetree.spatial import Inertia, Scalar, Transform
+
+
+def locked(model: Model, joints: Collection[str], q: Sequence[Scalar]) -> Model:
+    """Return the model with these joints fixed where they stand in q (nq); joints that mimic them are fixed too.
+
+    A body on a locked joint becomes part of the one that carries it. The other joints keep their order.
+    """
+    fixed_q = {k for name in joints for k in model.bodies[model.body_of_joint(name)].q_index}
+    place: list[tuple[int, Transform]] = []  # where each old body is now: the new body, and the transform to it
+    kept: list[Body] = []
+    inertias: list[Inertia] = []
+    base = model.base_inertia
+    new_index: dict[int, int] = {}
+    for i, body in enumerate(model.bodies):
+        on, X = (WORLD, Transform.identity()) if body.parent == WORLD else place[body.parent]
+        if fixed_q.isdisjoint(body.q_index):
+            place.append((len(kept), Transform.identity()))
+            new_index[i] = len(kept)
+            kept.append(replace(body, parent=on, X_T=body.X_T @ X))
+            inertias.append(body.inertia)
+            continue
+        X = model.jcalc(i, q).X_J @ body.X_T @ X
+        place.append((on, X))
+        if on == WORLD:
+            base = base + X.T @ body.inertia
+        else:
+            inertias[on] = inertias[on] + X.T @ body.inertia
+    bodies = [replace(body, inertia=inertia) for body, inertia in zip(kept, inertias, strict=True)]
+    frames = tuple(_rehung(frame, *place[frame.body]) if frame.body != WORLD else frame for frame in model.frames)
+    order = tuple(new_index[i] for i in model.joint_order if i in new_index)
+    return _renumbered(replace(model, bodies=tuple(bodies), frames=frames, joint_order=order, base_inertia=base))
+
+
+def _rehung(frame: Frame, body: int, X: Transform) -> Frame:
+    return Frame(frame.name, body, frame.X @ X)
+
+
+def _renumbered(model: Model) -> Model:
+    """Return the model with its entries in q and v numbered anew, in the order of `joint_order`."""
+    q_new: dict[int, int] = {}
+    v_new: dict[int, int] = {}
+    for i in model.joint_order:
+        for old in model.bodies[i].q_index:
+            q_new[old] = len(q_new)
+        for old in model.bodies[i].v_index:
+            v_new[old] = len(v_new)
+    bodies = tuple(
+        replace(body, q_index=tuple(q_new[k] for k in body.q_index), v_index=tuple(v_new[k] for k in body.v_index))
+        for body in model.bodies
+    )
+    actuated = tuple(v_new[k] for k in model.actuated if k in v_new)
+    return replace(model, bodies=bodies, nq=len(q_new), nv=len(v_new), actuated=actuated)
+
+
+def with_payload(model: Model, inertia: Inertia, frame: str) -> Model:
+    """Return the model with a rigid load fixed to a frame, its inertia given in that frame."""
+    at = model.frame(frame)
+    check_finite("the payload's inertia", inertia)
+    added = at.X.T @ inertia
+    if at.body == WORLD:
+        return replace(model, base_inertia=model.base_inertia + added)
+    bodies = list(model.bodies)
+    bodies[at.body] = replace(bodies[at.body], inertia=bodies[at.body].inertia + added)
+    return replace(model, bodies=tuple(bodies))
+
+
+def with_attached(model: Model, other: Model, frame: str, placement: Transform, prefix: str) -> Model:
+    """Return the model with another one (of a fixed base) standing on a frame, at this placement in it.
+
+    The other's joints come after the model's own in q and v. Its names get the prefix.
+    """
+    at = model.frame(frame)
+    to_root = placement @ at.X
+    own_base = other.frame(other.root).X
+    to_world_of_other = own_base.inverse() @ to_root
+    nb, nq, nv = model.nb, model.nq, model.nv
+
+    def moved(body: Body) -> Body:
+        on_base = body.parent == WORLD
+        return replace(
+            body,
+            name=prefix + body.name,
+            joint_name=prefix + body.joint_name,
+            parent=at.body if on_base else body.parent + nb,
+            X_T=body.X_T @ to_world_of_other if on_base else body.X_T,
+            q_index=tuple(k + nq for k in body.q_index),
+            v_index=tuple(k + nv for k in body.v_index),
+        )
+
+    frames = tuple(
+        Frame(prefix + f.name, at.body, f.X @ to_world_of_other)
+        if f.body == WORLD
+        else Frame(prefix + f.name, f.body + nb, f.X)
+        for f in other.frames
+    )
+    _check_new("joint", model.joint_names, [prefix + body.joint_name for body in other.bodies])
+    _check_new("frame", model.frame_names, [f.name for f in frames])
+    carrier = replace(
+        model,
+        bodies=(*model.bodies, *map(moved, other.bodies)),
+        frames=(*model.frames, *frames),
+        nq=nq + other.nq,
+        nv=nv + other.nv,
+        joint_order=(*model.joint_order, *(i + nb for i in other.joint_order)),
+        actuated=(*model.actuated, *(k + nv for k in other.actuated)),
+    )
+    base = other.base_inertia
+    return carrier if base == Inertia.zero() else with_payload(carrier, _seen_from(base, own_base), prefix + other.root)
+
+
+def _seen_from(inertia: Inertia, X: Transform) -> Inertia:
+    """Return an inertia given in a frame A in the frame B that X leads to."""
+    return X.inverse().T @ inertia
+
+
+def _check_new(kind: str, there: Sequence[str], coming: Sequence[str]) -> None:
+    both = sorted(set(there) & set(coming))
+    if both:
+        raise ModelError(f"both robots have a {kind} named {both[0]!r}: give a prefix for the attached one")
+
+
+def with_base_pose(model: Model, pose: Transform | Sequence[Sequence[Scalar]]) -> Model:
+    """Return the model with its root link at this pose in the world; for a fixed base."""
+    root = model.frame(model.root)
+    if root.body != WORLD:
+        raise ModelError("a floating base has its pose in q: with_base_pose is for a fixed base")
+    change = root.X.inverse() @ as_transform(pose, "base_pose")
+    bodies = tuple(replace(b, X_T=b.X_T @ change) if b.parent == WORLD else b for b in model.bodies)
+    frames = tuple(Frame(f.name, WORLD, f.X @ change) if f.body == WORLD else f for f in model.frames)
+    return replace(model, bodies=bodies, frames=frames, base_inertia=change.T @ model.base_inertia)
+
+
+def with_inertial_parameters(model: Model, parameters: Sequence[Scalar]) -> Model:
+    """Return the model with these 10 nb inertial parameters, in the order of `Model.inertial_parameters`."""
+    if len(parameters) != 10 * model.nb:
+        raise ModelError(f"{len(parameters)} inertial parameters given; {model.nb} bodies have {10 * model.nb}")
+    check_finite("inertial_parameters", parameters)
+    tens = [parameters[10 * i : 10 * i + 10] for i in range(model.nb)]
+    bodies = (replace(body, inertia=Inertia.from_parameters(ten)) for body, ten in zip(model.bodies, tens, strict=True))
+    return replace(model, bodies=tuple(bodies))

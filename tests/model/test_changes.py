@@ -1,0 +1,171 @@
+"""Robots made from robots: locked joints, payloads, attached robots, another base, other inertias."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.dense import assert_close
+from helpers.trees import random_tree
+from kinetree.algorithms import crba, forward_kinematics, rnea
+from kinetree.joints import Prismatic, Revolute
+from kinetree.model import Model, changes
+from kinetree.spatial import Inertia, Transform
+
+
+def numbers(rng: np.random.Generator) -> tuple[Inertia, np.ndarray]:
+    A = rng.normal(size=(3, 3))
+    pose = np.eye(4)
+    pose[:3, :3] = np.linalg.qr(A)[0] * np.sign(np.linalg.det(np.linalg.qr(A)[0]))
+    pose[:3, 3] = rng.normal(size=3)
+    return Inertia.from_com(rng.uniform(1, 2), rng.normal(size=3), A @ A.T + np.eye(3)), pose
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_locked_robot_is_the_robot_with_those_joints_at_rest(seed: int) -> None:
+    model = random_tree(seed, 9)
+    robot = kt.Robot(model)
+    rng = np.random.default_rng(seed)
+    names = list(rng.choice(robot.joint_names, 4, replace=False))
+    q, v, a = robot.random_state(seed)
+    small = robot.lock(names, q)
+    kept = np.concatenate([np.r_[robot.joint(n).v_slice] for n in robot.joint_names if n not in names])
+    kept_q = np.concatenate([np.r_[robot.joint(n).q_slice] for n in robot.joint_names if n not in names])
+    assert small.joint_names == tuple(n for n in robot.joint_names if n not in names)
+    assert (small.nq, small.nv) == (len(kept_q), len(kept))
+    still = np.zeros(robot.nv)
+    still[kept] = 1
+    full = np.array(rnea(model, q, v * still, a * still))
+    assert_close(rnea(small.model, q[kept_q], v[kept], a[kept]), full[kept], ulps=300, scale=np.abs(full).max())
+    M = np.array(crba(model, q))
+    assert_close(crba(small.model, q[kept_q]), M[np.ix_(kept, kept)], ulps=300, scale=np.abs(M).max())
+    assert small.frame_names == robot.frame_names
+    for name in robot.frame_names:
+        assert_close(world_pose(small.model, name, q[kept_q]), world_pose(model, name, q), ulps=300, scale=10.0)
+
+
+def world_pose(model: Model, frame: str, q: np.ndarray) -> np.ndarray:
+    at = model.frame(frame)
+    local = np.array(at.X.placement)
+    return local if at.body < 0 else np.array(forward_kinematics(model, list(q))[at.body]) @ local
+
+
+def test_locking_a_leader_locks_its_followers() -> None:
+    b = kt.ModelBuilder()
+    for name in ("base", "x", "y", "z"):
+        b.add_link(name, Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
+    b.add_joint("lead", parent="base", child="x", joint=Prismatic((1, 0, 0)))
+    b.add_joint("follow", parent="base", child="y", joint=Prismatic((0, 1, 0)), mimic=("lead", -1.0, 0.5))
+    b.add_joint("other", parent="y", child="z", joint=Revolute((0, 0, 1)))
+    robot = kt.Robot(b.build()).lock(["lead"], [0.2, 0.0])
+    assert (robot.joint_names, robot.nb) == (("other",), 1)
+    assert robot.model.frame("y").X.r.y == pytest.approx(0.3)
+
+
+def arm(prefix: str, links: int, seed: int, builder: kt.ModelBuilder, root: str) -> None:
+    rng = np.random.default_rng(seed)
+    for k in range(links):
+        inertia, pose = numbers(rng)
+        builder.add_link(f"{prefix}{k}", inertia)
+        joint = Revolute(rng.normal(size=3))
+        parent = root if k == 0 else f"{prefix}{k - 1}"
+        builder.add_joint(f"j{prefix}{k}", parent=parent, child=f"{prefix}{k}", joint=joint, placement=pose)
+
+
+def test_attaching_is_building_in_one_piece() -> None:
+    palm, at = numbers(np.random.default_rng(3))
+    tool_pose = numbers(np.random.default_rng(4))[1]
+    base_pose = numbers(np.random.default_rng(5))[1]
+    whole, body, hand = kt.ModelBuilder(), kt.ModelBuilder(), kt.ModelBuilder()
+    for b in (whole, body):
+        b.add_link("base")
+        arm("a", 3, 1, b, "base")
+        b.add_frame("tool", link="a2", placement=tool_pose)
+    whole.add_link("palm", palm)
+    whole.add_joint("mount", parent="a2", child="palm", joint=kt.joints.Fixed(), placement=tool_pose @ at)
+    arm("f", 2, 2, whole, "palm")
+    hand.add_link("palm", palm)
+    arm("f", 2, 2, hand, "palm")
+    one = kt.Robot(whole.build())
+    # where the hand stands in its own world makes no difference
+    two = kt.Robot(body.build()).attach(kt.Robot(hand.build(base_pose=base_pose)), "tool", placement=at)
+    assert two.joint_names == one.joint_names
+    assert set(two.frame_names) == set(one.frame_names)
+    q, v, a = one.random_state(1)
+    assert_close(rnea(two.model, q, v, a), rnea(one.model, q, v, a), ulps=300)
+    for name in one.frame_names:
+        assert_close(world_pose(two.model, name, q), world_pose(one.model, name, q), ulps=100, scale=10.0)
+
+
+def test_names_must_differ() -> None:
+    panda = kt.load("panda")
+    with pytest.raises(kt.ModelError, match="both robots have a joint named 'panda_joint1': give a prefix"):
+        panda.attach(panda, "panda_hand")
+    two = panda.attach(panda, "panda_hand", prefix="second_")
+    assert two.nv == 14
+    assert two.joint_names[7] == "second_panda_joint1"
+    with pytest.raises(kt.ModelError, match="no frame 'panda_hnd', did you mean 'panda_hand'"):
+        panda.attach(Inertia.zero(), "panda_hnd")
+    with pytest.raises(kt.ArgumentError, match="attach takes a Robot or an Inertia; str was given"):
+        panda.attach("hand", "panda_hand")
+
+
+def test_a_payload_is_a_link_fixed_to_the_frame() -> None:
+    load, pose = numbers(np.random.default_rng(7))
+    panda = kt.load("panda")
+    heavy = panda.attach(load, "panda_hand", placement=pose)
+    at = panda.model.frame("panda_hand")
+    expected = panda.model.bodies[at.body].inertia + (Transform.placed(pose[:3, :3], pose[:3, 3]) @ at.X).T @ load
+    assert_close(list(heavy.model.bodies[at.body].inertia), list(expected), ulps=50)
+    on_the_floor = panda.attach(load, panda.model.root)
+    assert on_the_floor.inertial_parameters.tolist() == panda.inertial_parameters.tolist()
+
+
+def test_another_base_pose() -> None:
+    _, first = numbers(np.random.default_rng(8))
+    _, second = numbers(np.random.default_rng(9))
+    b = kt.ModelBuilder()
+    b.add_link("base", Inertia.from_com(1.0, [0.1, 0.2, 0.3], np.eye(3)))
+    arm("a", 3, 1, b, "base")
+    moved = kt.Robot(b.build(base_pose=first)).with_base_pose(second)
+    there = kt.Robot(b.build(base_pose=second))
+    q, v, a = there.random_state(2)
+    assert_close(rnea(moved.model, q, v, a), rnea(there.model, q, v, a), ulps=300)
+    assert_close(list(moved.model.base_inertia), list(there.model.base_inertia), ulps=300)
+    with pytest.raises(kt.ModelError, match="a floating base has its pose in q"):
+        kt.load("g1").with_base_pose(np.eye(4))
+
+
+def test_inertial_parameters_go_out_and_in() -> None:
+    robot = kt.load("g1")
+    phi = robot.inertial_parameters
+    assert phi.shape == (10 * robot.nb,)
+    assert phi[10] == robot.model.bodies[1].inertia.m
+    assert robot.with_inertial_parameters(phi) == robot
+    assert robot.with_inertial_parameters(2 * phi).mass == pytest.approx(2 * robot.mass)
+    with pytest.raises(kt.ArgumentError, match="parameters has shape"):
+        robot.with_inertial_parameters(phi[1:])
+    with pytest.raises(kt.ModelError, match="nan"):
+        robot.with_inertial_parameters(np.full_like(phi, np.nan))
+
+
+def test_friction_counts_only_when_asked_for() -> None:
+    b = kt.ModelBuilder()
+    b.add_link("base")
+    b.add_link("a", Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
+    axis = Revolute((0, 0, 1))
+    b.add_joint(
+        "j", parent="base", child="a", joint=axis, damping=0.5, friction=2.0, rotor_inertia=1e-3, gear_ratio=100
+    )
+    robot = kt.Robot(b.build())
+    v = np.array([0.3])
+    frictionless = robot.inverse_dynamics([0.1], v, [2.0])
+    assert frictionless == pytest.approx([(1 + 0.01 + 10.0) * 2.0])
+    assert_close(robot.with_friction(coulomb=False).inverse_dynamics([0.1], v, [2.0]), frictionless + 0.5 * v, ulps=2)
+    both = robot.with_friction(smoothing=1e-9)
+    tau = both.inverse_dynamics([0.1], v, [2.0])
+    assert_close(tau, frictionless + 0.5 * v + 2.0, ulps=4)
+    assert_close(both.forward_dynamics([0.1], v, tau), [2.0], ulps=20)
+    with pytest.raises(kt.ArgumentError, match="smoothing must be a positive speed"):
+        robot.with_friction(smoothing=0)
