@@ -1,0 +1,148 @@
+"""Factors and inverse of the mass matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from test_mimic import FOLLOWING, state
+
+import kinetree as kt
+from helpers.dense import assert_close
+from helpers.joints import MOVING
+from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
+from helpers.trees import Array, columns, page, random_states, random_tree, stacked
+from kinetree.algorithms import ALGORITHMS, aba, crba
+from kinetree.algorithms.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
+from kinetree.errors import ModelError
+from kinetree.joints import Revolute
+from kinetree.model import WORLD, Model, ModelBuilder
+from kinetree.passes import optimize
+from kinetree.runtime.robot_function import traced
+
+trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
+
+
+def factors(model: Model, q: Array) -> tuple[Array, Array]:
+    L, D = mass_matrix_factor(model, columns(q))
+    return stacked(L, q.shape[:-1]), stacked(D, q.shape[:-1])
+
+
+def largest_condition(M: Array) -> float:
+    return float(np.linalg.cond(M).max())
+
+
+def carried(model: Model) -> Array:
+    """Return whether velocity k is that of a joint that carries, or is, the joint of velocity l: [l, k]."""
+    out = np.zeros((model.nv, model.nv), dtype=bool)
+    for body in model.bodies:
+        above: Any = body
+        while above is not None:
+            out[np.ix_(body.v_index, above.v_index)] = True
+            above = None if above.parent == WORLD else model.bodies[above.parent]
+    return out
+
+
+@trees
+def test_factors_give_the_mass_matrix(model: Model) -> None:
+    q, _, _ = random_states(model, 1)
+    L, D = factors(model, q)
+    assert_close(np.einsum("nki,nk,nkj->nij", L, D, L), page(crba, model, q), ulps=50)
+    assert (D > 0).all()
+    assert (np.diagonal(L, axis1=-2, axis2=-1) == 1.0).all()
+
+
+@trees
+def test_nothing_fills_in(model: Model) -> None:
+    """Also where a child's joint comes before its parent's in v."""
+    L, _ = factors(model, random_states(model, 2)[0])
+    assert not L[:, ~carried(model)].any()
+
+
+def test_embedded_robots_have_lower_triangular_factors() -> None:
+    for name in ("panda", "g1"):
+        model = kt.load(name).model
+        assert (np.triu(carried(model), 1).any(axis=0) <= np.isin(np.arange(model.nv), range(6))).all()
+        L, _ = factors(model, random_states(model, 3, size=1)[0])
+        assert not np.triu(L, 1).any()
+
+
+@trees
+def test_inverse(model: Model) -> None:
+    q, _, _ = random_states(model, 4)
+    M, M_inverse = page(crba, model, q), page(mass_matrix_inverse, model, q)
+    np.testing.assert_array_equal(M_inverse, np.swapaxes(M_inverse, -1, -2))
+    identity = np.broadcast_to(np.eye(model.nv), M.shape)
+    assert_close(M @ M_inverse, identity, ulps=largest_condition(M))
+
+
+@trees
+def test_solution_has_a_small_residual(model: Model) -> None:
+    """Backward stable: the error of M x is of the size of rounding, whatever the condition of M."""
+    q, b, _ = random_states(model, 5)
+    M, x = page(crba, model, q), page(solve_mass_matrix, model, q, b)
+    size = float((np.abs(M) @ np.abs(x)[..., None]).max())
+    assert_close(np.einsum("nij,nj->ni", M, x), b, ulps=50, scale=size)
+
+
+@trees
+def test_solution_is_the_forward_dynamics_at_rest_without_gravity(model: Model) -> None:
+    q, b, _ = random_states(model, 6)
+    weightless = model.with_gravity((0.0, 0.0, 0.0))
+    expected = page(aba, weightless, q, 0.0 * b, b)
+    assert_close(page(solve_mass_matrix, model, q, b), expected, ulps=2 * largest_condition(page(crba, model, q)))
+
+
+def upper(model: pin.Model, data: pin.Data, q: Array) -> Array:
+    """Return their inverse, of which only the upper half is computed."""
+    X = np.triu(pin.computeMinverse(model, data, q))
+    return X + np.triu(X, 1).T
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inverse_is_pinocchios(name: str) -> None:
+    their = oracle(name)
+    q, _, _ = random_states(their.ours, 7, size=8)
+    expected = on_rows(their, their.from_pin_v(evaluate(their, upper, q)))
+    condition = largest_condition(page(crba, their.ours, q))
+    assert_close(page(mass_matrix_inverse, their.ours, q), expected, ulps=2 * condition)
+
+
+def test_mimic_joints_couple_their_branches() -> None:
+    """The bodies of one coordinate hang in two branches, so that M has more entries than the tree."""
+    q = np.array([state(s)[0] for s in range(4)])
+    M = page(crba, FOLLOWING, q)
+    L, D = factors(FOLLOWING, q)
+    assert_close(np.einsum("nki,nk,nkj->nij", L, D, L), M, ulps=100)
+    identity = np.broadcast_to(np.eye(FOLLOWING.nv), M.shape)
+    assert_close(M @ page(mass_matrix_inverse, FOLLOWING, q), identity, ulps=largest_condition(M))
+
+
+def test_any_symmetric_matrix_of_the_model_factorises() -> None:
+    """The zeros are the matrix's own: a denser one than M fills in, and comes out right."""
+    model = random_tree(11, n=6)
+    A = np.random.default_rng(0).normal(size=(model.nv, model.nv))
+    M = A @ A.T + np.eye(model.nv)
+    _, _, L, D = ltdl(model, M.tolist())
+    assert_close(np.array(L).T * D @ np.array(L), M, ulps=200)
+
+
+def test_a_joint_that_moves_no_mass_is_named() -> None:
+    b = ModelBuilder("massless")
+    for link in ("base", "finger"):
+        b.add_link(link)
+    b.add_joint("knuckle", parent="base", child="finger", joint=Revolute((0, 0, 1)))
+    for name in ("mass_matrix_inverse", "mass_matrix_factor", "solve_mass_matrix"):
+        with pytest.raises(ModelError, match=r"'knuckle' moves no mass"):
+            traced(b.build(), ALGORITHMS[name], (), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "robot", "most"), [("mass_matrix_inverse", "g1", 10_500), ("solve_mass_matrix", "panda", 430)]
+)
+def test_the_sparsity_saves_operations(name: str, robot: str, most: int) -> None:
+    """A dense factorisation and inverse of G1's M alone, 35 by 35, takes more than 20,000."""
+    program = optimize(traced(kt.load(robot).model, ALGORITHMS[name], (), {}))
+    assert sum(program.op_count().values()) <= most

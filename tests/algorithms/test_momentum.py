@@ -1,0 +1,116 @@
+"""Momentum about the centre of mass, its matrix and their rates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from test_mimic import FOLLOWING, FREE, G, state
+
+import kinetree as kt
+from helpers.dense import assert_close
+from helpers.energy import poses
+from helpers.joints import MOVING
+from helpers.pinocchio_quantities import ANGULAR_FIRST, NAMES, evaluate, oracle
+from helpers.trees import STEP, Array, page, random_states, random_tree, rate
+from kinetree.algorithms import aba
+from kinetree.algorithms.momentum import (
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+    centroidal_momentum_matrix_rate,
+    centroidal_momentum_rate,
+)
+from kinetree.model import Model
+
+trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
+names = pytest.mark.parametrize("name", NAMES)
+
+
+def times(A: Array, x: Array) -> Array:
+    return np.einsum("...ij,...j->...i", A, x)
+
+
+@trees
+def test_matrix_times_velocity(model: Model) -> None:
+    q, v, a = random_states(model, 1)
+    A, A_dot = page(centroidal_momentum_matrix, model, q), page(centroidal_momentum_matrix_rate, model, q, v)
+    assert_close(times(A, v), page(centroidal_momentum, model, q, v), ulps=100)
+    assert_close(times(A, a) + times(A_dot, v), page(centroidal_momentum_rate, model, q, v, a), ulps=100)
+
+
+@trees
+def test_rates_are_rates(model: Model) -> None:
+    q, v, a = random_states(model, 2)
+    expected = rate(lambda x: page(centroidal_momentum_matrix, model, x), model, q, v)
+    assert_close(page(centroidal_momentum_matrix_rate, model, q, v), expected, ulps=100)
+    along_q = rate(lambda x: page(centroidal_momentum, model, x, v), model, q, v)
+    along_v = page(centroidal_momentum, model, q, v + 1j * STEP * a).imag / STEP
+    assert_close(page(centroidal_momentum_rate, model, q, v, a), along_q + along_v, ulps=200)
+
+
+@trees
+def test_linear_momentum_moves_the_centre_of_mass(model: Model) -> None:
+    q, v, _ = random_states(model, 3)
+
+    def moment(x: Array) -> Array:
+        P = poses(model, x)
+        total = 0.0
+        for i, body in enumerate(model.bodies):
+            total = total + P[..., i, :3, :3] @ np.array(list(body.inertia.h)) + body.inertia.m * P[..., i, :3, 3]
+        return total
+
+    assert_close(page(centroidal_momentum, model, q, v)[..., 3:], rate(moment, model, q, v), ulps=50)
+
+
+def test_a_free_robot_keeps_its_angular_momentum() -> None:
+    """Whatever its joints do: no moment acts about its centre of mass, and the only force is its weight."""
+    model = kt.load("g1").model
+    q, v, tau = random_states(model, 4, size=4)
+    tau[:, :6] = 0.0
+    got = page(centroidal_momentum_rate, model, q, v, page(aba, model, q, v, tau))
+    weight = sum(body.inertia.m for body in model.bodies) * np.array(list(model.gravity))
+    size = np.abs(times(page(centroidal_momentum_matrix, model, q), page(aba, model, q, v, tau))).max()
+    assert_close(got, np.broadcast_to(np.r_[0.0, 0.0, 0.0, weight], (4, 6)), ulps=2000, scale=float(size))
+
+
+def test_far_from_the_worlds_origin_no_digit_is_lost() -> None:
+    model = kt.load("g1").model
+    q, v, a = random_states(model, 5, size=4)
+    far = q.copy()
+    far[:, :3] += [2.0**20, -(2.0**21), 2.0**19]
+    q[:, :3] = far[:, :3] - [2.0**20, -(2.0**21), 2.0**19]
+    for function, arrays in (
+        (centroidal_momentum, (v,)),
+        (centroidal_momentum_rate, (v, a)),
+        (centroidal_momentum_matrix, ()),
+        (centroidal_momentum_matrix_rate, (v,)),
+    ):
+        np.testing.assert_array_equal(page(function, model, far, *arrays), page(function, model, q, *arrays))
+
+
+@names
+def test_they_are_pinocchios(name: str) -> None:
+    their = oracle(name)
+    model = their.ours
+    q, v, a = random_states(model, 6, size=6)
+
+    def spatial(function: object) -> object:
+        return lambda *arguments: function(*arguments).np
+
+    h = evaluate(their, spatial(pin.computeCentroidalMomentum), q, v)[:, ANGULAR_FIRST]
+    h_dot = evaluate(their, spatial(pin.computeCentroidalMomentumTimeVariation), q, v, a)[:, ANGULAR_FIRST]
+    A = their.from_pin_v(evaluate(their, pin.computeCentroidalMap, q))[:, ANGULAR_FIRST]
+    A_dot = their.from_pin_v(evaluate(their, pin.dccrba, q, v))[:, ANGULAR_FIRST]
+    assert_close(page(centroidal_momentum, model, q, v), h, ulps=100)
+    assert_close(page(centroidal_momentum_rate, model, q, v, a), h_dot, ulps=100)
+    assert_close(page(centroidal_momentum_matrix, model, q), A, ulps=100)
+    assert_close(page(centroidal_momentum_matrix_rate, model, q, v), A_dot, ulps=100)
+
+
+def test_mimic_joints_project_the_matrix() -> None:
+    q, q_free, v, _, _ = (np.array(x) for x in zip(*(state(s) for s in range(4)), strict=True))
+    assert_close(
+        page(centroidal_momentum_matrix, FOLLOWING, q), page(centroidal_momentum_matrix, FREE, q_free) @ G, ulps=100
+    )
+    expected = page(centroidal_momentum_matrix_rate, FREE, q_free, v @ G.T) @ G
+    assert_close(page(centroidal_momentum_matrix_rate, FOLLOWING, q, v), expected, ulps=100)
