@@ -1,0 +1,249 @@
+"""What the maps to other libraries share: joints found by name, and velocities turned joint by joint."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.joints import Joint
+from kinetree.model import Body
+from kinetree.robot import Robot
+
+Array: TypeAlias = NDArray[np.float64]
+SWAP = [3, 4, 5, 0, 1, 2]
+"""Angular first to linear first, and back."""
+
+
+def same(q: Array) -> Array:
+    """Return q: a joint whose coordinates are the same in both libraries."""
+    return q
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a library makes of a joint type.
+
+    Attributes
+    ----------
+    nq : int
+        Coordinates of the joint there.
+    to_q, from_q : callable
+        Our coordinates (..., nq) as theirs, and back.
+    order : tuple of int
+        Which of our velocities each of theirs is.
+    world_axes : bool
+        Whether their first three velocities are the origin's velocity in the axes of the joint's frame, not the body's
+        (a free joint of MuJoCo).
+    """
+
+    nq: int
+    to_q: Callable[[Array], Array]
+    from_q: Callable[[Array], Array]
+    order: tuple[int, ...]
+    world_axes: bool = False
+
+    @classmethod
+    def plain(cls, joint: Joint) -> Rule:
+        """Return the rule for a joint with the same coordinates and velocities in both."""
+        return cls(joint.nq, same, same, tuple(range(joint.nv)))
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A joint, and where it is in both libraries."""
+
+    rule: Rule
+    q: list[int]  # our entries
+    v: list[int]  # ours, in their order
+    their_q: slice
+    their_v: slice
+
+
+class Convention(ABC):
+    """The map between the states of a robot here and in another library.
+
+    Every method takes the configuration first, in the library's coordinates where the other arguments are: ``to_…``
+    takes kinetree's and returns theirs, ``from_…`` the other way round. All take leading batch axes that broadcast.
+
+    Attributes
+    ----------
+    robot : Robot
+    nq, nv : int
+        Lengths of q and v in the other library.
+    """
+
+    library: ClassVar[str]
+
+    def __init__(self, robot: Robot, joint_names: Sequence[str]) -> None:
+        self.robot = robot
+        self._slots: list[Slot] = []
+        self.nq = self.nv = 0
+        for body in matched(robot, joint_names, self.library):
+            rule, n = self._rule(body), len(body.v_index)
+            self._slots.append(
+                Slot(
+                    rule,
+                    list(body.q_index),
+                    [body.v_index[k] for k in rule.order],
+                    slice(self.nq, self.nq + rule.nq),
+                    slice(self.nv, self.nv + n),
+                )
+            )
+            self.nq, self.nv = self.nq + rule.nq, self.nv + n
+
+    @abstractmethod
+    def _rule(self, body: Body) -> Rule:
+        """Return what the library makes of this body's joint."""
+
+    def _refuse(self, body: Body, why: str = "") -> ArgumentError:
+        kind = type(body.joint).__name__
+        return ArgumentError(f"{self.library} has no joint like {body.joint_name!r} ({kind}){why}")
+
+    # -- states -------------------------------------------------------------------------------------------------
+
+    def to_q(self, q: ArrayLike) -> Array:
+        """Return the configuration (..., nq) in their coordinates."""
+        ours = checked("q", q, self.robot.nq)
+        out = np.empty((*ours.shape[:-1], self.nq))
+        for slot in self._slots:
+            out[..., slot.their_q] = slot.rule.to_q(ours[..., slot.q])
+        return out
+
+    def from_q(self, q: ArrayLike) -> Array:
+        """Return the configuration (..., robot.nq) for theirs."""
+        theirs = checked(f"{self.library}'s q", q, self.nq)
+        out = np.empty((*theirs.shape[:-1], self.robot.nq))
+        for slot in self._slots:
+            out[..., slot.q] = slot.rule.from_q(theirs[..., slot.their_q])
+        return out
+
+    def to_v(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return the velocity (..., nv) in their coordinates."""
+        return self._turn(checked("q", q, self.robot.nq), checked("v", v, self.robot.nv))
+
+    def from_v(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return the velocity (..., robot.nv) for theirs."""
+        return self._turn_back(self.from_q(q), checked(f"{self.library}'s v", v, self.nv))
+
+    def to_a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return the acceleration (..., nv): the rate of their v."""
+        ours, rate = checked("v", v, self.robot.nv), checked("a", a, self.robot.nv)
+        return self._turn(checked("q", q, self.robot.nq), rate + self._spin(ours))
+
+    def from_a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return the acceleration (..., robot.nv) for theirs."""
+        back = self._turn_back(self.from_q(q), checked(f"{self.library}'s a", a, self.nv))
+        return back - self._spin(self.from_v(q, v))
+
+    def to_tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Return the joint forces (..., nv); the power ``tau · v`` is the same."""
+        return self._turn(checked("q", q, self.robot.nq), checked("tau", tau, self.robot.nv))
+
+    def from_tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Return the joint forces (..., robot.nv) for theirs."""
+        return self._turn_back(self.from_q(q), checked(f"{self.library}'s tau", tau, self.nv))
+
+    def to_jacobian(self, q: ArrayLike, J: ArrayLike) -> Array:
+        """Return a Jacobian (..., 6, nv) with their rows, linear first, and for their velocities."""
+        ours = checked("q", q, self.robot.nq)[..., None, :]
+        return self._turn(ours, checked("J", J, 6, self.robot.nv)[..., SWAP, :])
+
+    def from_jacobian(self, q: ArrayLike, J: ArrayLike) -> Array:
+        """Return a Jacobian (..., 6, robot.nv), angular rows first, for theirs."""
+        ours = self.from_q(q)[..., None, :]
+        return self._turn_back(ours, checked(f"{self.library}'s J", J, 6, self.nv)[..., SWAP, :])
+
+    # The matrix from our velocities to theirs is orthogonal: permutations, and rotations of a free body's velocity. So
+    # one map serves velocities, forces and the rows of a Jacobian.
+
+    def _turn(self, q: Array, x: Array) -> Array:
+        lead = leading(q, x)
+        out = np.empty((*lead, self.nv))
+        for slot in self._slots:
+            part = x[..., slot.v]
+            if slot.rule.world_axes:
+                part = np.concatenate(together(rotate(q[..., slot.q[3:]], part[..., :3]), part[..., 3:]), axis=-1)
+            out[..., slot.their_v] = part
+        return out
+
+    def _turn_back(self, q: Array, x: Array) -> Array:
+        lead = leading(q, x)
+        out = np.empty((*lead, self.robot.nv))
+        for slot in self._slots:
+            part = x[..., slot.their_v]
+            if slot.rule.world_axes:
+                unturned = rotate(q[..., slot.q[3:]] * [-1.0, -1.0, -1.0, 1.0], part[..., :3])
+                part = np.concatenate(together(unturned, part[..., 3:]), axis=-1)
+            out[..., slot.v] = part
+        return out
+
+    def _spin(self, v: Array) -> Array:
+        """Return what the body's turning adds to the rate of a velocity in fixed axes: ω × v."""
+        out = np.zeros_like(v)
+        for slot in self._slots:
+            if slot.rule.world_axes:
+                out[..., slot.v[:3]] = np.cross(v[..., slot.v[3:]], v[..., slot.v[:3]])
+        return out
+
+
+def matched(robot: Robot, names: Sequence[str], library: str) -> list[Body]:
+    """Return the bodies of these joints, which must be all joints of the robot, each once.
+
+    Raises
+    ------
+    ArgumentError
+        With the names that are missing, unknown or there twice.
+    """
+    known = robot.joint_names
+    for name in names:
+        if name not in known:
+            raise ArgumentError(
+                f"{library}: " + unknown_name("joint", name, known) + "; rename={their name: ours} helps"
+            )
+    twice = sorted({name for name in names if names.count(name) > 1})
+    missing = [name for name in known if name not in names]
+    if twice or missing:
+        what = f"has {twice} twice" if twice else f"lacks {missing}"
+        raise ArgumentError(f"{library}: the list of joints {what}; this robot's are {list(known)}")
+    return [robot.model.bodies[robot.model.body_of_joint(name)] for name in names]
+
+
+def checked(name: str, value: ArrayLike, *shape: int) -> Array:
+    """Return the value as an array whose last axes have this shape."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name} must be an array of numbers: {error}") from None
+    if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+        wanted = ", ".join(map(str, shape))
+        raise ArgumentError(f"{name} has shape {array.shape}, (..., {wanted}) is needed")
+    return array
+
+
+def leading(*arrays: Array) -> tuple[int, ...]:
+    """Return the shape that the leading axes broadcast to (all but the last)."""
+    try:
+        return np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+    except ValueError:
+        shapes = " and ".join(str(x.shape) for x in arrays)
+        raise ArgumentError(f"arrays of the shapes {shapes} do not broadcast") from None
+
+
+def together(*arrays: Array) -> list[Array]:
+    """Return the arrays with the same leading axes, to be joined along the last."""
+    lead = leading(*arrays)
+    return [np.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays]
+
+
+def rotate(quaternion: Array, x: Array) -> Array:
+    """Return R x for the rotation R of a quaternion (x, y, z, w) of any norm but zero."""
+    u, w = quaternion[..., :3], quaternion[..., 3:]
+    t = np.cross(u, x) * (2.0 / np.sum(quaternion * quaternion, axis=-1, keepdims=True))
+    out: Array = x + w * t + np.cross(u, t)
+    return out

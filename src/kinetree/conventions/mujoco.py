@@ -1,0 +1,143 @@
+"""MuJoCo's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.conventions.base import SWAP, Array, Convention, Rule, checked
+from kinetree.errors import ArgumentError
+from kinetree.joints import Continuous, FreeFlyer, Prismatic, Revolute, Spherical
+from kinetree.model import WORLD, Body
+from kinetree.robot import Robot
+from kinetree.spatial import Transform
+
+FREE = 0  # mjJNT_FREE
+QUATERNION_TO, QUATERNION_FROM = [3, 0, 1, 2], [1, 2, 3, 0]
+
+
+class MuJoCo(Convention):
+    """The states of a robot in MuJoCo: ``qpos, qvel, qacc, qfrc, xfrc_applied``.
+
+    - Quaternions are (w, x, y, z).
+    - A free joint's velocity is linear first: the origin's velocity in the *world's* axes, and ω in the body's. So its
+      acceleration is the origin's (not the spatial one), in the world's axes.
+    - Jacobians are ``np.vstack([jacp, jacr])`` of ``mj_jac``: ours are those in "aligned" axes.
+
+    Parameters
+    ----------
+    robot : Robot
+    model : mujoco.MjModel or sequence of str
+        The robot there, or the names of its joints in their order (without bodies, so without f_ext).
+    rename : mapping, optional
+        From the names of joints there to those here, where they differ. The free joint of a model needs none.
+
+    Raises
+    ------
+    ArgumentError
+        If the joints are not the same, or MuJoCo has no such joint.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("go2")
+    >>> mj = MuJoCo(robot, robot.joint_names)
+    >>> print(mj.to_q(robot.neutral())[:7])
+    [0. 0. 0. 1. 0. 0. 0.]
+    """
+
+    library: ClassVar[str] = "MuJoCo"
+
+    def __init__(self, robot: Robot, model: Any, rename: Mapping[str, str] | None = None) -> None:
+        renamed = rename or {}
+        if isinstance(model, Sequence) and not isinstance(model, str):
+            super().__init__(robot, [renamed.get(name, name) for name in model])
+            self.body_names: list[str] | None = None
+            return
+        if not hasattr(model, "njnt"):
+            raise ArgumentError(f"MuJoCo takes an MjModel or the names of joints; {type(model).__name__} was given")
+        names = [str(model.joint(i).name) for i in range(model.njnt)]
+        ours = [body.joint_name for body in robot.model.bodies if isinstance(body.joint, FreeFlyer)]
+        free = [i for i in range(model.njnt) if model.jnt_type[i] == FREE]
+        if len(ours) == len(free) == 1:
+            renamed = {names[free[0]]: ours[0], **renamed}
+        super().__init__(robot, [renamed.get(name, name) for name in names])
+        if (self.nq, self.nv) != (model.nq, model.nv):
+            raise ArgumentError(
+                f"MuJoCo: nq = {model.nq} and nv = {model.nv} there, the robot would have {self.nq} and {self.nv}"
+            )
+        self.body_names = [str(model.body(i).name) for i in range(model.nbody)]
+        self._body_com = np.array(model.body_ipos, dtype=np.float64)
+
+    def _rule(self, body: Body) -> Rule:
+        joint = body.joint
+        if isinstance(joint, FreeFlyer):
+            if body.parent != WORLD or Transform.identity() != body.X_T:
+                raise self._refuse(body, ": a free joint there starts from the world's origin")
+            return Rule(7, _free_to, _free_from, tuple(SWAP), world_axes=True)
+        if isinstance(joint, Spherical):
+            return Rule(4, _ball_to, _ball_from, (0, 1, 2))
+        if isinstance(joint, (Revolute, Continuous, Prismatic)):
+            return Rule.plain(joint)
+        raise self._refuse(body)
+
+    def to_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
+        """Return ``xfrc_applied`` (..., nbody, 6): ``(f, n)`` in the world's axes, about the bodies' centres of mass.
+
+        f_ext is that of ``f_ext_frame="body"``. The bodies there must be named as here.
+        """
+        rows, coms = self._rows()
+        ours = checked("f_ext", f_ext, self.robot.nb, 6)
+        n, f = ours[..., :3], ours[..., 3:]
+        R = self._rotations(checked("q", q, self.robot.nq))
+        there = np.concatenate([f, n - np.cross(coms, f)], axis=-1).reshape(*ours.shape[:-1], 2, 3)
+        turned = np.einsum("...bij,...bkj->...bki", R, there)
+        out = np.zeros((*turned.shape[:-3], len(self.body_names or ()), 6))
+        out[..., rows, :] = turned.reshape(*turned.shape[:-2], 6)
+        return out
+
+    def from_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
+        """Return external wrenches (..., nb, 6) in the bodies' frames for ``xfrc_applied`` (..., nbody, 6)."""
+        rows, coms = self._rows()
+        theirs = checked("xfrc_applied", f_ext, len(self.body_names or ()), 6)
+        others = [
+            name for i, name in enumerate(self.body_names or ()) if i > 0 and i not in rows and theirs[..., i, :].any()
+        ]
+        if others:
+            raise ArgumentError(f"xfrc_applied acts on bodies that are part of others here: {others}")
+        parts = theirs[..., rows, :].reshape(*theirs.shape[:-2], len(rows), 2, 3)
+        f, n = np.moveaxis(np.einsum("...bji,...bkj->...bki", self._rotations(self.from_q(q)), parts), -2, 0)
+        return np.concatenate([n + np.cross(coms, f), f], axis=-1)
+
+    def _rows(self) -> tuple[list[int], Array]:
+        """Return where our bodies are there, and their centres of mass."""
+        if self.body_names is None:
+            raise ArgumentError("MuJoCo: xfrc_applied needs the bodies: make MuJoCo(robot, model) from an MjModel")
+        missing = [name for name in self.robot.body_names if name not in self.body_names]
+        if missing:
+            raise ArgumentError(f"MuJoCo: no bodies are named {missing} there; it has {self.body_names}")
+        rows = [self.body_names.index(name) for name in self.robot.body_names]
+        return rows, self._body_com[rows]
+
+    def _rotations(self, q: Array) -> Array:
+        poses: Array = self.robot.forward_kinematics(q)
+        return poses[..., :3, :3]
+
+
+def _ball_to(q: Array) -> Array:
+    return q[..., QUATERNION_TO]
+
+
+def _ball_from(q: Array) -> Array:
+    return q[..., QUATERNION_FROM]
+
+
+def _free_to(q: Array) -> Array:
+    return np.concatenate([q[..., :3], _ball_to(q[..., 3:])], axis=-1)
+
+
+def _free_from(q: Array) -> Array:
+    return np.concatenate([q[..., :3], _ball_from(q[..., 3:])], axis=-1)

@@ -1,0 +1,200 @@
+"""Pinocchio itself says whether states, forces and Jacobians mean the same there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import kinetree as kt
+from helpers.dense import assert_close
+from helpers.pinocchio_oracle import build
+from helpers.trees import page, random_states, random_tree
+from kinetree.algorithms import crba, forward_kinematics, rnea
+from kinetree.conventions import Pinocchio
+from kinetree.errors import ArgumentError
+from kinetree.joints import Continuous, FreeFlyer, Helical, Planar, Prismatic, Revolute, RollPitchYaw, Spherical
+from kinetree.model import ModelBuilder
+from kinetree.robot import Robot
+from kinetree.robots import embedded_text
+
+SHARED = (
+    FreeFlyer(),
+    Revolute((0.6, -0.3, 0.7)),
+    Prismatic((0, 1, 0)),
+    Spherical(),
+    Planar(),
+    Helical((0, 0, 1), 0.1),
+    Continuous((1, 0, 0)),
+)
+
+
+def pair(seed: int) -> tuple[Robot, pin.Model, Pinocchio]:
+    """Return a random tree here and there (its joints in another order), and the map; armature is none."""
+    model = random_tree(seed, n=9, joints=SHARED, armature=False)
+    theirs = build(model).theirs
+    robot = Robot(model)
+    return robot, theirs, Pinocchio(robot, theirs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_same_motion_same_forces(seed: int) -> None:
+    """Pinocchio's RNEA of the converted state gives the converted forces, external wrenches included."""
+    robot, theirs, to = pair(seed)
+    q, v, a = random_states(robot.model, seed, size=5)
+    f_ext = np.random.default_rng(seed).normal(size=(5, robot.nb, 6))
+    data = theirs.createData()
+    arrays = to.to_q(q), to.to_v(q, v), to.to_a(q, v, a), to.to_f_ext(q, f_ext)
+    tau = [pin.rnea(theirs, data, *x[:3], [pin.Force(f) for f in x[3]]) for x in zip(*arrays, strict=True)]
+    assert_close(to.to_tau(q, page(rnea, robot.model, q, v, a, f_ext=f_ext)), tau, ulps=300)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_there_and_back(seed: int) -> None:
+    robot, _, to = pair(seed)
+    q, v, a = random_states(robot.model, seed, size=(2, 3))
+    f_ext = np.random.default_rng(seed).normal(size=(2, 3, robot.nb, 6))
+    their_q, their_v = to.to_q(q), to.to_v(q, v)
+    # a turn of a circle is lost: compare where the bodies are
+    poses = [page(forward_kinematics, robot.model, x) for x in (q, to.from_q(their_q))]
+    assert_close(poses[1], poses[0], ulps=50)
+    np.testing.assert_array_equal(to.from_v(their_q, their_v), v)
+    np.testing.assert_array_equal(to.from_a(their_q, their_v, to.to_a(q, v, a)), a)
+    np.testing.assert_array_equal(to.from_tau(their_q, to.to_tau(q, v)), v)
+    np.testing.assert_array_equal(to.from_f_ext(their_q, to.to_f_ext(q, f_ext)), f_ext)
+
+
+def test_jacobians() -> None:
+    """Pinocchio's LOCAL Jacobian of each joint, its columns found by the mass matrix: Σ Jᵀ I J = M."""
+    robot, theirs, to = pair(4)
+    q, _, _ = random_states(robot.model, 4, size=1)
+    data = theirs.createData()
+    total = np.zeros((robot.nv, robot.nv))
+    pin.computeJointJacobians(theirs, data, to.to_q(q)[0])
+    from helpers.dense import of_inertia
+
+    for body in robot.model.bodies:
+        theirs_J = pin.getJointJacobian(theirs, data, theirs.getJointId(body.joint_name), pin.ReferenceFrame.LOCAL)
+        J = to.from_jacobian(to.to_q(q)[0], theirs_J)
+        np.testing.assert_array_equal(to.to_jacobian(q[0], J), theirs_J)
+        total += J.T @ of_inertia(body.inertia) @ J
+    assert_close(total, page(crba, robot.model, q)[0], ulps=300)
+
+
+def test_an_embedded_robot_read_by_both() -> None:
+    """A real file: Pinocchio sorts the joints as it likes, the free-flyer is named as here."""
+    robot = kt.load("g1")
+    theirs = pin.buildModelFromXML(embedded_text("g1"), pin.JointModelFreeFlyer())
+    to, data = Pinocchio(robot, theirs), theirs.createData()
+    q, v, a = robot.random_state(seed=0)
+    tau = pin.rnea(theirs, data, to.to_q(q), to.to_v(q, v), to.to_a(q, v, a))
+    assert_close(to.to_tau(q, robot.inverse_dynamics(q, v, a)), tau, ulps=300)
+
+
+CONTINUOUS = """<robot name='wheel'><link name='base'/>
+<link name='rim'><inertial><origin xyz='.5 0 0'/><mass value='1'/>
+  <inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link>
+<joint name='axle' type='continuous'><parent link='base'/><child link='rim'/><axis xyz='1 2 2'/></joint></robot>"""
+
+
+def test_continuous_joints_are_points_on_the_circle() -> None:
+    robot, theirs = kt.load(CONTINUOUS), pin.buildModelFromXML(CONTINUOUS)
+    to, data, angle = Pinocchio(robot, theirs), theirs.createData(), np.array([[2.5], [-3.0]])
+    assert (theirs.nq, to.nq, to.nv) == (2, 2, 1)
+    np.testing.assert_array_equal(to.to_q(angle), np.hstack([np.cos(angle), np.sin(angle)]))
+    assert_close(to.from_q(to.to_q(angle)), angle, ulps=2)
+    for q in angle:
+        gravity = pin.computeGeneralizedGravity(theirs, data, to.to_q(q))
+        assert_close(robot.gravity_forces(q), gravity, ulps=50)
+
+
+MIMIC = """<robot name='hand'><link name='palm'/>
+{links}
+<joint name='lead' type='revolute'><parent link='palm'/><child link='l0'/><axis xyz='0 0 1'/>
+  <limit lower='-1' upper='1' effort='1' velocity='1'/></joint>
+<joint name='copy' type='revolute'><parent link='l0'/><child link='l1'/><origin xyz='1 0 0'/><axis xyz='0 0 1'/>
+  <mimic joint='lead' multiplier='0.5' offset='0.1'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint>
+</robot>""".format(
+    links="".join(
+        f"<link name='l{k}'><inertial><origin xyz='.5 0 0'/><mass value='1'/>"
+        "<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link>"
+        for k in range(2)
+    )
+)
+
+
+def mimic_robot() -> Robot:
+    from kinetree.spatial import Inertia
+
+    b = ModelBuilder("hand")
+    b.add_link("palm")
+    unit = [[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]
+    placement = [[1.0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    b.add_link("l0", Inertia.from_com(1.0, [0.5, 0, 0], unit))
+    b.add_link("l1", Inertia.from_com(1.0, [0.5, 0, 0], unit))
+    b.add_joint("lead", parent="palm", child="l0", joint=Revolute())
+    b.add_joint("copy", parent="l0", child="l1", joint=Revolute(), placement=placement, mimic=("lead", 0.5, 0.1))
+    return Robot(b.build())
+
+
+def test_mimic_joints_have_no_coordinate_in_both() -> None:
+    robot = mimic_robot()
+    theirs = pin.buildModelFromXML(MIMIC, True)
+    to, data = Pinocchio(robot, theirs), theirs.createData()
+    assert (to.nq, to.nv, to.njoints) == (1, 1, 3)
+    q, f_ext = np.array([0.4]), np.arange(12.0).reshape(2, 6)
+    wrenches = [pin.Force(f) for f in to.to_f_ext(q, f_ext)]
+    tau = pin.rnea(theirs, data, to.to_q(q), np.zeros(1), np.zeros(1), wrenches)
+    assert_close(page(rnea, robot.model, q, np.zeros(1), np.zeros(1), f_ext=f_ext), tau, ulps=100)
+
+
+def test_mimic_joints_that_are_free_there_are_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"the joints \['copy'\] mimic others here, not there"):
+        Pinocchio(mimic_robot(), pin.buildModelFromXML(MIMIC))
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+
+def test_names_must_match() -> None:
+    robot = kt.load("panda")
+    names = list(robot.joint_names)
+    with pytest.raises(ArgumentError, match="Pinocchio: no joint 'panda_joint9', did you mean"):
+        Pinocchio(robot, [*names[:-1], "panda_joint9"])
+    with pytest.raises(ArgumentError, match=r"lacks \['panda_joint7'\]"):
+        Pinocchio(robot, names[:-1])
+    with pytest.raises(ArgumentError, match=r"has \['panda_joint1'\] twice"):
+        Pinocchio(robot, [*names, "panda_joint1"])
+    with pytest.raises(ArgumentError, match=r"takes a pinocchio.Model or the names of joints; int was given"):
+        Pinocchio(robot, 7)
+    rename = {f"theirs_{k}": name for k, name in enumerate(names[::-1])}
+    to = Pinocchio(robot, list(rename), rename)
+    np.testing.assert_array_equal(to.to_q(np.arange(7.0)), np.arange(7.0)[::-1])
+
+
+def test_joints_that_pinocchio_writes_otherwise_are_refused() -> None:
+    b = ModelBuilder("wrist")
+    b.add_link("arm")
+    b.add_link("hand")
+    b.add_joint("wrist", parent="arm", child="hand", joint=RollPitchYaw())
+    with pytest.raises(ArgumentError, match=r"Pinocchio has no joint like 'wrist' \(RollPitchYaw\)"):
+        Pinocchio(Robot(b.build()), ["wrist"])
+    pose = ModelBuilder("ball")
+    pose.add_link("base")
+    pose.add_link("bob")
+    pose.add_joint("socket", parent="base", child="bob", joint=Revolute())
+    theirs = pin.Model()
+    theirs.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "socket")
+    with pytest.raises(ArgumentError, match=r"'socket' .Revolute.: it has 4 coordinates there, 1 were expected"):
+        Pinocchio(Robot(pose.build()), theirs)
+
+
+def test_shapes_are_checked() -> None:
+    robot = kt.load("panda")
+    to = Pinocchio(robot, robot.joint_names)
+    with pytest.raises(ArgumentError, match=r"q has shape \(6,\), \(..., 7\) is needed"):
+        to.to_q(np.zeros(6))
+    with pytest.raises(ArgumentError, match=r"Pinocchio's v has shape \(3,\)"):
+        to.from_v(np.zeros(7), np.zeros(3))
+    with pytest.raises(ArgumentError, match="do not broadcast"):
+        to.to_v(np.zeros((2, 7)), np.zeros((3, 7)))

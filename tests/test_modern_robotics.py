@@ -1,0 +1,183 @@
+"""The closed form of the Newton–Euler equations: the book's example, the compiled algorithms, the recursion itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers import textbook as book
+from helpers.dense import assert_close
+from helpers.trees import page, random_inertia, random_placement
+from kinetree.algorithms import crba, rnea
+from kinetree.errors import ArgumentError, ModelError
+from kinetree.joints import Fixed, Helical, Joint, Prismatic, Revolute, Spherical
+from kinetree.model import Model, ModelBuilder
+from kinetree.modern_robotics import ClosedForm, ScrewChain, ad, adjoint, exponential
+
+JOINTS: tuple[Joint, ...] = (
+    Revolute((1, 0, 0)),
+    Prismatic((0.6, -0.3, 0.7)),
+    Helical((0.2, 0.5, -0.7), 0.3),
+    Revolute((0.6, -0.3, 0.7)),
+    Prismatic((0, 1, 0)),
+    Revolute((0, 0, -1)),
+)
+
+
+def random_chain(seed: int, *, backwards: bool = False) -> Model:
+    """Return a chain of all kinds of joints; backwards, the file has the last joint first."""
+    rng = np.random.default_rng(seed)
+    b = ModelBuilder(f"chain-{seed}")
+    b.add_link("link-1", random_inertia(rng))
+    specs = []
+    for i, joint in enumerate(JOINTS):
+        b.add_link(f"link{i}", random_inertia(rng))
+        specs.append((f"joint{i}", f"link{i - 1}", f"link{i}", joint, random_placement(rng).tolist()))
+    b.add_link("hand", random_inertia(rng))
+    specs.append(("weld", "link5", "hand", Fixed(), random_placement(rng).tolist()))
+    for name, parent, child, joint, placement in reversed(specs) if backwards else specs:
+        b.add_joint(name, parent=parent, child=child, joint=joint, placement=placement)
+    return b.build(base_pose=random_placement(rng).tolist(), gravity=(1.0, -2.0, -9.0))
+
+
+def state(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(3, len(JOINTS)))
+
+
+def test_the_book_s_example() -> None:
+    form = ClosedForm(ScrewChain.of(book.three_link(), "tool"), book.THETA)
+    tau = form.tau(book.DTHETA, book.DDTHETA, book.F_TIP)
+    np.testing.assert_allclose(tau, [74.69616155, -33.06766016, -3.23057314], atol=6e-9)
+    np.testing.assert_allclose(form.g, [28.40331262, -37.64094817, -5.4415892], atol=6e-9)
+    np.testing.assert_allclose(form.c(book.DTHETA), [0.26453118, -0.05505157, -0.00689132], atol=6e-9)
+    np.testing.assert_allclose(form.J.T @ book.F_TIP, [1.40954608, 1.85771497, 1.392409], atol=6e-9)
+
+
+def test_the_book_s_description_comes_back() -> None:
+    """Link frames are at the centres of mass in the example: M and G are found again from the model."""
+    chain = ScrewChain.of(book.three_link(), "tool")
+    assert_close(chain.M, book.PLACEMENTS, ulps=4)
+    assert_close(chain.G, book.INERTIAS, ulps=4)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_same_dynamics_as_the_recursion(seed: int, backwards: bool) -> None:
+    model, (q, v, a) = random_chain(seed, backwards=backwards), state(seed)
+    form, zero = ClosedForm(model, q), np.zeros(len(JOINTS))
+    assert_close(form.M, page(crba, model, q), ulps=300)
+    assert_close(form.g, page(rnea, model, q, zero, zero), ulps=300)
+    assert_close(form.c(v), page(rnea, model.with_gravity((0, 0, 0)), q, v, zero), ulps=600)
+    assert_close(form.tau(v, a), page(rnea, model, q, v, a), ulps=300)
+
+
+def test_w_is_nilpotent_and_l_is_its_sum() -> None:
+    form = ClosedForm(random_chain(1), state(1)[0])
+    n = len(JOINTS)
+    assert np.linalg.matrix_power(form.W, n - 1).any()
+    assert not np.linalg.matrix_power(form.W, n).any()
+    assert_close(form.L @ (np.eye(6 * n) - form.W), np.eye(6 * n), ulps=200, scale=float(np.abs(form.L).max()))
+
+
+def test_a_g_and_w_are_blocks() -> None:
+    form, n = ClosedForm(random_chain(2), state(2)[0]), len(JOINTS)
+    blocks = form.W.reshape(n, 6, n, 6).swapaxes(1, 2)
+    assert {(i, j) for i in range(n) for j in range(n) if blocks[i, j].any()} == {(i + 1, i) for i in range(n - 1)}
+    A = form.A.reshape(n, 6, n)
+    assert {(i, k) for i in range(n) for k in range(n) if A[i, :, k].any()} == {(i, i) for i in range(n)}
+
+
+def recursion(chain: ScrewChain, q: np.ndarray, v: np.ndarray, a: np.ndarray, tip: np.ndarray, V0, dV0) -> np.ndarray:
+    """MR's recursive Newton–Euler algorithm (section 8.3), link by link."""
+    n, M = chain.n, chain.M
+    T = [exponential(chain.A[:, i], -q[i]) @ np.linalg.inv(M[i]) for i in range(n)] + [np.linalg.inv(M[n])]
+    V, dV, twists = V0, dV0, []
+    for i in range(n):
+        A = chain.A[:, i]
+        V = adjoint(T[i]) @ V + A * v[i]
+        dV = adjoint(T[i]) @ dV + ad(V) @ A * v[i] + A * a[i]
+        twists.append((V, dV))
+    F, tau = tip, np.zeros(n)
+    for i in reversed(range(n)):
+        V, dV = twists[i]
+        F = adjoint(T[i + 1]).T @ F + chain.G[i] @ dV - ad(V).T @ chain.G[i] @ V
+        tau[i] = F @ chain.A[:, i]
+    return tau
+
+
+def test_moving_base_and_tip_wrench() -> None:
+    model, (q, v, a) = random_chain(3), state(3)
+    chain = ScrewChain.of(model, "hand")
+    V0, dV0, tip = np.random.default_rng(4).normal(size=(3, 6))
+    got = ClosedForm(chain, q).tau(v, a, tip, V0, dV0)
+    assert_close(got, recursion(chain, q, v, a, tip, V0, dV0), ulps=300)
+
+
+def test_moving_base_is_a_robot_that_it_carries() -> None:
+    """The base turns about a vertical axis at a steady rate: the same as one more joint that does."""
+    model, (q, v, a) = random_chain(5), state(5)
+    chain = ScrewChain.of(model)
+    spin, turned = 1.7, np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    flying = ScrewChain(
+        np.concatenate([[np.eye(4)], chain.M]),
+        np.concatenate([[np.zeros((6, 6))], chain.G]),
+        np.column_stack([turned, chain.A]),
+        tuple(range(7)),
+        chain.gravity,
+    )
+    expected = ClosedForm(flying, np.r_[0.0, q]).tau(np.r_[spin, v], np.r_[0.0, a])[1:]
+    assert_close(ClosedForm(chain, q).tau(v, a, V0=spin * turned), expected, ulps=300)
+
+
+def test_tip_wrench_acts_through_the_jacobian() -> None:
+    model, (q, v, a) = random_chain(6), state(6)
+    form, tip = ClosedForm(ScrewChain.of(model, "hand"), q), np.random.default_rng(6).normal(size=6)
+    assert_close(form.tau(v, a, tip), form.M @ a + form.c(v) + form.g + form.J.T @ tip, ulps=300)
+
+
+@pytest.mark.parametrize("S", [[0, 0, 0, 1, 2, 3], [0.3, -1, 2, 1, 2, 3], [0, 0, 1, 0, 0, 0]])
+def test_exponential_against_scipy(S: list[float]) -> None:
+    from scipy.linalg import expm
+
+    from helpers.dense import skew
+
+    matrix = np.zeros((4, 4))
+    matrix[:3, :3], matrix[:3, 3] = skew(S[:3]), S[3:]
+    assert_close(exponential(np.array(S, dtype=float), 0.7), expm(0.7 * matrix), ulps=40)
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+
+def test_only_chains_of_single_joints() -> None:
+    b = ModelBuilder("fork")
+    for name in ("base", "stem", "left", "right"):
+        b.add_link(name)
+    b.add_joint("j0", parent="base", child="stem", joint=Revolute())
+    b.add_joint("j1", parent="stem", child="left", joint=Revolute())
+    b.add_joint("j2", parent="stem", child="right", joint=Revolute())
+    with pytest.raises(ModelError, match="body 'right' branches off"):
+        ScrewChain.of(b.build())
+    ball = ModelBuilder("ball")
+    ball.add_link("base")
+    ball.add_link("bob")
+    ball.add_joint("socket", parent="base", child="bob", joint=Spherical())
+    with pytest.raises(ModelError, match="joint 'socket' is a Spherical"):
+        ScrewChain.of(ball.build())
+    follow = ModelBuilder("mimic")
+    for name in ("base", "a", "b"):
+        follow.add_link(name)
+    follow.add_joint("lead", parent="base", child="a", joint=Revolute())
+    follow.add_joint("copy", parent="a", child="b", joint=Revolute(), mimic=("lead", 1.0, 0.0))
+    with pytest.raises(ModelError, match="joint 'copy' is a Mimic"):
+        ScrewChain.of(follow.build())
+
+
+def test_wrong_arguments() -> None:
+    model = random_chain(0)
+    with pytest.raises(ArgumentError, match=r"theta has shape \(2,\); give 6 numbers"):
+        ClosedForm(model, [0.0, 0.0])
+    with pytest.raises(ArgumentError, match="F_tip has shape"):
+        ClosedForm(model, np.zeros(6)).tau(np.zeros(6), np.zeros(6), F_tip=[1.0])
+    with pytest.raises(ModelError, match="frame 'link2' is not on the last link"):
+        ScrewChain.of(model, "link2")
