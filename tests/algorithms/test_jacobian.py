@@ -66,7 +66,6 @@ def test_columns_of_other_joints_are_exactly_zero(model: Model) -> None:
 # -- between two frames ---------------------------------------------------------------------------------------------
 
 
-
 def rigid_inverse(P: Array) -> Array:
     out = P.copy()
     R_T = np.swapaxes(P[..., :3, :3], -1, -2)

@@ -22,7 +22,10 @@ def mimicking_tree() -> Model:
     for k in range(5):
         builder.add_link(f"link{k}", random_inertia(rng))
     joints = [("a", 0, 1, Revolute((0, 0, 1)), None), ("b", 1, 2, Spherical(), None)]
-    joints += [("c", 2, 3, Prismatic((1, 0, 0)), ("a", -0.7, 0.2)), ("d", 1, 4, Revolute((0.6, 0.8, 0)), ("a", 2.0, 0.1))]
+    joints += [
+        ("c", 2, 3, Prismatic((1, 0, 0)), ("a", -0.7, 0.2)),
+        ("d", 1, 4, Revolute((0.6, 0.8, 0)), ("a", 2.0, 0.1)),
+    ]
     for name, parent, child, joint, leader in joints:
         placement = random_placement(rng).tolist()
         builder.add_joint(
@@ -48,7 +51,11 @@ def pose(model: Model, frame: str, q: Array) -> Array:
     """Return the pose (..., 4, 4) of a frame, from the poses of the bodies."""
     where = model.frame(frame)
     here = np.array(where.X.placement, dtype=float)
-    return np.broadcast_to(here, (*q.shape[:-1], 4, 4)) if where.body == WORLD else poses(model, q)[..., where.body, :, :] @ here
+    return (
+        np.broadcast_to(here, (*q.shape[:-1], 4, 4))
+        if where.body == WORLD
+        else poses(model, q)[..., where.body, :, :] @ here
+    )
 
 
 def unskewed(W: Array) -> Array:
