@@ -82,19 +82,19 @@ class Oracle:
     def __post_init__(self) -> None:
         self.data = self.theirs.createData()
         to_pin = np.empty(self.theirs.nv, dtype=int)  # where each of their velocities is in ours
-        for body, joint in self._joints():
+        for body, joint in self.joints():
             k = np.array(body.v_index)
             to_pin[joint.idx_v : joint.idx_v + joint.nv] = k[V_ORDER.get(type(body.joint).__name__, slice(None))]
         self._v = to_pin
         self._back = np.argsort(to_pin)
 
-    def _joints(self) -> list[tuple[object, object]]:
+    def joints(self) -> list[tuple[object, object]]:
         names = list(self.theirs.names)
         return [(body, self.theirs.joints[names.index(body.joint_name)]) for body in self.ours.bodies]
 
     def to_pin_q(self, q: Array) -> Array:
         out = np.empty((*q.shape[:-1], self.theirs.nq))
-        for body, joint in self._joints():
+        for body, joint in self.joints():
             ours = q[..., list(body.q_index)]
             if joint.nq == ours.shape[-1] + 1:  # an angle is a point on the circle there
                 angle = ours[..., -1:]

@@ -1,0 +1,298 @@
+"""`Robot` as users meet it: what it tells, what it refuses, its configurations; not its functions' arguments."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.dense import EPS, assert_close
+from helpers.joints import EXAMPLES
+from helpers.pinocchio_oracle import JOINTS, build
+from helpers.trees import random_tree
+from kinetree.algorithms import ALGORITHMS
+from kinetree.joints import Planar, Revolute
+from kinetree.model import ModelBuilder
+from robots import erd_urdf
+
+TREE = kt.Robot(random_tree(3, n=10, joints=[row[-1] for name, row in EXAMPLES.items() if name in JOINTS]))
+
+
+@pytest.fixture(scope="module")
+def panda() -> kt.Robot:
+    return kt.load("panda")
+
+
+@pytest.fixture(scope="module")
+def g1() -> kt.Robot:
+    return kt.load("g1")
+
+
+# -- what it is -----------------------------------------------------------------------------------------------------
+
+
+def test_properties(panda: kt.Robot) -> None:
+    assert (panda.name, panda.nq, panda.nv, panda.nb) == ("panda", 7, 7, 7)
+    assert panda.joint_names == tuple(f"panda_joint{k}" for k in range(1, 8))
+    assert len(panda.body_names) == 7
+    assert set(panda.body_names) < set(panda.frame_names)
+    assert panda.gravity == (0.0, 0.0, -9.81)
+    assert panda.mass == pytest.approx(sum(b.inertia.m for b in panda.model.bodies))
+    assert repr(panda) == "<Robot 'panda': 7 joints, nq = 7, nv = 7>"
+
+
+def test_properties_of_a_floating_robot(g1: kt.Robot) -> None:
+    assert (g1.nq, g1.nv, g1.nb) == (36, 35, 30)
+    assert g1.joint_names[0] == "root_joint"
+    assert g1.joint("root_joint").type == "FreeFlyer"
+    assert g1.joint("root_joint").q_slice == slice(0, 7)
+    assert g1.joint("root_joint").v_slice == slice(0, 6)
+    slices = [g1.joint(name) for name in g1.joint_names[1:]]
+    assert [j.q_slice for j in slices] == [slice(k, k + 1) for k in range(7, 36)]
+    assert [j.v_slice for j in slices] == [slice(k, k + 1) for k in range(6, 35)]
+    assert (g1.lower_limits[:7] == -math.inf).all()
+    assert (g1.effort_limits[:6] == math.inf).all()
+
+
+def test_joint_information() -> None:
+    b = ModelBuilder("toy")
+    for link in ("base", "arm"):
+        b.add_link(link)
+    limits = kt.JointLimits(-1.0, 2.0, 3.0, 4.0)
+    options = {"limits": limits, "damping": 0.1, "friction": 0.2, "armature": 0.3}
+    b.add_joint("elbow", parent="base", child="arm", joint=Revolute((0, 1, 0)), **options)
+    robot = kt.Robot(b.build())
+    elbow = robot.joint("elbow")
+    assert (elbow.name, elbow.type, elbow.body) == ("elbow", "Revolute", "arm")
+    assert (elbow.limits, elbow.damping, elbow.friction, elbow.armature) == (limits, 0.1, 0.2, 0.3)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        elbow.name = "knee"
+    arrays = robot.lower_limits, robot.upper_limits, robot.velocity_limits, robot.effort_limits
+    assert [x.tolist() for x in arrays] == [[-1.0], [2.0], [3.0], [4.0]]
+
+
+def test_limits_are_in_the_order_of_q(panda: kt.Robot) -> None:
+    for name in panda.joint_names:
+        joint = panda.joint(name)
+        assert panda.lower_limits[joint.q_slice] == joint.limits.lower
+        assert panda.upper_limits[joint.q_slice] == joint.limits.upper
+        assert panda.velocity_limits[joint.v_slice] == joint.limits.velocity
+        assert panda.effort_limits[joint.v_slice] == joint.limits.effort
+    assert (panda.lower_limits < panda.upper_limits).all()
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r: r.joint("panda_jiont3"), "no joint 'panda_jiont3', did you mean 'panda_joint3'"),
+        (lambda r: r.joint("x"), "no joint 'x'; there are: panda_joint1, panda_joint2"),
+        (lambda r: r.warmup("invers_dynamics"), "no function 'invers_dynamics', did you mean 'inverse_dynamics'"),
+        (lambda r: r.model.frame("panda_hnad"), "no frame 'panda_hnad', did you mean 'panda_hand'"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_one(panda: kt.Robot, ask: object, message: str) -> None:
+    with pytest.raises(kt.KinetreeError) as caught:
+        ask(panda)
+    assert message in str(caught.value)
+
+
+def test_a_wrong_attribute_is_answered_with_the_right_one(panda: kt.Robot) -> None:
+    with pytest.raises(AttributeError, match="no attribute 'inverse_dinamics', did you mean 'inverse_dynamics'"):
+        panda.inverse_dinamics  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'xyzzy'; there are: ") as caught:
+        panda.xyzzy  # noqa: B018
+    assert "__" not in str(caught.value)
+    assert not hasattr(panda, "__array__")
+
+
+def test_all_algorithms_are_functions_of_the_robot(panda: kt.Robot) -> None:
+    assert set(ALGORITHMS) <= set(dir(panda))
+    for name, algorithm in ALGORITHMS.items():
+        function = getattr(panda, name)
+        assert function is getattr(panda, name)  # made once
+        assert function.__name__ == name
+        assert function.__doc__.startswith(algorithm.function.__doc__.splitlines()[0])
+
+
+# -- it does not change ---------------------------------------------------------------------------------------------
+
+
+def test_a_robot_does_not_change(panda: kt.Robot) -> None:
+    for name in ("gravity", "model", "nq", "inverse_dynamics", "new"):
+        with pytest.raises(AttributeError, match="a Robot does not change"):
+            setattr(panda, name, 1)
+    with pytest.raises(AttributeError, match="a Robot does not change"):
+        del panda.model
+    panda.lower_limits[:] = 7.0  # a copy
+    assert panda.lower_limits[0] != 7.0
+
+
+def test_a_robot_is_a_value(panda: kt.Robot) -> None:
+    again = kt.load("panda")
+    assert again == panda
+    assert hash(again) == hash(panda)
+    assert panda != kt.load("ur5")
+    assert panda != "panda"
+    assert len({panda, again, kt.load("ur5")}) == 2
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))])
+def test_copies_are_equal_and_work(panda: kt.Robot, copied: object) -> None:
+    q, v, a = panda.random_state(seed=1)
+    expected = panda.inverse_dynamics(q, v, a)  # also: what is compiled does not stand in the way of pickling
+    again = copied(panda)
+    assert again == panda
+    np.testing.assert_array_equal(again.inverse_dynamics(q, v, a), expected)
+
+
+def test_another_process_gets_the_same_robot(panda: kt.Robot, tmp_path: object) -> None:
+    q, v, a = panda.random_state(seed=1)
+    job = tmp_path / "job.pickle"
+    job.write_bytes(pickle.dumps((panda, q, v, a)))
+    code = (
+        "import pickle, sys; robot, q, v, a = pickle.load(open(sys.argv[1], 'rb'));"
+        "print(robot.inverse_dynamics(q, v, a).tobytes().hex())"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(job)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == panda.inverse_dynamics(q, v, a).tobytes().hex()
+
+
+def test_with_gravity(panda: kt.Robot) -> None:
+    moon = panda.with_gravity((0, 0, -1.62))
+    assert moon.gravity == (0.0, 0.0, -1.62)
+    assert panda.gravity == (0.0, 0.0, -9.81)
+    assert moon != panda
+    q, v, a = panda.random_state(seed=2)
+    zero = np.zeros(7)
+    assert_close(moon.gravity_forces(q), panda.gravity_forces(q) * (1.62 / 9.81), ulps=32)
+    assert_close(
+        moon.inverse_dynamics(q, v, a) - moon.gravity_forces(q),
+        panda.with_gravity(zero[:3]).inverse_dynamics(q, v, a),
+        ulps=64,
+    )
+
+
+@pytest.mark.parametrize("gravity", [(0, 0), (0, 0, 0, 0), 9.81, (0, 0, math.nan), (0, 0, math.inf), "abc", None])
+def test_gravity_is_three_finite_numbers(panda: kt.Robot, gravity: object) -> None:
+    with pytest.raises(kt.KinetreeError, match="gravity"):
+        panda.with_gravity(gravity)
+
+
+@pytest.mark.parametrize("model", [None, "panda", 3])
+def test_a_robot_is_made_of_a_model(model: object) -> None:
+    with pytest.raises(kt.ArgumentError, match=r"Robot takes a Model, .* was given; kinetree\.load reads files"):
+        kt.Robot(model)
+
+
+def test_a_robot_has_plain_numbers(panda: kt.Robot) -> None:
+    symbolic = panda.model.with_numbers([np.longdouble(x) for x in panda.model.numbers])
+    with pytest.raises(kt.ModelError, match="must have plain numbers"):
+        kt.Robot(symbolic)
+
+
+def test_warmup_compiles_ahead_and_returns_the_robot() -> None:
+    robot = kt.load("ur5")
+    assert robot.warmup("gravity_forces") is robot
+    assert robot.warmup("gravity_forces", batch=True) is robot
+
+
+# -- configurations -------------------------------------------------------------------------------------------------
+
+
+def test_neutral(g1: kt.Robot) -> None:
+    assert g1.neutral().tolist() == [0.0] * 6 + [1.0] + [0.0] * 29
+    assert g1.neutral() is not g1.neutral()
+
+
+def test_random_states_repeat_with_their_seed_and_keep_the_limits(panda: kt.Robot) -> None:
+    first, again, other = (panda.random_state(seed=s, size=500) for s in (0, 0, 1))
+    for x, y, z in zip(first, again, other, strict=True):
+        np.testing.assert_array_equal(x, y)
+        assert not np.array_equal(x, z)
+        assert x.shape == (500, 7)
+    q = first[0]
+    assert ((q >= panda.lower_limits) & (q <= panda.upper_limits)).all()
+    span = panda.upper_limits - panda.lower_limits
+    assert (np.ptp(q, axis=0) > 0.9 * span).all()  # all of the range is used
+    assert [x.shape for x in panda.random_state(0, size=(2, 3))] == [(2, 3, 7)] * 3
+    assert [x.shape for x in panda.random_state(0)] == [(7,)] * 3
+    generator = np.random.default_rng(0)
+    np.testing.assert_array_equal(panda.random_configuration(generator), panda.random_configuration(0))
+
+
+def test_random_orientations_are_unit_quaternions(g1: kt.Robot) -> None:
+    q = g1.random_configuration(0, size=100)
+    assert np.abs(np.linalg.norm(q[:, 3:7], axis=1) - 1.0).max() <= 4 * EPS
+
+
+@pytest.mark.parametrize("length", [1e-9, 0.3, 3.0])
+def test_integrate_and_difference_are_pinocchios(length: float) -> None:
+    oracle = build(TREE.model)
+    q, dv, _ = TREE.random_state(seed=5, size=30)
+    dv *= length / np.linalg.norm(dv, axis=1, keepdims=True)
+    moved = TREE.integrate(q, dv)
+    theirs, ours = oracle.integrate(q, dv), oracle.to_pin_q(moved)
+    # a quaternion and its negative are one orientation, and Pinocchio chooses the sign otherwise
+    for body, joint in oracle.joints():
+        if body.joint.nq != body.joint.nv:
+            k = slice(joint.idx_q + joint.nq - 4, joint.idx_q + joint.nq)
+            theirs[:, k] *= np.sign(np.sum(theirs[:, k] * ours[:, k], axis=1, keepdims=True))
+    assert_close(ours, theirs, ulps=32)
+    assert_close(TREE.difference(q, moved), dv, ulps=64, scale=max(length, 3.0))
+    # Pinocchio's logarithm of a planar joint has errors up to 1e-10: ours is held to dv alone
+    exact = [k for body, _ in oracle.joints() if not isinstance(body.joint, Planar) for k in body.v_index]
+    difference, theirs = TREE.difference(q, moved), oracle.difference(q, moved)
+    assert_close(difference[:, exact], theirs[:, exact], ulps=64, scale=max(length, 3.0))
+
+
+def test_integrate_and_difference_broadcast() -> None:
+    q, dv, _ = TREE.random_state(seed=6, size=(4, 1))
+    steps = np.linspace(0.0, 1.0, 5)[:, None]
+    path = TREE.integrate(q, steps * dv)
+    assert path.shape == (4, 5, TREE.nq)
+    one = TREE.integrate(q[2, 0], steps[3] * dv[2, 0])
+    assert_close(path[2, 3], one, ulps=4)
+    assert TREE.difference(q, path).shape == (4, 5, TREE.nv)
+    assert_close(TREE.difference(q, path), steps * dv, ulps=64)
+    assert TREE.integrate(q[:0], dv[:0]).shape == (0, 1, TREE.nq)
+    assert TREE.integrate(q[0, 0].tolist(), dv[0, 0].astype(np.float32)).shape == (TREE.nq,)
+
+
+@pytest.mark.parametrize(
+    ("q", "dv", "message"),
+    [
+        (np.zeros(6), np.zeros(7), "q has shape (6,); its last axis must be 7: this robot has nq = 7 and nv = 7"),
+        (np.zeros(7), np.zeros((7, 1)), "dv has shape (7, 1); its last axis must be 7"),
+        (0.0, np.zeros(7), "q has shape (); its last axis must be 7"),
+        (np.zeros((2, 7)), np.zeros((3, 7)), "q (2, 7) and dv (3, 7) do not broadcast"),
+        (np.zeros(7) * 1j, np.zeros(7), "q has dtype complex128, which is no real number"),
+        (["0"] * 7, np.zeros(7), "q has dtype <U1, which is no real number"),
+        (None, np.zeros(7), "q has dtype object, which is no real number"),
+        ([[0.0] * 7, [0.0] * 6], np.zeros(7), "q must be an array of 7 numbers"),
+    ],
+)
+def test_wrong_arguments_of_integrate(panda: kt.Robot, q: object, dv: object, message: str) -> None:
+    with pytest.raises(kt.ArgumentError) as caught:
+        panda.integrate(q, dv)
+    assert message in str(caught.value)
+
+
+def test_from_a_file_by_path_and_by_text() -> None:
+    path = erd_urdf("ur5_robot.urdf")
+    by_path, by_name = kt.load(path), kt.load(str(path))
+    assert by_path == by_name == kt.load(path.read_text())
+    assert by_path.joint_names == by_name.joint_names
+    q, v, a = by_path.random_state(0)
+    base = np.eye(4)
+    base[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    on_the_wall = kt.load(path, base_pose=base, gravity=(0, 0, -9.0))
+    # the world's gravity (0, 0, −9) is (0, −9, 0) in the axes of a base turned by a quarter about x
+    turned = kt.load(path, gravity=(0, -9.0, 0))
+    assert_close(on_the_wall.inverse_dynamics(q, v, a), turned.inverse_dynamics(q, v, a), ulps=32)
