@@ -75,6 +75,8 @@ def all_finite(numbers: Iterable[Scalar]) -> bool:
 def check_finite(what: str, numbers: Iterable[Scalar]) -> None:
     """Raise a `ModelError` that names what holds a number that is not finite."""
     for x in numbers:
+        if isinstance(x, str):
+            raise ModelError(f"{what} holds the text {x!r}: it takes numbers")
         if isinstance(x, Real) and not math.isfinite(x):
             raise ModelError(f"{what} holds the number {x}: all numbers must be finite")
 
