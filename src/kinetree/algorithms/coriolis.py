@@ -54,27 +54,27 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
     dIc = composites(model, states, [inertia_rate(I, v_i) for I, v_i in zip(inertias, v_, strict=True)])
     p = [I @ v_i for I, v_i in zip(inertias, v_, strict=True)]
     X = transforms_from_first_body(model, states)
-    S_dot = [
-        [v_[i].cross(S_k) + ring for S_k, ring in zip(states[i].S, subspace_rates(model, i, q, v), strict=True)]
-        for i in range(model.nb)
-    ]
-    carrying: list[list[Column]] = []
+    own: list[list[Column]] = []
+    above: list[list[Column]] = []  # of the joints that carry a body, seen from the first body
     for i, body in enumerate(model.bodies):
-        columns = zip(body.v_index, states[i].S, S_dot[i], strict=True)
-        own = [(k, back(X[i], S_k), back(X[i], d)) for k, S_k, d in columns]
-        carrying.append(own if body.parent == WORLD else carrying[body.parent] + own)
+        S, rings = states[i].S, subspace_rates(model, i, q, v)
+        own.append([(k, S_k, v_[i].cross(S_k) + r) for k, S_k, r in zip(body.v_index, S, rings, strict=True)])
+        j = body.parent
+        above.append([] if j == WORLD else above[j] + [(k, back(X[j], S_k), back(X[j], d)) for k, S_k, d in own[j]])
     C: list[list[Scalar]] = [[0.0] * model.nv for _ in range(model.nv)]
     for i in reversed(range(model.nb)):
-        body, S = model.bodies[i], states[i].S
-        if body.parent != WORLD:
-            p[body.parent] = p[body.parent] + states[i].Xup.T @ p[i]
-        for k, S_k, d in zip(body.v_index, S, S_dot[i], strict=True):
-            half, turn = (dIc[i] @ S_k) * 0.5, S_k.cross_force(p[i]) * 0.5
-            F, IdS_BS, BTS = Ic[i] @ S_k, Ic[i] @ d + half + turn, half - turn
-            for l, S_l in zip(body.v_index, S, strict=True):
-                C[l][k] = C[l][k] + S_l.dot(IdS_BS)
-            F, IdS_BS, BTS = X[i].T @ F, X[i].T @ IdS_BS, X[i].T @ BTS
-            for l, S_l, d_l in [] if body.parent == WORLD else carrying[body.parent]:
-                C[l][k] = C[l][k] + S_l.dot(IdS_BS)
-                C[k][l] = C[k][l] + d_l.dot(F) + S_l.dot(BTS)
+        for k, S_k, S_k_dot in own[i]:
+            dI_half, p_half = (dIc[i] @ S_k) * 0.5, S_k.cross_force(p[i]) * 0.5
+            F = Ic[i] @ S_k
+            G = Ic[i] @ S_k_dot + dI_half + p_half  # Ic Ṡ_k + B S_k
+            H = dI_half - p_half  # Bᵀ S_k
+            for l, S_l, _ in own[i]:
+                C[l][k] = C[l][k] + S_l.dot(G)
+            F, G, H = X[i].T @ F, X[i].T @ G, X[i].T @ H
+            for l, S_l, S_l_dot in above[i]:
+                C[l][k] = C[l][k] + S_l.dot(G)
+                C[k][l] = C[k][l] + S_l_dot.dot(F) + S_l.dot(H)
+        parent = model.bodies[i].parent
+        if parent != WORLD:
+            p[parent] = p[parent] + states[i].Xup.T @ p[i]
     return C

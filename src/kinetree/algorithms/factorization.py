@@ -53,7 +53,7 @@ def ltdl(model: Model, M: Sequence[Sequence[Scalar]]) -> Factor:
     for done, k in reversed(list(enumerate(order))):
         D[k] = L[k][k]
         if is_zero(D[k]):
-            raise ModelError(f"joint {_joint_of(model, k)!r} moves no mass: the mass matrix is singular")
+            raise ModelError(f"joint {_joint_of(model, k)!r} moves no mass: the mass matrix is singular; {FIX}")
         support[k] = tuple(i for i in order[:done] if not is_zero(L[k][i]))
         row = [L[k][i] * (1.0 / D[k]) for i in support[k]]
         for a, (i, L_ki) in enumerate(zip(support[k], row, strict=True)):
@@ -202,3 +202,6 @@ def solve_mass_matrix(model: Model, q: Sequence[Scalar], b: Sequence[Scalar]) ->
     RBDA section 6.5 and Table 6.3.
     """
     return solve(ltdl(model, crba(model, q)), b)
+
+
+FIX = "give the links that it carries an inertia, or the joint an armature"
