@@ -12,28 +12,54 @@ from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 
 if TYPE_CHECKING:
+    from kinetree import conventions, modern_robotics
+    from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.runtime import get_num_threads, set_num_threads
+    from kinetree.tables import DHLink, from_dh, from_screws
 
 __all__ = [
     "ArgumentError",
+    "DHLink",
     "FormatError",
+    "FormatWarning",
     "Inertia",
     "JointLimits",
     "KinetreeError",
     "Model",
     "ModelBuilder",
     "ModelError",
+    "NonPhysicalInertiaWarning",
     "Robot",
+    "RobotNotFoundError",
     "__version__",
+    "conventions",
+    "from_dh",
+    "from_screws",
     "get_num_threads",
     "load",
+    "modern_robotics",
     "set_num_threads",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("get_num_threads", "set_num_threads"):
-        from kinetree import runtime
+_LATER = {  # imported when first asked for, so that `import kinetree` stays quick
+    "DHLink": "kinetree.tables",
+    "FormatWarning": "kinetree.formats",
+    "NonPhysicalInertiaWarning": "kinetree.formats",
+    "RobotNotFoundError": "kinetree.formats",
+    "from_dh": "kinetree.tables",
+    "from_screws": "kinetree.tables",
+    "get_num_threads": "kinetree.runtime",
+    "set_num_threads": "kinetree.runtime",
+}
+_SUBMODULES = ("conventions", "modern_robotics")
 
-        return getattr(runtime, name)
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    if name in _SUBMODULES:
+        return import_module(f"kinetree.{name}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")

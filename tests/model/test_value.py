@@ -17,7 +17,7 @@ from helpers.dense import assert_close
 from helpers.trees import page, random_inertia, random_states, random_tree
 from kinetree import ModelError
 from kinetree.algorithms import aba, crba, gravity_forces, rnea
-from kinetree.joints import Prismatic, Revolute
+from kinetree.joints import Planar, Prismatic, Revolute, Spherical
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.numbers import map_numbers
 from kinetree.model.regroup import regrouped
@@ -160,3 +160,16 @@ def test_regrouping_zeroes_three_of_ten_for_a_coordinate_axis() -> None:
     for body in light.bodies:
         assert (body.inertia.m, body.inertia.h.z) == (0.0, 0.0)
         assert 0.0 in (body.inertia.I.xx, body.inertia.I.yy)
+
+
+def test_entries_of_q_and_v_have_names() -> None:
+    b = ModelBuilder()
+    for name in ("base", "a", "b", "c"):
+        b.add_link(name)
+    b.add_joint("ball", parent="base", child="a", joint=Spherical())
+    b.add_joint("hinge", parent="a", child="b", joint=Revolute())
+    b.add_joint("plane", parent="b", child="c", joint=Planar())
+    model = b.build()
+    ball, plane = ["ball.qx", "ball.qy", "ball.qz", "ball.qw"], ["plane.x", "plane.y", "plane.theta"]
+    assert model.q_names == (*ball, "hinge", *plane)
+    assert model.v_names == ("ball.wx", "ball.wy", "ball.wz", "hinge", "plane.w", "plane.vx", "plane.vy")

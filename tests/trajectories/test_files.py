@@ -17,7 +17,7 @@ from kinetree.trajectories.columns import Coordinates
 from kinetree.trajectories.read import open_trajectory
 from kinetree.trajectories.write import open_sink, whole_file
 
-ARM = Coordinates.of([("hip", 1, 1), ("knee", 1, 1)])
+ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
 HEADER = "t,q.hip,q.knee,v.hip,v.knee,a.hip,a.knee"
 
 

@@ -61,8 +61,7 @@ class Motion:
 
 def coordinates_of(robot: Robot) -> Coordinates:
     """Return the names of the entries of the robot's q and v."""
-    joints = [robot.joint(name) for name in robot.joint_names]
-    return Coordinates.of((j.name, j.q_slice.stop - j.q_slice.start, j.v_slice.stop - j.v_slice.start) for j in joints)
+    return Coordinates(robot.q_names, robot.v_names)
 
 
 @contextmanager

@@ -67,6 +67,9 @@ class Joint(ABC):
     nv: ClassVar[int]
     actuated: ClassVar[bool] = True
     """Whether a motor drives it, as far as the type tells: nothing drives a floating base."""
+    q_names: ClassVar[tuple[str, ...]] = ()
+    v_names: ClassVar[tuple[str, ...]] = ()
+    """What tells its coordinates apart, and its velocities, where it has several: ``("x", "y", "theta")``."""
     registry: ClassVar[dict[str, type[Joint]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

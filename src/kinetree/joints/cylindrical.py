@@ -27,6 +27,8 @@ class Cylindrical(Joint):
 
     nq: ClassVar[int] = 2
     nv: ClassVar[int] = 2
+    q_names: ClassVar[tuple[str, ...]] = ("angle", "distance")
+    v_names: ClassVar[tuple[str, ...]] = ("angle", "distance")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis))

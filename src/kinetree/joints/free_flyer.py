@@ -28,6 +28,8 @@ class FreeFlyer(Joint):
 
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
+    q_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    v_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz", "vx", "vy", "vz")
     actuated: ClassVar[bool] = False
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:

@@ -34,6 +34,8 @@ class Planar(Joint):
 
     nq: ClassVar[int] = 3
     nv: ClassVar[int] = 3
+    q_names: ClassVar[tuple[str, ...]] = ("x", "y", "theta")
+    v_names: ClassVar[tuple[str, ...]] = ("w", "vx", "vy")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normal", unit_axis(self.normal))

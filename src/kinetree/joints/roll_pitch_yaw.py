@@ -25,6 +25,8 @@ class RollPitchYaw(Joint):
 
     nq: ClassVar[int] = 3
     nv: ClassVar[int] = 3
+    q_names: ClassVar[tuple[str, ...]] = ("roll", "pitch", "yaw")
+    v_names: ClassVar[tuple[str, ...]] = ("roll", "pitch", "yaw")
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         """See `Joint.jcalc`."""

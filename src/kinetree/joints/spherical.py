@@ -29,6 +29,8 @@ class Spherical(Joint):
 
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
+    q_names: ClassVar[tuple[str, ...]] = ("qx", "qy", "qz", "qw")
+    v_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         """See `Joint.jcalc`."""

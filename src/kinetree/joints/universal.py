@@ -31,6 +31,8 @@ class Universal(Joint):
 
     nq: ClassVar[int] = 2
     nv: ClassVar[int] = 2
+    q_names: ClassVar[tuple[str, ...]] = ("first", "second")
+    v_names: ClassVar[tuple[str, ...]] = ("first", "second")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "first", unit_axis(self.first))

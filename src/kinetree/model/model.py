@@ -186,6 +186,24 @@ class Model:
         return tuple(self.bodies[i].joint_name for i in self.joint_order)
 
     @property
+    def q_names(self) -> tuple[str, ...]:
+        """A name for each entry of q: the joint's, with a suffix where it has several (``root_joint.qx``)."""
+        return self._entry_names("q_names", "nq")
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        """A name for each entry of v, a and tau (``root_joint.wx``)."""
+        return self._entry_names("v_names", "nv")
+
+    def _entry_names(self, suffixes: str, count: str) -> tuple[str, ...]:
+        names: list[str] = []
+        for body in (self.bodies[i] for i in self.joint_order):
+            n = getattr(body.joint, count)
+            ends = getattr(body.joint, suffixes) or tuple(map(str, range(n)))
+            names.extend([body.joint_name] if n == 1 else [f"{body.joint_name}.{end}" for end in ends])
+        return tuple(names)
+
+    @property
     def body_names(self) -> tuple[str, ...]:
         """Names of the moving bodies, in the order of `bodies` and of f_ext."""
         return tuple(body.name for body in self.bodies)

@@ -149,6 +149,16 @@ class Robot(Variations):
         return self.model.joint_names
 
     @property
+    def q_names(self) -> tuple[str, ...]:
+        """A name for each entry of q: the joint's, with a suffix where it has several (``root_joint.qx``)."""
+        return self.model.q_names
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        """A name for each entry of v, a and tau (``root_joint.wx``)."""
+        return self.model.v_names
+
+    @property
     def body_names(self) -> tuple[str, ...]:
         """The moving bodies in the order of f_ext: parents before children."""
         return self.model.body_names

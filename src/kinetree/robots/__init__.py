@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from kinetree.errors import ModelError, unknown_name
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ def embedded_path(name: str) -> Traversable:
     """
     if name not in EMBEDDED:
         raise ModelError(unknown_name("embedded robot", name, EMBEDDED))
+    from importlib.resources import files  # five milliseconds that most programs need not spend
+
     return files(__name__).joinpath(f"{name}.urdf")
 
 

@@ -19,11 +19,6 @@ TIME = ("t", "time", "time_s", "t_s")
 _SEPARATORS = (".", "_", "/", " ", ":")
 _INDEXED = re.compile(r"([a-z]+)[._ ]?\[?(\d+)\]?")
 
-_BY_SIZE = {
-    (7, 6): (("x", "y", "z", "qx", "qy", "qz", "qw"), ("wx", "wy", "wz", "vx", "vy", "vz")),
-    (4, 3): (("qx", "qy", "qz", "qw"), ("wx", "wy", "wz")),
-}
-
 Slot = tuple[str, int]
 """A quantity ("t", "q", "v" or "a") and the index of the entry."""
 
@@ -32,34 +27,12 @@ Slot = tuple[str, int]
 class Coordinates:
     """The names of the entries of q and of v (and a, tau).
 
-    A joint of one coordinate gives it its own name, ``elbow``; one of several adds a suffix: a floating base has
-    ``.x .y .z .qx .qy .qz .qw`` in q and ``.wx .wy .wz .vx .vy .vz`` in v.
+    Those of `Robot.q_names` and `Robot.v_names`: a joint of one coordinate gives it its own name, ``elbow``; one of
+    several adds a suffix: a floating base has ``.x .y .z .qx .qy .qz .qw`` in q and ``.wx .wy .wz .vx .vy .vz`` in v.
     """
 
     q: tuple[str, ...]
     v: tuple[str, ...]
-
-    @classmethod
-    def of(cls, joints: Iterable[tuple[str, int, int]]) -> Coordinates:
-        """Return the names for joints given as (name, nq, nv), in the order of q.
-
-        Examples
-        --------
-        >>> Coordinates.of([("hip", 1, 1), ("ball", 4, 3)]).v
-        ('hip', 'ball.wx', 'ball.wy', 'ball.wz')
-        """
-        q: list[str] = []
-        v: list[str] = []
-        for name, nq, nv in joints:
-            if nq == nv == 1:
-                q.append(name)
-                v.append(name)
-                continue
-            numbered = tuple(map(str, range(nq))), tuple(map(str, range(nv)))
-            in_q, in_v = _BY_SIZE.get((nq, nv), numbered)
-            q.extend(f"{name}.{suffix}" for suffix in in_q)
-            v.extend(f"{name}.{suffix}" for suffix in in_v)
-        return cls(tuple(q), tuple(v))
 
     def names(self, quantity: str) -> tuple[str, ...]:
         """Return the names of the entries of "q", or of "v" or "a"."""
@@ -145,7 +118,7 @@ def expected_columns(coordinates: Coordinates) -> str:
 
     Examples
     --------
-    >>> expected_columns(Coordinates.of([("hip", 1, 1), ("knee", 1, 1)]))
+    >>> expected_columns(Coordinates(("hip", "knee"), ("hip", "knee")))
     'Expected columns: t, q.hip, q.knee, v.hip, v.knee, a.hip, a.knee (v and a may be left out if there is t)'
     """
     every = [_call(slot, coordinates) for slot in _all_slots(coordinates)]
