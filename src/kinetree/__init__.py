@@ -14,8 +14,9 @@ from kinetree.spatial import Inertia
 if TYPE_CHECKING:
     from kinetree import conventions, modern_robotics
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
+    from kinetree.formats.dh import DHLink
     from kinetree.runtime import get_num_threads, set_num_threads
-    from kinetree.tables import DHLink, from_dh, from_screws
+    from kinetree.tables import from_dh, from_screws
 
 __all__ = [
     "ArgumentError",
@@ -43,7 +44,7 @@ __all__ = [
 
 
 _LATER = {  # imported when first asked for, so that `import kinetree` stays quick
-    "DHLink": "kinetree.tables",
+    "DHLink": "kinetree.formats.dh",
     "FormatWarning": "kinetree.formats",
     "NonPhysicalInertiaWarning": "kinetree.formats",
     "RobotNotFoundError": "kinetree.formats",
