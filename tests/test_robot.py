@@ -14,15 +14,14 @@ import pytest
 
 import kinetree as kt
 from helpers.dense import EPS, assert_close
-from helpers.joints import EXAMPLES
-from helpers.pinocchio_oracle import JOINTS, build
+from helpers.pinocchio_oracle import SHARED, build
 from helpers.trees import random_tree
 from kinetree.algorithms import ALGORITHMS
 from kinetree.joints import Planar, Revolute
 from kinetree.model import ModelBuilder
 from robots import erd_urdf
 
-TREE = kt.Robot(random_tree(3, n=10, joints=[row[-1] for name, row in EXAMPLES.items() if name in JOINTS]))
+TREE = kt.Robot(random_tree(3, n=10, joints=tuple({type(joint): joint for joint in SHARED}.values())))
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 
 from helpers.dense import assert_close
-from helpers.joints import MOVING
-from helpers.pinocchio_oracle import JOINTS, Oracle, build
+from helpers.pinocchio_oracle import SHARED, Oracle, build
 from helpers.trees import page, random_states, random_tree
 from kinetree.algorithms import aba, crba, forward_kinematics, rnea
 
-THEIRS = [joint for joint in MOVING if type(joint).__name__ in JOINTS]
-
 pytestmark = pytest.mark.parametrize(
     "oracle",
-    [build(random_tree(20 + s, n=len(THEIRS) + 3, joints=THEIRS)) for s in range(5)],
+    [build(random_tree(20 + s, n=len(SHARED) + 3, joints=SHARED)) for s in range(5)],
     ids=lambda o: o.ours.name,
 )
 

@@ -12,7 +12,9 @@ import numpy as np
 import pinocchio as pin
 
 from helpers import dense
+from helpers.joints import MOVING
 from helpers.trees import Array
+from kinetree.joints import Planar
 from kinetree.model import WORLD, Model
 from kinetree.spatial import Inertia, Transform
 
@@ -38,6 +40,9 @@ JOINTS = {
     "FreeFlyer": lambda joint: pin.JointModelFreeFlyer(),
 }
 """How Pinocchio makes the joint types that it has too."""
+
+SHARED = tuple(j for j in MOVING if type(j).__name__ in JOINTS and (not isinstance(j, Planar) or j == Planar()))
+"""The example joints that Pinocchio can have: its plane is always that of x and y."""
 
 # Where our velocities are in theirs, for the joints that order them otherwise: linear first, ours angular first.
 V_ORDER = {"FreeFlyer": [3, 4, 5, 0, 1, 2], "Planar": [1, 2, 0]}
