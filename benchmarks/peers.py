@@ -16,11 +16,16 @@ from benchmarks.robots import Case
 from kinetree.algorithms import ALGORITHMS
 
 Array = np.ndarray
+Table = dict[str, Callable[..., Array]]
 Bind = Callable[[list[Array]], tuple[Callable[[], object], Array]]
 
 
 class Pinocchio:
-    """Pinocchio's model of a case, and the states in its conventions (free-flyer velocity: linear part first)."""
+    """Pinocchio's model of a case, and its functions as its users call them, returning arrays like kinetree's.
+
+    Its free-flyer velocities and its Jacobian rows have the linear part first: the entries stand in another order,
+    the work is the same. Where Pinocchio leaves a result in its own objects, making the array is part of the call.
+    """
 
     def __init__(self, case: Case) -> None:
         path = str(case.urdf)
@@ -28,20 +33,96 @@ class Pinocchio:
             pin.buildModelFromUrdf(path)
         )  # fmt: skip
         self.data = self.model.createData()
-        n = self.model.nv
-        self.order = np.r_[3:6, 0:3, 6:n] if case.floating else np.arange(n)
+        self.frame = self.model.getFrameId(case.frame)
+        self.functions = {**self._dynamics(), **self._quantities(), **self._kinematics()}
 
-    def function(self, name: str) -> Callable[..., Array]:
-        """Return a function of one state, as Pinocchio's users call it."""
+    def _dynamics(self) -> Table:
         m, d = self.model, self.data
-        table = {
+        return {
             "inverse_dynamics": lambda q, v, a: pin.rnea(m, d, q, v, a),
             "forward_dynamics": lambda q, v, tau: pin.aba(m, d, q, v, tau),
             "mass_matrix": lambda q: pin.crba(m, d, q),
             "bias_forces": lambda q, v: pin.nonLinearEffects(m, d, q, v),
             "gravity_forces": lambda q: pin.computeGeneralizedGravity(m, d, q),
+            "mass_matrix_inverse": lambda q: pin.computeMinverse(m, d, q),
+            "coriolis_matrix": lambda q, v: pin.computeCoriolisMatrix(m, d, q, v),
+            "joint_torque_regressor": lambda q, v, a: pin.computeJointTorqueRegressor(m, d, q, v, a),
         }
-        return table[name]
+
+    def _quantities(self) -> Table:
+        m, d = self.model, self.data
+
+        def reactions(q: Array, v: Array, a: Array) -> Array:
+            pin.rnea(m, d, q, v, a)
+            return np.array([d.f[i].vector for i in range(1, m.njoints)])
+
+        def momentum(q: Array, v: Array) -> Array:
+            return pin.computeCentroidalMomentum(m, d, q, v).vector
+
+        def momentum_rate(q: Array, v: Array, a: Array) -> Array:
+            return pin.computeCentroidalMomentumTimeVariation(m, d, q, v, a).vector
+
+        def com_velocity(q: Array, v: Array) -> Array:
+            pin.centerOfMass(m, d, q, v, False)
+            return d.vcom[0].copy()
+
+        def com_acceleration(q: Array, v: Array, a: Array) -> Array:
+            pin.centerOfMass(m, d, q, v, a, False)
+            return d.acom[0].copy()
+
+        return {
+            "kinetic_energy": lambda q, v: pin.computeKineticEnergy(m, d, q, v),
+            "potential_energy": lambda q: pin.computePotentialEnergy(m, d, q),
+            "mechanical_energy": lambda q, v: pin.computeMechanicalEnergy(m, d, q, v),
+            "kinetic_energy_regressor": lambda q, v: pin.computeKineticEnergyRegressor(m, d, q, v),
+            "potential_energy_regressor": lambda q: pin.computePotentialEnergyRegressor(m, d, q),
+            "centroidal_momentum": momentum,
+            "centroidal_momentum_rate": momentum_rate,
+            "centroidal_momentum_matrix": lambda q: pin.computeCentroidalMap(m, d, q),
+            "centroidal_momentum_matrix_rate": lambda q, v: pin.computeCentroidalMapTimeVariation(m, d, q, v),
+            "center_of_mass": lambda q: pin.centerOfMass(m, d, q, False),
+            "center_of_mass_velocity": com_velocity,
+            "center_of_mass_acceleration": com_acceleration,
+            "center_of_mass_jacobian": lambda q: pin.jacobianCenterOfMass(m, d, q, False),
+            "joint_reactions": reactions,
+        }
+
+    def _kinematics(self) -> Table:
+        m, d, k, local = self.model, self.data, self.frame, pin.ReferenceFrame.LOCAL
+
+        def placements(q: Array) -> Array:
+            pin.forwardKinematics(m, d, q)
+            return np.array([d.oMi[i].homogeneous for i in range(1, m.njoints)])
+
+        def placement(q: Array) -> Array:
+            pin.forwardKinematics(m, d, q)
+            return pin.updateFramePlacement(m, d, k).homogeneous
+
+        def velocity(q: Array, v: Array) -> Array:
+            pin.forwardKinematics(m, d, q, v)
+            return pin.getFrameVelocity(m, d, k, local).vector
+
+        def acceleration(q: Array, v: Array, a: Array) -> Array:
+            pin.forwardKinematics(m, d, q, v, a)
+            return pin.getFrameAcceleration(m, d, k, local).vector
+
+        def jacobian_rate(q: Array, v: Array) -> Array:
+            pin.computeJointJacobiansTimeVariation(m, d, q, v)
+            pin.updateFramePlacement(m, d, k)
+            return pin.getFrameJacobianTimeVariation(m, d, k, local)
+
+        return {
+            "forward_kinematics": placements,
+            "frame_placement": placement,
+            "frame_velocity": velocity,
+            "frame_acceleration": acceleration,
+            "jacobian": lambda q: pin.computeFrameJacobian(m, d, q, k, local),
+            "jacobian_rate": jacobian_rate,
+        }
+
+    def function(self, name: str) -> Callable[..., Array]:
+        """Return a function of one state, as Pinocchio's users call it."""
+        return self.functions[name]
 
     def pool(self, name: str, *arrays: Array) -> Callable[[], object] | None:
         """Return a batch call of Pinocchio's own pool with one thread, where it has one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from dataclasses import dataclass
 from importlib.metadata import files
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import kinetree as kt
+from kinetree.algorithms import ALGORITHMS
+from kinetree.algorithms.declaration import OneFrame
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,12 @@ class Case:
     name: str
     urdf: Path
     floating: bool
+    frame: str
     robot: kt.Robot
+
+    def options(self, name: str) -> dict[str, str]:
+        """Return the options that a function of this name needs."""
+        return {key: self.frame for key, kind in ALGORITHMS[name].options.items() if isinstance(kind, OneFrame)}
 
     def states(self, n: int, seed: int = 0) -> dict[str, np.ndarray]:
         q, v, a = self.robot.random_state(seed, n)
@@ -43,9 +51,11 @@ def _example_robot_data(relative: str) -> Path:
 def cases() -> list[Case]:
     """Return the Panda with its 7 joints, and the floating G1 with 29."""
     out = []
-    for name, path, floating in (
-        ("panda", _frax("franka_panda/panda.urdf"), False),
-        ("g1", _example_robot_data("g1_description/urdf/g1_29dof_rev_1_0.urdf"), True),
+    for name, path, floating, frame in (
+        ("panda", _frax("franka_panda/panda.urdf"), False, "panda_hand"),
+        ("g1", _example_robot_data("g1_description/urdf/g1_29dof_rev_1_0.urdf"), True, "right_rubber_hand"),
     ):
-        out.append(Case(name, path, floating, kt.load(path, floating_base=floating)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kt.NonPhysicalInertiaWarning)
+            out.append(Case(name, path, floating, frame, kt.load(path, floating_base=floating)))
     return out

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.declaration import algorithm
+from kinetree.algorithms.factorization import FIX
 from kinetree.algorithms.friction import friction_forces
 from kinetree.algorithms.rnea import FRAMES, Wrenches, body_wrenches, net_forces
 from kinetree.algorithms.system_level import system_level
@@ -129,6 +130,3 @@ class Pivot(NamedTuple):
     UD: Force
     u: Scalar
     D_inverse: Scalar
-
-
-FIX = "give the links that it carries an inertia, or the joint an armature"

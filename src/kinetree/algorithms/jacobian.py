@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.declaration import OneFrame, algorithm
 from kinetree.algorithms.frames import motion_of, point_acceleration
+from kinetree.algorithms.motions import subspace_rates
 from kinetree.algorithms.paths import (
     FROM_WORLD,
     REFERENCES,
@@ -17,7 +18,6 @@ from kinetree.algorithms.paths import (
     outward,
     path_to,
 )
-from kinetree.algorithms.subspace_rate import subspace_rate
 from kinetree.model import Model
 from kinetree.spatial import Motion, Scalar, Transform
 from kinetree.spatial.vector import ZERO
@@ -121,7 +121,7 @@ def jacobian_rate(
     drift = _drift(joint_velocities, reference)
     dJ = zeros(model)
     for link, X, J_i, v_joint in reversed(list(zip(path.links, to_body, J, joint_velocities, strict=True))):
-        apparent = subspace_rate(link.body, q, v)
+        apparent = subspace_rates(model, link.i, q, v)
         for k, column, S_ring in zip(link.body.v_index, J_i, apparent, strict=True):
             accumulate(dJ, k, back(X, S_ring) + drift.cross(column))
         drift = drift - v_joint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
@@ -19,10 +19,13 @@ def body_velocities(model: Model, states: Sequence[BodyState]) -> list[Motion]:
     return v
 
 
-def body_motions(model: Model, states: Sequence[BodyState], a: Sequence[Scalar]) -> list[tuple[Motion, Motion]]:
-    """Return ``v_i`` and ``a_i`` under an upward acceleration −g of the base, in body coordinates.
+def body_motions(model: Model, states: Sequence[BodyState], a: Sequence[Scalar]) -> Iterator[tuple[Motion, Motion]]:
+    """Yield ``v_i`` and ``a_i`` in body coordinates: the outward half of RBDA Table 5.1.
 
-    Each body is seen from the inertial frame in which its origin is at rest (`at_rest`).
+    ``v_i = iXλ v_λ + S_i ν_i`` and ``a_i = iXλ a_λ + S_i ν̇_i + c_J + v_i × v_J``, with an upward acceleration −g of the
+    base for gravity. Each body is seen from the inertial frame in which its origin is at rest (`at_rest`): the same
+    mechanics, and the linear velocities are zero and cost nothing. One body at a time, so that what is made of its
+    motion is traced next to it: compiled code then keeps it in registers.
     """
     motions: list[tuple[Motion, Motion]] = []
     base = Motion.zero(), Motion(Motion.zero().ang, -model.gravity)
@@ -33,7 +36,7 @@ def body_motions(model: Model, states: Sequence[BodyState], a: Sequence[Scalar])
         for k, S_k in zip(body.v_index, S, strict=True):
             a_i = a_i + S_k * a[k]
         motions.append(at_rest(v_i, a_i))
-    return motions
+        yield motions[-1]
 
 
 def subspace_rates(model: Model, i: int, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from kinetree.algorithms.declaration import algorithm
 from kinetree.algorithms.friction import friction_forces
 from kinetree.algorithms.kinematics import world_transforms
+from kinetree.algorithms.motions import body_motions
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
-from kinetree.spatial import Force, Motion, Scalar, at_rest
+from kinetree.spatial import Force, Scalar
 
 Wrenches = Sequence[Sequence[Scalar]]
 FRAMES = ("body", "world")
@@ -69,25 +70,10 @@ def rnea(
 def net_forces(model: Model, states: Sequence[BodyState], a: Sequence[Scalar], f_ext: Sequence[Force]) -> list[Force]:
     """Return ``f_i = I_i a_i + v_i ×* I_i v_i − f_i^x``, the outward half of the recursion.
 
-    Each body is seen from the inertial frame in which its origin is at rest (`at_rest`): the same forces, and
-    the linear velocities are zero and cost nothing. Gravity is an upward acceleration of the base.
+    The motions are those of `body_motions`: seen from another inertial frame, where the forces are the same.
     """
-    v_: list[Motion] = []
-    a_: list[Motion] = []
-    f: list[Force] = []
-    base = Motion.zero(), Motion(Motion.zero().ang, -model.gravity)
-    for i, (body, (_, X_J, S, vJ, cJ)) in enumerate(zip(model.bodies, states, strict=True)):
-        v_up, a_up = base if body.parent == WORLD else (v_[body.parent], a_[body.parent])
-        v_joint, a_joint = body.X_T.carry(v_up, a_up)
-        v_i = X_J @ v_joint + vJ
-        a_i = X_J @ a_joint + cJ + v_i.cross(vJ)
-        for k, S_k in zip(body.v_index, S, strict=True):
-            a_i = a_i + S_k * a[k]
-        v_i, a_i = at_rest(v_i, a_i)
-        v_.append(v_i)
-        a_.append(a_i)
-        f.append(body.inertia.wrench(v_i, a_i) - f_ext[i])
-    return f
+    motions = body_motions(model, states, a)
+    return [body.inertia.wrench(*m) - f for body, m, f in zip(model.bodies, motions, f_ext, strict=True)]
 
 
 def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches | None, frame: str) -> list[Force]:
