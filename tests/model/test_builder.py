@@ -309,3 +309,22 @@ def test_ten_thousand_links_in_a_row() -> None:
 def test_an_identity_placement_is_exact() -> None:
     model: Model = builder("a", "b", joints="a>b").build()
     assert Transform(GeneralRotation(Mat3.of(np.eye(3).tolist())), Vec3(0.0, 0.0, 0.0)) == model.bodies[0].X_T
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"lower": float("nan")}, "the limit lower is nan"),
+        ({"effort": None}, "the limit effort is None"),
+        ({"lower": 1, "upper": 0}, r"the lower limit 1.0 is above the upper one, 0.0"),
+    ],
+)
+def test_limits_must_be_numbers_in_order(limits: dict[str, float], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        JointLimits(**limits)
+
+
+@pytest.mark.parametrize("what", ["armature", "damping", "friction", "rotor_inertia"])
+def test_what_resists_motion_is_not_negative(what: str) -> None:
+    with pytest.raises(ModelError, match=rf"joint 'j': {what} is -1.0, and cannot be negative"):
+        ModelBuilder().add_joint("j", parent="a", child="b", joint=Revolute(), **{what: -1.0})

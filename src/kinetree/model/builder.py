@@ -9,26 +9,21 @@ from numbers import Real
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
-from kinetree.model.checks import TooLargeError, all_finite, as_floats, as_transform, as_vector, check_finite
+from kinetree.model.checks import (
+    TooLargeError,
+    all_finite,
+    as_floats,
+    as_transform,
+    as_vector,
+    check_finite,
+    check_not_negative,
+)
 from kinetree.model.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, Model
+from kinetree.model.specs import JointSpec, following, slices
 from kinetree.spatial import Inertia, Scalar, Transform
 
 ROOT_JOINT = "root_joint"
 """Name of the joint that a floating base adds."""
-
-
-@dataclass(frozen=True)
-class _JointSpec:
-    name: str
-    parent: str
-    child: str
-    joint: Joint
-    X: Transform
-    limits: JointLimits
-    damping: float
-    friction: float
-    armature: float
-    leader: str | None = None
 
 
 @dataclass
@@ -57,7 +52,7 @@ class ModelBuilder:
 
     name: str = "robot"
     _links: dict[str, Inertia] = field(default_factory=dict, init=False)
-    _joints: dict[str, _JointSpec] = field(default_factory=dict, init=False)
+    _joints: dict[str, JointSpec] = field(default_factory=dict, init=False)
     _frames: dict[str, tuple[str, Transform]] = field(default_factory=dict, init=False)
 
     def add_link(self, name: str, inertia: Inertia | None = None) -> None:
@@ -114,19 +109,20 @@ class ModelBuilder:
         Raises
         ------
         ModelError
-            If the name is taken or a number is not finite.
+            If the name is taken, a number is not finite, or what resists motion is negative.
         """
         if name in self._joints:
             raise ModelError(f"there are two joints named {name!r}: names must differ")
         X = as_transform(placement, f"the placement of joint {name!r}")
         check_finite(f"joint {name!r}", (damping, friction, armature, rotor_inertia, gear_ratio))
+        check_not_negative(name, armature=armature, damping=damping, friction=friction, rotor_inertia=rotor_inertia)
         armature = armature + rotor_inertia * gear_ratio**2
         leader = None
         if mimic is not None:
             leader, factor, offset = mimic
             check_finite(f"joint {name!r}", (factor, offset))
             joint = Mimic(joint, float(factor), float(offset))
-        self._joints[name] = _JointSpec(
+        self._joints[name] = JointSpec(
             name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader
         )
 
@@ -164,12 +160,12 @@ class ModelBuilder:
         root = self._root()
         if floating_base and base_pose is not None:
             raise ModelError("a floating base has its pose in q: give base_pose only for a fixed base")
-        joints = [self._following(spec) for spec in self._joints.values()]
+        joints = [following(spec, self._joints) for spec in self._joints.values()]
         pose = as_transform(base_pose, "base_pose")
         if floating_base:
             if ROOT_JOINT in self._joints:
                 raise ModelError(f"the robot has a joint named {ROOT_JOINT!r}, the name of the floating base's joint")
-            joints.insert(0, _JointSpec(ROOT_JOINT, "", root, FreeFlyer(), pose, NO_LIMITS, 0.0, 0.0, 0.0))
+            joints.insert(0, JointSpec(ROOT_JOINT, "", root, FreeFlyer(), pose, NO_LIMITS, 0.0, 0.0, 0.0))
             placed: dict[str, _Placed] = {}
         else:
             placed = {root: _Placed(WORLD, pose)}
@@ -197,7 +193,7 @@ class ModelBuilder:
         """Return the one link that is no joint's child; say what is wrong with the tree otherwise."""
         if not self._links:
             raise ModelError(f"robot {self.name!r} has no links")
-        parent_joint: dict[str, _JointSpec] = {}
+        parent_joint: dict[str, JointSpec] = {}
         for spec in self._joints.values():
             for role, link in (("parent", spec.parent), ("child", spec.child)):
                 if link not in self._links:
@@ -217,32 +213,6 @@ class ModelBuilder:
             raise ModelError(f"{len(roots)} links have no parent joint ({shown}): a robot has one root link")
         return roots[0]
 
-    def _following(self, spec: _JointSpec) -> _JointSpec:
-        """Return the joint with a leader that follows no other one itself."""
-        seen = [spec.name]
-        while spec.leader is not None:
-            leader = self._joints.get(spec.leader)
-            if leader is None:
-                raise ModelError(f"joint {spec.name!r} mimics: " + unknown_name("joint", spec.leader, self._joints))
-            if leader.name in seen:
-                raise ModelError(f"the joints {', '.join(map(repr, seen))} mimic each other: one must lead")
-            if (leader.joint.nq, leader.joint.nv) != (1, 1):
-                raise ModelError(f"joint {spec.name!r} mimics {leader.name!r}, which has not one coordinate")
-            if leader.leader is None:
-                break
-            seen.append(leader.name)
-            own, its = spec.joint, leader.joint
-            assert isinstance(own, Mimic)
-            assert isinstance(its, Mimic)
-            joint = Mimic(own.joint, own.factor * its.factor, own.factor * its.offset + own.offset)
-            spec = replace(spec, joint=joint, leader=leader.leader)
-        if not isinstance(spec.joint, Mimic):
-            return spec
-        f = spec.joint.factor  # what resists at the joint's own speed, f times the leader's, as the leader feels it
-        return replace(
-            spec, armature=f * f * spec.armature, damping=f * f * spec.damping, friction=abs(f) * spec.friction
-        )
-
     def _check_no_cycle(self, roots: list[str]) -> None:
         children: dict[str, list[str]] = {}
         for spec in self._joints.values():
@@ -257,7 +227,7 @@ class ModelBuilder:
             raise ModelError(f"links {', '.join(map(repr, lost[:10]))} form a cycle that hangs on no root link")
 
     def _bodies(
-        self, joints: list[_JointSpec], placed: dict[str, _Placed]
+        self, joints: list[JointSpec], placed: dict[str, _Placed]
     ) -> tuple[list[Body], tuple[int, ...], Inertia]:
         """Return the bodies, parents first and else in the order of the joints; that order; and the base's inertia.
 
@@ -266,7 +236,7 @@ class ModelBuilder:
         waiting: dict[str, list[int]] = {}
         for k, spec in enumerate(joints):
             waiting.setdefault(spec.parent, []).append(k)
-        q_index, v_index = _slices(joints)
+        q_index, v_index = slices(joints)
         bodies: list[Body] = []
         inertias: list[Inertia] = []
         body_of_joint: dict[int, int] = {}
@@ -317,18 +287,3 @@ def _check_sizes(bodies: list[Body], inertias: list[Inertia], placed: dict[str, 
 
 
 TOO_LARGE = "the numbers are too large: kilograms and metres are meant"
-
-
-def _slices(joints: list[_JointSpec]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """Return the entries in q and in v of each joint; those of a mimic joint are its leader's."""
-    at: dict[str, int] = {spec.name: k for k, spec in enumerate(joints)}
-    q_index: list[tuple[int, ...]] = []
-    v_index: list[tuple[int, ...]] = []
-    nq = nv = 0
-    for spec in joints:
-        own = (spec.joint.nq, spec.joint.nv) if spec.leader is None else (0, 0)
-        q_index.append(tuple(range(nq, nq + own[0])))
-        v_index.append(tuple(range(nv, nv + own[1])))
-        nq, nv = nq + own[0], nv + own[1]
-    leaders = [k if spec.leader is None else at[spec.leader] for k, spec in enumerate(joints)]
-    return [q_index[k] for k in leaders], [v_index[k] for k in leaders]

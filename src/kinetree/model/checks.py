@@ -67,6 +67,13 @@ def _check_rigid(what: str, rows: list[list[float]]) -> None:
         raise ModelError(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
 
 
+def check_not_negative(name: str, **resistances: Scalar) -> None:
+    """Raise a `ModelError` where something that resists a joint's motion is negative."""
+    for what, value in resistances.items():
+        if isinstance(value, Real) and value < 0:
+            raise ModelError(f"joint {name!r}: {what} is {value}, and cannot be negative")
+
+
 def all_finite(numbers: Iterable[Scalar]) -> bool:
     """Return whether every real number among these is finite."""
     return all(math.isfinite(x) for x in numbers if isinstance(x, Real))

@@ -7,6 +7,7 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 from kinetree.errors import ModelError, unknown_name
@@ -28,12 +29,26 @@ class JointLimits:
         Position, rad or m.
     velocity, effort : float
         Largest magnitude: rad/s or m/s, and N·m or N.
+
+    Raises
+    ------
+    ModelError
+        If a limit is no number, or the lower one is above the upper one.
     """
 
     lower: float = -math.inf
     upper: float = math.inf
     velocity: float = math.inf
     effort: float = math.inf
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, Real) or math.isnan(value):
+                raise ModelError(f"the limit {field.name} is {value!r}: give a number, or inf for no limit")
+            object.__setattr__(self, field.name, float(value))
+        if self.lower > self.upper:
+            raise ModelError(f"the lower limit {self.lower} is above the upper one, {self.upper}")
 
 
 NO_LIMITS = JointLimits()
