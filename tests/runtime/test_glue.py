@@ -70,12 +70,10 @@ LEFT = {
     "a batch": (lambda f: f(X[None], Y, Z), WANTED[None]),
     "names": (lambda f: f(X, z=Z, y=Y), WANTED),
     "a name and out": (lambda f: f(X, Y, z=Z, out=np.empty(N)), WANTED),
-    "out and an option": (lambda f: f(X, Y, Z, out=np.empty(N), sign="minus"), reference(X, Y, Z, sign="minus")),
     "out is None": (lambda f: f(X, Y, Z, out=None), WANTED),
     "strided out": (lambda f: f(X, Y, Z, out=np.empty(2 * N)[::2]), WANTED),
     "misaligned out": (lambda f: f(X, Y, Z, out=misaligned(np.empty(N))), WANTED),
     "subclass out": (lambda f: f(X, Y, Z, out=np.empty(N).view(Sub)), WANTED),
-    "an option": (lambda f: f(X, Y, Z, sign="minus"), reference(X, Y, Z, sign="minus")),
     "an optional input": (lambda f: f(X, Y, Z, np.ones((2, 3))), reference(X, Y, Z, np.ones((2, 3)))),
 }
 

@@ -13,6 +13,7 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.expr import Port
 from kinetree.runtime.declaration import Declaration, Variant
 from kinetree.runtime.layout import ALIGNED, CONTIGUOUS
+from kinetree.runtime.options import Value
 
 Array = np.ndarray[Any, Any]
 _PLAIN = CONTIGUOUS | ALIGNED
@@ -24,7 +25,7 @@ class Call(NamedTuple):
 
     values: tuple[object, ...]  # the inputs that are given, in the order of the declaration
     optional: tuple[str, ...]
-    options: tuple[tuple[str, str], ...]
+    options: tuple[tuple[str, Value], ...]
     out: object
 
 
@@ -56,18 +57,16 @@ def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] |
 def bind(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
     """Return the call with these arguments."""
     required = declaration.required
-    if len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):  # the usual: no time to lose
-        return Call(args, (), declaration.default_options, kwargs.get("out"))
+    usual = declaration.default_options
+    if usual is not None and len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):
+        return Call(args, (), usual, kwargs.get("out"))  # no time to lose
     given = _by_name(declaration, args, kwargs)
     missing = [port.name for port in required if port.name not in given]
     if missing:
         raise ArgumentError(f"{declaration.name} needs {_and(missing)} too: {_usage(declaration)}")
     optional = tuple(name for name in declaration.optional if given.get(name) is not None)
     values = tuple(given[port.name] for port in declaration.ports(optional))
-    options = tuple(
-        (option.name, _choice(declaration, option.name, option.choices, given.get(option.name, option.choices[0])))
-        for option in declaration.options
-    )
+    options = declaration.chosen(given)
     return Call(values, optional, options, given.get("out"))
 
 
@@ -86,26 +85,12 @@ def _by_name(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping
     return given
 
 
-def _choice(declaration: Declaration, name: str, choices: tuple[str, ...], value: object) -> str:
-    if not isinstance(value, str) or value not in choices:
-        if isinstance(value, str) and len(choices) > 4:
-            raise ArgumentError(f"{declaration.name}: {unknown_name(name, value, choices)}")
-        legal = " or ".join(repr(c) for c in choices[:4]) + (" or …" if len(choices) > 4 else "")
-        raise ArgumentError(f"{declaration.name}: {name} is {_short(value)}, it must be {legal}")
-    return value
-
-
 def _usage(declaration: Declaration) -> str:
     return f"call it as {declaration.name}{declaration.signature()}"
 
 
 def _and(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def convert(declaration: Declaration, call: Call) -> Inputs:
@@ -115,7 +100,7 @@ def convert(declaration: Declaration, call: Call) -> Inputs:
     """
     ports = declaration.ports(call.optional)
     arrays, leads = [], []
-    dtype = "float32"
+    dtype = "float32" if ports else "float64"
     for port, value in zip(ports, call.values, strict=True):
         array = value if type(value) is np.ndarray else _from_object(declaration, port, value)
         if array.dtype.type is not np.float32:
@@ -183,6 +168,8 @@ def _hint(port: Port, array: Array) -> str:
 def _broadcast(
     declaration: Declaration, ports: tuple[Port, ...], arrays: list[Array], leads: list[tuple[int, ...]]
 ) -> tuple[int, ...]:
+    if not leads:
+        return ()
     if leads.count(leads[0]) == len(leads):
         return leads[0]
     try:

@@ -8,14 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from kinetree.errors import ArgumentError
 from kinetree.expr import Port, Program
-
-
-class Option(NamedTuple):
-    """A keyword with a few legal values, fixed while tracing. The first value is the default."""
-
-    name: str
-    choices: tuple[str, ...]
+from kinetree.runtime.options import Fixed, Option, Value
+from kinetree.runtime.results import is_field, result_type
 
 
 class Variant(NamedTuple):
@@ -25,14 +21,14 @@ class Variant(NamedTuple):
     ----------
     optional : tuple of str
         The names of the optional inputs that are given, in the order of the signature.
-    options : tuple of (str, str)
+    options : tuple of (str, value)
         Every option with its value, in the order of the declaration.
     dtype : str
         ``"float64"`` or ``"float32"``.
     """
 
     optional: tuple[str, ...]
-    options: tuple[tuple[str, str], ...]
+    options: tuple[tuple[str, Value], ...]
     dtype: str
 
 
@@ -71,21 +67,23 @@ class Declaration:
         (``"this robot has nq = 7: joints panda_joint1, …"``).
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
-    result : callable, optional
-        Makes the return value from the sequence of output arrays, where there are several (default: a tuple).
+    inline : callable, optional
+        ``inline(arguments, options) -> results``: the function on traced values, for calls from a function that is
+        being compiled (`kinetree.compile`). `arguments` maps the names of the inputs given to object arrays of one
+        state, nested or flat as NumPy has them; there is one result an output, anything that flattens to its entries.
     """
 
     name: str
     doc: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    trace: Callable[[tuple[str, ...], Mapping[str, str]], Program]
+    trace: Callable[[tuple[str, ...], Mapping[str, Any]], Program]
     identity: Callable[[], bytes]
     optional: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     describe: Callable[[Port], str] = describe_shape
     reduce: Callable[[], tuple[Any, ...]] | None = None
-    result: Callable[[Sequence[Any]], Any] | None = None
+    inline: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Any]] | None = None
 
     def __post_init__(self) -> None:
         names = [port.name for port in self.inputs]
@@ -96,6 +94,8 @@ class Declaration:
             raise ValueError(f"{self.name}: the optional inputs {self.optional} are not the last of {names}")
         if not self.outputs:
             raise ValueError(f"{self.name} has no output")
+        if len(self.outputs) > 1 and not all(is_field(port.name) for port in self.outputs):
+            raise ValueError(f"{self.name}: outputs of these names cannot be those of a named tuple: {self.outputs}")
 
     @functools.cached_property
     def required(self) -> tuple[Port, ...]:
@@ -103,9 +103,40 @@ class Declaration:
         return self.inputs[: len(self.inputs) - len(self.optional)]
 
     @functools.cached_property
-    def default_options(self) -> tuple[tuple[str, str], ...]:
-        """Every option with its default value."""
-        return tuple((option.name, option.choices[0]) for option in self.options)
+    def default_options(self) -> tuple[tuple[str, Value], ...] | None:
+        """Every option with its default value; None if one must be given."""
+        if any(option.required for option in self.options):
+            return None
+        return tuple((option.name, option.default) for option in self.options)
+
+    @functools.cached_property
+    def open_options(self) -> tuple[Option, ...]:
+        """The options that are not fixed."""
+        return tuple(option for option in self.options if not isinstance(option, Fixed))
+
+    @functools.cached_property
+    def result(self) -> type[tuple[Any, ...]] | None:
+        """The type of the results, None where there is one output only."""
+        if len(self.outputs) == 1:
+            return None
+        return result_type(self.name, tuple(port.name for port in self.outputs))
+
+    def chosen(self, given: Mapping[str, object]) -> tuple[tuple[str, Value], ...]:
+        """Return every option with its value, where these are given.
+
+        Raises
+        ------
+        ArgumentError
+            If one has no legal value, or must be given and is not.
+        """
+        for option in self.options:
+            if option.required and given.get(option.name) is None:
+                names = ", ".join(option.choices[:20]) + (", …" if len(option.choices) > 20 else "")
+                raise ArgumentError(f"{self.name} needs {option.name}=: one of {names or 'none'}")
+        try:
+            return tuple((o.name, o.canonical(given[o.name]) if o.name in given else o.default) for o in self.options)
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.name}: {error}") from None
 
     def ports(self, optional: tuple[str, ...]) -> tuple[Port, ...]:
         """Return the inputs of the program when these optional ones are given."""
@@ -127,6 +158,9 @@ class Declaration:
         parameter, kinds = inspect.Parameter, inspect.Parameter
         required = [parameter(p.name, kinds.POSITIONAL_OR_KEYWORD) for p in self.required]
         optional = [parameter(name, kinds.POSITIONAL_OR_KEYWORD, default=None) for name in self.optional]
-        options = [parameter(o.name, kinds.KEYWORD_ONLY, default=o.choices[0]) for o in self.options]
+        options = [
+            parameter(o.name, kinds.KEYWORD_ONLY, default=parameter.empty if o.required else o.default)
+            for o in self.open_options
+        ]
         out = parameter("out", kinds.KEYWORD_ONLY, default=None)
         return inspect.Signature([*required, *optional, *options, out])

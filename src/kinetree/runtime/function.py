@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,8 @@ from kinetree.expr import Program
 from kinetree.runtime import arguments, batch, glue, kernels
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.declaration import Declaration, Variant
+
+CHAIN = 8  # variants that have their glue in the call; the others take the general path
 
 
 class Function:
@@ -62,6 +64,7 @@ class Function:
         self.__signature__ = declaration.signature()
         self._lanes = batch.forced_lanes() if lanes is None else batch.check_lanes(lanes)
         self._programs: dict[tuple[Any, ...], Program] = {}
+        self._bound: dict[tuple[Any, ...], Function] = {}
         self._singles: dict[Variant, kernels.Single] = {}
         self._batches: dict[Variant, batch.BatchKernel] = {}
 
@@ -86,16 +89,88 @@ class Function:
         """Return the function itself: it cannot change."""
         return self
 
+    def bind(self, **options: object) -> Function:
+        """Return this function with these options fixed: its calls need not name them, and are quickest.
+
+        Parameters
+        ----------
+        **options
+            As in the call; those not given stay open.
+
+        Returns
+        -------
+        Function
+            The same one for the same values.
+
+        Raises
+        ------
+        ArgumentError
+            For an option or a value that there is not.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> J = robot.jacobian.bind(frame="panda_hand", reference="world")
+        >>> J(robot.neutral()).shape
+        (6, 7)
+        """
+        from kinetree.runtime.bound import Bound, fixed
+
+        declaration = fixed(self.declaration, options)
+        key = tuple((o.name, o.default) for o in declaration.options if o not in self.declaration.options)
+        if not key:
+            return self
+        if key not in self._bound:
+            self._bound.setdefault(key, Bound(declaration, self._lanes, self, dict(key)))
+        return self._bound[key]
+
     @property
     def op_count(self) -> dict[str, int]:
-        """How many operations of each kind one state takes, after optimisation (no optional arguments)."""
+        """How many operations of each kind one state takes, after optimisation, with no optional arguments.
+
+        For other options than the default ones: ``f.bind(...).op_count``.
+        """
         return self._program(self._default).op_count()
 
-    def listing(self) -> str:
-        """Return the optimised program as text, one operation a line (no optional arguments)."""
+    def listing(self, **options: object) -> str:
+        """Return the optimised program as text, one operation a line (no optional arguments).
+
+        Parameters
+        ----------
+        **options
+            As in the call.
+        """
         from kinetree.expr.listing import listing
 
-        return listing(self._program(self._default))
+        return listing(self.bind(**options)._program(self.bind(**options)._default))
+
+    @property
+    def address(self) -> int:
+        """Address of the kernel for one state, for callers from C, Cython, Numba or ctypes; see docs/composition.md.
+
+        It is a C function with one pointer to float64 for each input and then for each output (row-major, contiguous,
+        aligned; no output may overlap another array), which returns 0, or -1 where there is no memory; see
+        `c_signature`. It needs no GIL and may be called from several threads. The address is good as long as this
+        function is alive: keep a reference to it.
+        """
+        return self._single(self._default).raw
+
+    @property
+    def c_signature(self) -> str:
+        """The C prototype of what is at `address`.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> kt.load("panda").gravity_forces.c_signature
+        'int gravity_forces(const double q[7], double g[7]);'
+        """
+        inputs, outputs = self.declaration.required, self.declaration.outputs
+        taken = {port.name for port in inputs}
+        parameters = [f"const double {p.name}[{p.size}]" for p in inputs]
+        parameters += [f"double {p.name + '_out' if p.name in taken else p.name}[{p.size}]" for p in outputs]
+        return f"int {self.declaration.name}({', '.join(parameters)});"
 
     def warmup(
         self,
@@ -104,7 +179,7 @@ class Function:
         optional: tuple[str, ...] = (),
         single: bool = True,
         batch: bool = True,
-        **options: str,
+        **options: object,
     ) -> None:
         """Compile ahead what a later call would compile.
 
@@ -136,7 +211,7 @@ class Function:
 
     @functools.cached_property
     def _default(self) -> Variant:
-        return Variant((), self.declaration.default_options, "float64")
+        return Variant((), self.declaration.chosen({}), "float64")
 
     def _general(self, /, *args: object, **kwargs: object) -> Any:
         """Take the arguments in any form: where all calls go that the glue does not take."""
@@ -151,21 +226,30 @@ class Function:
         places = [self._place(k, out, shapes[k], inputs) for k, out in enumerate(given)]
         if 0 not in inputs.lead:
             self._run(inputs, places)
+        if kwargs and inputs.lead == ():
+            self._singles[inputs.variant].options.learn(kwargs)
         if call.out is None:
-            return places[0] if len(outputs) == 1 else (declaration.result or tuple)(places)
+            return self._returned([place if place.ndim else place[()] for place in places])
         for out, place in zip(given, places, strict=True):
             if out is not None and out is not place:
                 np.copyto(out, place)
-        return given[0] if len(outputs) == 1 else (declaration.result or tuple)(given)
+        return self._returned(given)
 
-    def _usual_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Array | None:
+    def _returned(self, results: Sequence[Any]) -> Any:
+        """Return the only result, or the named tuple of several."""
+        result: Any = self.declaration.result
+        return results[0] if result is None else result(*results)
+
+    def _usual_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Any:
         """Return the result for plain float64 arrays of equally many states, None for any other call.
 
         It does what the rest of the general path does, without its generality: some microseconds less.
         """
-        kernel = self._batches.get(self._default)
         required, outputs = self.declaration.required, self.declaration.outputs
-        if kernel is None or others or len(args) != len(required) or len(outputs) != 1:
+        if others or len(args) != len(required) or self.declaration.default_options is None:
+            return None
+        kernel = self._batches.get(self._default)
+        if kernel is None or (out is not None and len(outputs) > 1):
             return None
         ports = (*required, *outputs)
         arrays = arguments.plain_batch(ports, args if out is None else (*args, out))
@@ -173,12 +257,12 @@ class Function:
             return None
         n = len(arrays[0])
         if out is None:
-            arrays.append(np.empty((n, *ports[-1].shape)))
+            arrays += [np.empty((n, *port.shape)) for port in outputs]
         elif not arrays[-1].flags.writeable or any(np.may_share_memory(a, arrays[-1]) for a in arrays[:-1]):
             return None
         laid = batch.Laid(arrays, [*map(batch.address, arrays)], [a.strides[0] for a in arrays], len(args))
         kernel.run(laid, n)
-        return arrays[-1]
+        return self._returned(arrays[len(args) :])
 
     def _given(self, out: object, shapes: list[tuple[int, ...]], dtype: str) -> list[Array | None]:
         """Return the arrays that the user gave for the results."""
@@ -190,7 +274,10 @@ class Function:
             names = ", ".join(port.name for port in ports)
             raise ArgumentError(f"{self.__name__}: out must be a tuple of {len(ports)} arrays, for {names}")
         each = zip(ports, outs, shapes, strict=True)
-        return [arguments.check_out(self.declaration, port, o, shape, dtype) for port, o, shape in each]
+        given = [arguments.check_out(self.declaration, port, o, shape, dtype) for port, o, shape in each]
+        if any(np.may_share_memory(a, b) for k, a in enumerate(given) for b in given[:k]):
+            raise ArgumentError(f"{self.__name__}: the arrays of out overlap, each result needs memory of its own")
+        return given  # type: ignore[return-value]
 
     def _place(self, k: int, out: Array | None, shape: tuple[int, ...], inputs: Inputs) -> Array:
         """Return where to compute an output: in `out`, or in new memory if it cannot be written in place."""
@@ -244,13 +331,14 @@ class Function:
             return self._batches[variant]
 
     def _install(self) -> None:
-        """Make the glue of all compiled variants with default options this function's ``__call__``.
+        """Make the glue of the compiled variants, of the last ones if they are many, this function's ``__call__``.
 
         Each takes the calls that it knows and hands the others to the next, the last one to the general path.
         """
         target: Any = self._general
-        for variant, made in reversed(self._singles.items()):
-            if made.glue is not None and variant.options == self.declaration.default_options:
-                target = glue.builtin(self.__name__, made.glue, target, made.kernel.keep)
+        for made in reversed(list(self._singles.values())[-CHAIN:]):
+            if made.glue is not None:
+                owner = kernels.hidden((made.kernel.keep, made.options))
+                target = glue.builtin(self.__name__, made.glue, target, owner)
         if target != self._general:
             type(self).__call__ = staticmethod(target)  # type: ignore[method-assign]

@@ -40,10 +40,15 @@ if hasattr(os, "register_at_fork"):
 
 
 class Single(NamedTuple):
-    """One state at a time: the kernel for the general path, and where the call glue is, if there is any."""
+    """One state at a time: the kernel for the general path, the entry for callers from C, and the call glue.
+
+    `glue` is the address of ``kt_call``, None if there is none; `options` is the table that it reads.
+    """
 
     kernel: batch.SingleKernel
+    raw: int
     glue: int | None
+    options: glue.Options
 
 
 def hidden(owner: object) -> object:
@@ -62,7 +67,8 @@ def hidden(owner: object) -> object:
 def _register_symbols() -> None:
     import llvmlite.binding
 
-    for name, address in glue.symbols().items():
+    known = glue.raw_symbols() | (glue.symbols() if layout.find() is not None else {})
+    for name, address in known.items():
         llvmlite.binding.add_symbol(name, address)
 
 
@@ -72,10 +78,11 @@ def single(declaration: Declaration, variant: Variant, program: Callable[[], Pro
 
     target = Target.host()
     where = layout.find()
-    extra = ""
-    if where is not None and len(declaration.outputs) == 1:
-        extra = glue.emit(declaration.ports(variant.optional), declaration.outputs[0], variant.dtype, where)
-        _register_symbols()
+    ports = declaration.ports(variant.optional)
+    extra = glue.emit_raw(ports, declaration.outputs)
+    if where is not None:
+        extra += glue.emit(ports, declaration.outputs, variant.dtype, where)
+    _register_symbols()
 
     def compiled() -> Code:
         return compile_single(program(), dtype=variant.dtype, target=target, extra_ir=extra)
@@ -83,10 +90,15 @@ def single(declaration: Declaration, variant: Variant, program: Callable[[], Pro
     code = _code(declaration, variant, target, ("single", extra), compiled)
     loaded = load(code)
     kernel = batch.SingleKernel(loaded.address("kt_single"), code.scratch, hidden(loaded))
-    if not extra:
-        return Single(kernel, None)
     glue.set_scratch(loaded.address("kt_set_scratch"), code.scratch)
-    return Single(kernel, loaded.address("kt_call"))
+    options = glue.Options(declaration, variant)
+    raw = loaded.address("kt_raw")
+    if where is None:
+        return Single(kernel, raw, None, options)
+    if declaration.result is not None:
+        glue.set_result(loaded.address("kt_set_result"), declaration.result)
+    options.install(loaded.address("kt_set_options"))
+    return Single(kernel, raw, loaded.address("kt_call"), options)
 
 
 def batched(

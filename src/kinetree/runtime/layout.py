@@ -38,6 +38,7 @@ class NumpyApi(NamedTuple):
 
     abi: int  # PyArray_GetNDArrayCVersion()
     array_new: int  # the address of PyArray_New
+    array_scalar: int  # the address of PyArray_Scalar
 
 
 def numpy_api() -> NumpyApi:
@@ -49,7 +50,7 @@ def numpy_api() -> NumpyApi:
     if table[2] != id(np.ndarray):  # &PyArray_Type
         raise RuntimeError("NumPy's C API table is not the one that is known")
     version = ctypes.PYFUNCTYPE(ctypes.c_uint)(table[0] or 0)
-    return NumpyApi(version(), table[93] or 0)
+    return NumpyApi(version(), table[93] or 0, table[60] or 0)
 
 
 @functools.cache
@@ -72,7 +73,7 @@ def find() -> Layout | None:
     )
     try:
         api = numpy_api()
-        return layout if _holds(layout) and _makes_arrays(api) else None
+        return layout if _holds(layout) and _makes_arrays(api) and _makes_tuples(layout) else None
     except (AttributeError, RuntimeError, ValueError):
         return None
 
@@ -124,9 +125,27 @@ def _dims(layout: Layout, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
 
 
 def _makes_arrays(api: NumpyApi) -> bool:
-    """Return whether PyArray_New is where it is expected to be."""
+    """Return whether PyArray_New and PyArray_Scalar are where they are expected to be."""
     p, i = ctypes.c_void_p, ctypes.c_int
     new = ctypes.PYFUNCTYPE(ctypes.py_object, p, i, p, i, p, p, i, i, p)(api.array_new)
     shape = (ctypes.c_ssize_t * 2)(2, 3)
     made = new(id(np.ndarray), 2, ctypes.addressof(shape), TYPE_NUMBER["float64"], None, None, 0, 0, None)
-    return type(made) is np.ndarray and made.shape == (2, 3) and made.dtype == np.float64
+    if type(made) is not np.ndarray or made.shape != (2, 3) or made.dtype != np.float64:
+        return False
+    value = ctypes.c_double(0.375)
+    scalar = ctypes.PYFUNCTYPE(ctypes.py_object, p, ctypes.py_object, p)(api.array_scalar)
+    read = scalar(ctypes.addressof(value), np.dtype("float64"), None)
+    return type(read) is np.float64 and bool(read == 0.375)
+
+
+class _Pair(tuple[object, ...]):
+    __slots__ = ()
+
+
+def _makes_tuples(layout: Layout) -> bool:
+    """Return whether a tuple of a type without more to it can be allocated empty, and its entries then stored."""
+    if (_Pair.__basicsize__, _Pair.__itemsize__) != (tuple.__basicsize__, 8):
+        return False
+    allocate = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_ssize_t)
+    made = allocate(("PyType_GenericAlloc", ctypes.pythonapi))(_Pair, 0)
+    return type(made) is _Pair and made == () and _read(ctypes.c_ssize_t, id(made) + layout.length) == 0

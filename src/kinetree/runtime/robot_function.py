@@ -9,11 +9,14 @@ from functools import lru_cache
 from typing import Any
 
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
+from kinetree.algorithms.declaration import Joints, OneFrame
+from kinetree.algorithms.declaration import Option as DeclaredOption
 from kinetree.expr import Expr, Port, Program, Tracer
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped
-from kinetree.runtime.declaration import Declaration, Option
+from kinetree.runtime.declaration import Declaration
 from kinetree.runtime.function import Function
+from kinetree.runtime.options import Names, OneName, Option
 
 
 def robot_function(model: Model, algorithm: Algorithm) -> Function:
@@ -26,7 +29,7 @@ def declare(model: Model, algorithm: Algorithm) -> Declaration:
     inputs = {name: shape_of(shape, model) for name, shape in (*algorithm.inputs.items(), *algorithm.optional.items())}
     outputs = {name: shape_of(shape, model) for name, shape in algorithm.outputs.items()}
 
-    def trace(optional: tuple[str, ...], options: Mapping[str, str]) -> Program:
+    def trace(optional: tuple[str, ...], options: Mapping[str, Any]) -> Program:
         return traced(model, algorithm, optional, options)
 
     return Declaration(
@@ -37,10 +40,26 @@ def declare(model: Model, algorithm: Algorithm) -> Declaration:
         trace=trace,
         identity=lambda: identity(model),
         optional=tuple(algorithm.optional),
-        options=tuple(Option(name, choices) for name, choices in algorithm.options.items()),
+        options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port),
         reduce=lambda: (function_of, (model, algorithm.name)),
     )
+
+
+def _option(model: Model, name: str, kind: DeclaredOption) -> Option:
+    """Return an option for this model: which names it may take."""
+    if isinstance(kind, OneFrame):
+        return OneName(name, model.frame_names, "frame", kind.required)
+    if isinstance(kind, Joints):
+        return Names(name, model.joint_names, "joint", _followers(model))
+    return Option(name, kind)
+
+
+def _followers(model: Model) -> dict[str, str]:
+    """Return what to say of the mimic joints: they have no coordinate of their own."""
+    leaders = {k: model.bodies[i].joint_name for i in model.joint_order for k in model.bodies[i].v_index}
+    names = {body.joint_name: leaders[body.v_index[0]] for body in model.bodies if body.v_index}
+    return {f: f"{f!r} follows {leader!r}: name that one" for f, leader in names.items() if f != leader}
 
 
 def function_of(model: Model, name: str) -> Function:
@@ -48,7 +67,7 @@ def function_of(model: Model, name: str) -> Function:
     return robot_function(model, ALGORITHMS[name])
 
 
-def traced(model: Model, algorithm: Algorithm, optional: Sequence[str], options: Mapping[str, str]) -> Program:
+def traced(model: Model, algorithm: Algorithm, optional: Sequence[str], options: Mapping[str, Any]) -> Program:
     """Return the program of an algorithm for a model, with these optional inputs and options."""
     tracer = Tracer()
     shapes = {**algorithm.inputs, **{name: algorithm.optional[name] for name in optional}}

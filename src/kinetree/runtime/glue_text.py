@@ -1,0 +1,313 @@
+"""The templates of the call glue: LLVM IR, put together by `glue_ir`."""
+
+from __future__ import annotations
+
+# Run kt_single with scratch memory; 0, or -1 where there is none to be had.
+RUN = """
+declare ptr @kinetree_PyMem_RawMalloc(i64)
+declare void @kinetree_PyMem_RawFree(ptr)
+
+@kt_scratch_size = internal global i64 0
+define void @kt_set_scratch(i64 %size) {{
+  store i64 %size, ptr @kt_scratch_size
+  ret void
+}}
+
+define internal i32 @kt_run(ptr %ins, ptr %outs) {{
+entry:
+  %stack = alloca [{stack} x i8], align 64
+  %size = load i64, ptr @kt_scratch_size
+  %small = icmp ule i64 %size, {stack}
+  br i1 %small, label %on.stack, label %on.heap
+on.stack:
+  call void @kt_single(ptr %ins, ptr %outs, ptr %stack)
+  ret i32 0
+on.heap:
+  %more = add i64 %size, 64
+  %heap = call ptr @kinetree_PyMem_RawMalloc(i64 %more)
+  %heap.ok = icmp ne ptr %heap, null
+  br i1 %heap.ok, label %align, label %no.memory
+align:
+  %address = ptrtoint ptr %heap to i64
+  %up = add i64 %address, 63
+  %down = and i64 %up, -64
+  %aligned = inttoptr i64 %down to ptr
+  call void @kt_single(ptr %ins, ptr %outs, ptr %aligned)
+  call void @kinetree_PyMem_RawFree(ptr %heap)
+  ret i32 0
+no.memory:
+  ret i32 -1
+}}
+"""
+
+DECLARATIONS = """
+@kinetree_ndarray = external global i8
+@kinetree_tuple = external global i8
+@kinetree_out = external global i8
+@kinetree_descr_{dtype} = external global i8
+declare ptr @kinetree_PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
+declare ptr @kinetree_PyArray_Scalar(ptr, ptr, ptr)
+declare ptr @kinetree_PyType_GenericAlloc(ptr, i64)
+declare ptr @kinetree_PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @kinetree_Py_NewRef(ptr)
+declare void @kinetree_Py_DecRef(ptr)
+declare ptr @kinetree_PyErr_NoMemory()
+
+@kt_no_options = internal constant [2 x i64] zeroinitializer
+@kt_options = internal global ptr @kt_no_options
+define void @kt_set_options(ptr %table) {{
+  store ptr %table, ptr @kt_options
+  ret void
+}}
+
+@kt_result = internal global ptr @kinetree_tuple
+define void @kt_set_result(ptr %type) {{
+  store ptr %type, ptr @kt_result
+  ret void
+}}
+"""
+
+# Whether the keywords are those of this variant; what is given as out goes to %out.p, else null.
+# The table: how many entries, how many of them must be there, and the entries: name, value, 1 if it must be there.
+KEYWORDS = """
+define internal i1 @kt_keywords(ptr %kwnames, ptr %values, ptr %out.p) {{
+entry:
+  store ptr null, ptr %out.p
+  %table = load ptr, ptr @kt_options
+  %count = load i64, ptr %table
+  %needed.p = getelementptr i64, ptr %table, i64 1
+  %needed = load i64, ptr %needed.p
+  %bare = icmp eq ptr %kwnames, null
+  br i1 %bare, label %none, label %named
+none:
+  %none.ok = icmp eq i64 %needed, 0
+  ret i1 %none.ok
+named:
+  %n.p = getelementptr i8, ptr %kwnames, i64 {length}
+  %n = load i64, ptr %n.p
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %named ], [ %i.next, %next ]
+  %found = phi i64 [ 0, %named ], [ %found.next, %next ]
+  %done = icmp eq i64 %i, %n
+  br i1 %done, label %check, label %keyword
+keyword:
+  %names = getelementptr i8, ptr %kwnames, i64 {items}
+  %name.p = getelementptr ptr, ptr %names, i64 %i
+  %name = load ptr, ptr %name.p
+  %value.p = getelementptr ptr, ptr %values, i64 %i
+  %value = load ptr, ptr %value.p
+  %is.out = icmp eq ptr %name, @kinetree_out
+  br i1 %is.out, label %out, label %search
+out:
+  store ptr %value, ptr %out.p
+  br label %next
+search:
+  %k = phi i64 [ 0, %keyword ], [ %k.next, %step ]
+  %missing = icmp eq i64 %k, %count
+  br i1 %missing, label %no, label %entry.k
+entry.k:
+  %first = mul i64 %k, 3
+  %index = add i64 %first, 2
+  %entry.p = getelementptr ptr, ptr %table, i64 %index
+  %entry.name = load ptr, ptr %entry.p
+  %entry.value.p = getelementptr ptr, ptr %entry.p, i64 1
+  %entry.value = load ptr, ptr %entry.value.p
+  %same.name = icmp eq ptr %name, %entry.name
+  %same.value = icmp eq ptr %value, %entry.value
+  %same = and i1 %same.name, %same.value
+  br i1 %same, label %hit, label %step
+step:
+  %k.next = add i64 %k, 1
+  br label %search
+hit:
+  %entry.need.p = getelementptr i64, ptr %entry.p, i64 2
+  %entry.need = load i64, ptr %entry.need.p
+  %found.more = add i64 %found, %entry.need
+  br label %next
+next:
+  %found.next = phi i64 [ %found, %out ], [ %found.more, %hit ]
+  %i.next = add i64 %i, 1
+  br label %loop
+check:
+  %ok = icmp eq i64 %found, %needed
+  ret i1 %ok
+no:
+  ret i1 false
+}}
+
+define internal i1 @kt_apart(ptr %a, i64 %a.size, ptr %b, i64 %b.size) {{
+  %a.end = getelementptr i8, ptr %a, i64 %a.size
+  %b.end = getelementptr i8, ptr %b, i64 %b.size
+  %before = icmp ule ptr %a.end, %b
+  %after = icmp ule ptr %b.end, %a
+  %apart = or i1 %before, %after
+  ret i1 %apart
+}}
+"""
+
+# The data pointer of an object that is a plain array with these flags and dimensions, else null.
+PLAIN = """
+define internal ptr @kt_plain(ptr %object, i32 %wanted, i32 %wanted.nd, ptr %wanted.dims) {{
+entry:
+  %type.p = getelementptr i8, ptr %object, i64 {type}
+  %type = load ptr, ptr %type.p
+  %is.array = icmp eq ptr %type, @kinetree_ndarray
+  br i1 %is.array, label %array, label %no
+array:
+  %nd.p = getelementptr i8, ptr %object, i64 {nd}
+  %nd = load i32, ptr %nd.p
+  %nd.ok = icmp eq i32 %nd, %wanted.nd
+  %flags.p = getelementptr i8, ptr %object, i64 {flags}
+  %flags = load i32, ptr %flags.p
+  %flags.and = and i32 %flags, %wanted
+  %flags.ok = icmp eq i32 %flags.and, %wanted
+  %descr.p = getelementptr i8, ptr %object, i64 {descr}
+  %descr = load ptr, ptr %descr.p
+  %number.p = getelementptr i8, ptr %descr, i64 {type_number}
+  %number = load i32, ptr %number.p
+  %number.ok = icmp eq i32 %number, {dtype}
+  %order.p = getelementptr i8, ptr %descr, i64 {byteorder}
+  %order = load i8, ptr %order.p
+  %order.ok = icmp eq i8 %order, 61
+  %ok.1 = and i1 %nd.ok, %flags.ok
+  %ok.2 = and i1 %number.ok, %order.ok
+  %ok = and i1 %ok.1, %ok.2
+  %dims.p = getelementptr i8, ptr %object, i64 {dims}
+  %dims = load ptr, ptr %dims.p
+  br i1 %ok, label %loop, label %no
+loop:
+  %k = phi i32 [ 0, %array ], [ %k.next, %dim ]
+  %done = icmp eq i32 %k, %nd
+  br i1 %done, label %yes, label %dim
+dim:
+  %have.p = getelementptr i64, ptr %dims, i32 %k
+  %have = load i64, ptr %have.p
+  %want.p = getelementptr i64, ptr %wanted.dims, i32 %k
+  %want = load i64, ptr %want.p
+  %same = icmp eq i64 %have, %want
+  %k.next = add i32 %k, 1
+  br i1 %same, label %loop, label %no
+yes:
+  %data.p = getelementptr i8, ptr %object, i64 {data}
+  %data = load ptr, ptr %data.p
+  ret ptr %data
+no:
+  ret ptr null
+}}
+"""
+
+INPUT = """
+input.{k}:
+  %arg.{k}.p = getelementptr ptr, ptr %args, i64 {k}
+  %arg.{k} = load ptr, ptr %arg.{k}.p
+  %in.{k} = call ptr @kt_plain(ptr %arg.{k}, i32 {flags}, i32 {nd}, ptr @kt_dims.in.{k})
+  %ins.{k} = getelementptr ptr, ptr %ins, i64 {k}
+  store ptr %in.{k}, ptr %ins.{k}
+  %in.{k}.ok = icmp ne ptr %in.{k}, null
+  br i1 %in.{k}.ok, label %{then}, label %general
+"""
+
+CALL = """
+define ptr @kt_call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {{
+entry:
+  %ins = alloca [{n} x ptr]
+  %outs = alloca [{m} x ptr]
+  %results = alloca [{m} x ptr]
+  %out.p = alloca ptr
+{slots}
+  %count.ok = icmp eq i64 %nargs, {n}
+  br i1 %count.ok, label %keywords, label %general
+keywords:
+  %values = getelementptr ptr, ptr %args, i64 {n}
+  %keywords.ok = call i1 @kt_keywords(ptr %kwnames, ptr %values, ptr %out.p)
+  br i1 %keywords.ok, label %{first}, label %general
+{inputs}
+output:
+  %out = load ptr, ptr %out.p
+  %bare = icmp eq ptr %out, null
+  br i1 %bare, label %make, label %given
+{given}
+make:
+{make}
+run:
+  %status = call i32 @kt_run(ptr %ins, ptr %outs)
+  %status.ok = icmp eq i32 %status, 0
+  br i1 %status.ok, label %finish.0, label %no.memory
+{finish}
+no.memory:
+  %none = call ptr @kinetree_PyErr_NoMemory()
+  br label %failed
+failed:
+{drop}
+  ret ptr null
+general:
+  %general.result = call ptr @kinetree_PyObject_Vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)
+  ret ptr %general.result
+}}
+"""
+
+GIVEN_TUPLE = """
+given:
+  %out.type.p = getelementptr i8, ptr %out, i64 {type}
+  %out.type = load ptr, ptr %out.type.p
+  %is.tuple = icmp eq ptr %out.type, @kinetree_tuple
+  br i1 %is.tuple, label %given.length, label %general
+given.length:
+  %out.length.p = getelementptr i8, ptr %out, i64 {length}
+  %out.length = load i64, ptr %out.length.p
+  %length.ok = icmp eq i64 %out.length, {m}
+  br i1 %length.ok, label %given.0, label %general
+"""
+
+GIVEN_OUTPUT = """
+given.{k}:
+{item}
+  %given.{k}.data = call ptr @kt_plain(ptr %given.{k}.object, i32 {flags}, i32 {nd}, ptr @kt_dims.out.{k})
+  store ptr %given.{k}.data, ptr %outs.{k}
+  %given.{k}.ok = icmp ne ptr %given.{k}.data, null
+  br i1 %given.{k}.ok, label %apart.{k}.0, label %general
+"""
+
+APART = """
+apart.{k}.{j}:
+  %apart.{k}.{j}.ok = call i1 @kt_apart(ptr %given.{k}.data, i64 {size}, ptr {other}, i64 {other_size})
+  br i1 %apart.{k}.{j}.ok, label %{then}, label %general
+"""
+
+MAKE_ARRAY = """
+  %made.{k} = call ptr @kinetree_PyArray_New(ptr @kinetree_ndarray, i32 {nd}, ptr @kt_dims.out.{k}, i32 {number},
+    ptr null, ptr null, i32 0, i32 0, ptr null)
+  store ptr %made.{k}, ptr %results.{k}
+  %made.{k}.ok = icmp ne ptr %made.{k}, null
+  br i1 %made.{k}.ok, label %made.{k}.data, label %failed
+made.{k}.data:
+  %made.{k}.p = getelementptr i8, ptr %made.{k}, i64 {data}
+  %made.{k}.data.p = load ptr, ptr %made.{k}.p
+  store ptr %made.{k}.data.p, ptr %outs.{k}
+"""
+
+FINISH_SCALAR = """
+finish.{k}:
+  %kept.{k} = load ptr, ptr %results.{k}
+  %is.kept.{k} = icmp ne ptr %kept.{k}, null
+  br i1 %is.kept.{k}, label %finish.{next}, label %scalar.{k}
+scalar.{k}:
+  %scalar.{k}.made = call ptr @kinetree_PyArray_Scalar(ptr %slot.{k}, ptr @kinetree_descr_{dtype}, ptr null)
+  store ptr %scalar.{k}.made, ptr %results.{k}
+  %scalar.{k}.ok = icmp ne ptr %scalar.{k}.made, null
+  br i1 %scalar.{k}.ok, label %finish.{next}, label %failed
+"""
+
+FINISH_TUPLE = """
+finish.{m}:
+  %type = load ptr, ptr @kt_result
+  %tuple = call ptr @kinetree_PyType_GenericAlloc(ptr %type, i64 {m})
+  %tuple.ok = icmp ne ptr %tuple, null
+  br i1 %tuple.ok, label %fill, label %failed
+fill:
+{hash}
+  %items = getelementptr i8, ptr %tuple, i64 {items}
+{stores}
+  ret ptr %tuple
+"""

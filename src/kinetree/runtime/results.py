@@ -1,0 +1,43 @@
+"""What a function with several outputs returns: a named tuple of its own type."""
+
+from __future__ import annotations
+
+import functools
+from collections import namedtuple
+from keyword import iskeyword
+from typing import Any
+
+
+@functools.cache
+def result_type(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
+    """Return the named tuple of a function's outputs; the same type for the same names.
+
+    Its instances pickle: they say how to make the type again. It adds nothing to the memory layout of a tuple, and
+    it lives as long as the process; the call glue relies on both.
+
+    Examples
+    --------
+    >>> result_type("hybrid_dynamics", ("a", "tau"))(a=1.0, tau=2.0)
+    HybridDynamics(a=1.0, tau=2.0)
+    """
+    title = "".join(part[:1].upper() + part[1:] for part in function.split("_")) or "Result"
+    base: Any = namedtuple(title, names)  # type: ignore[misc]
+    members = {
+        "__slots__": (),
+        "__module__": __name__,
+        "__doc__": f"The results of {function}: {', '.join(names)}.",
+        "__reduce__": lambda self: (remade, (function, names, tuple(self))),
+    }
+    made: type[tuple[Any, ...]] = type(title, (base,), members)
+    return made
+
+
+def remade(function: str, names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the results again: how they come out of a pickle."""
+    made: Any = result_type(function, names)
+    return made(*values)  # type: ignore[no-any-return]
+
+
+def is_field(name: str) -> bool:
+    """Return whether a named tuple can have a field of this name."""
+    return name.isidentifier() and not iskeyword(name) and not name.startswith("_")
