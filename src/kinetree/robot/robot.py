@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.algorithms import ALGORITHMS
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.inverse_kinematics import inverse_kinematics
 from kinetree.model import JointLimits
 from kinetree.robot.configurations import FloatArray
 from kinetree.robot.variations import Variations
@@ -114,6 +115,8 @@ class Robot(Variations):
                 raise ArgumentError(unknown_name("function", name, ALGORITHMS))
             getattr(self, name).warmup(batch=batch)
         return self
+
+    inverse_kinematics = inverse_kinematics
 
     # -- what it is ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,145 @@
+"""What is wanted: poses of frames, checked and laid out for a batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import ArgumentError
+from kinetree.inverse_kinematics.rotations import Array
+from kinetree.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTarget:
+    """Where a frame is wanted, and how much its parts count.
+
+    Parameters
+    ----------
+    pose : (..., 4, 4) array
+        The pose wanted in the world.
+    position, orientation : float
+        Weights of the errors in position (per metre) and in orientation (per radian); a part with weight 0 is free.
+
+    Examples
+    --------
+    >>> upright = FrameTarget([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], position=0)
+    >>> upright.orientation
+    1.0
+    """
+
+    pose: ArrayLike
+    position: float = 1.0
+    orientation: float = 1.0
+
+
+Target = ArrayLike | FrameTarget
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """A target of a frame, checked.
+
+    Attributes
+    ----------
+    frame : str
+    pose : (n, 4, 4) array
+        One a problem of the batch.
+    weights : dict of str to float
+        Of "orientation" and "position", those that count, in this order.
+    """
+
+    frame: str
+    pose: Array
+    weights: dict[str, float]
+
+
+def goals_of(
+    model: Model, target: Target | Mapping[str, Target], frame: str | None, lead: tuple[int, ...]
+) -> tuple[list[Goal], tuple[int, ...]]:
+    """Return the goals, and the leading axes of all targets broadcast together with `lead`.
+
+    Raises
+    ------
+    ArgumentError
+        If a target is no pose or point, a weight is not a number ≥ 0, nothing counts, or shapes do not broadcast.
+    ModelError
+        If there is no frame of a name.
+    """
+    wanted = {name: _as_target(value, name) for name, value in _by_frame(target, frame).items()}
+    for name in wanted:
+        model.frame(name)
+    poses = {name: _pose(t.pose, name) for name, t in wanted.items()}
+    shapes = {name: pose.shape[:-2] for name, pose in poses.items()}
+    try:
+        lead = np.broadcast_shapes(lead, *shapes.values())
+    except ValueError:
+        given = ", ".join(f"{shape} for {name!r}" for name, shape in shapes.items())
+        raise ArgumentError(f"the leading axes of the targets ({given}) and of q0 {lead} do not broadcast") from None
+    goals = [Goal(name, np.broadcast_to(poses[name], (*lead, 4, 4)), _weights(t, name)) for name, t in wanted.items()]
+    if not any(goal.weights for goal in goals):
+        raise ArgumentError("every weight is 0: there is nothing to reach")
+    return [Goal(g.frame, g.pose.reshape(-1, 4, 4), g.weights) for g in goals if g.weights], lead
+
+
+def _by_frame(target: Target | Mapping[str, Target], frame: str | None) -> Mapping[str, Target]:
+    if not isinstance(target, Mapping):
+        if frame is None:
+            raise ArgumentError("give the frame that the target is for (frame=…), or a dict of targets by frame")
+        return {frame: target}
+    if frame is not None:
+        raise ArgumentError(f"the targets name their frames already: leave out frame={frame!r}")
+    if not target:
+        raise ArgumentError("no target is given: the dict of targets by frame is empty")
+    return target
+
+
+def _as_target(value: Target, frame: str) -> FrameTarget:
+    """Return a bare array as a target: poses (..., 4, 4) as they are, points (..., 3) with the orientation free."""
+    if isinstance(value, FrameTarget):
+        return value
+    array = _numbers(value, frame)
+    if array.ndim and array.shape[-1] == 3:
+        pose = np.broadcast_to(np.eye(4), (*array.shape[:-1], 4, 4)).copy()
+        pose[..., :3, 3] = array
+        return FrameTarget(pose, orientation=0.0)
+    return FrameTarget(array)
+
+
+def _numbers(value: object, frame: str) -> Array:
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"the target for {frame!r} is no array of numbers: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise ArgumentError(f"the target for {frame!r} has dtype {array.dtype}, which is no real number")
+    return array.astype(np.float64, copy=False)
+
+
+def _pose(value: object, frame: str) -> Array:
+    pose = _numbers(value, frame)
+    what = f"the target for {frame!r}"
+    if pose.shape[-2:] != (4, 4):
+        raise ArgumentError(f"{what} has shape {pose.shape}: poses are (..., 4, 4), points (..., 3)")
+    if not np.isfinite(pose).all():
+        raise ArgumentError(f"{what} holds a number that is not finite (NaN or inf)")
+    R = pose[..., :3, :3]
+    skewed = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0) > 1e-6
+    if skewed or (np.linalg.det(R) < 0).any() or (pose[..., 3, :] != [0, 0, 0, 1]).any():
+        raise ArgumentError(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
+    return pose
+
+
+def _weights(target: FrameTarget, frame: str) -> dict[str, float]:
+    weights = {}
+    for part in ("orientation", "position"):
+        weight = getattr(target, part)
+        if not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
+            raise ArgumentError(f"the weight of the {part} of {frame!r} is {weight!r}, it must be a number ≥ 0")
+        if weight > 0:
+            weights[part] = float(weight)
+    return weights
