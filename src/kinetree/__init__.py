@@ -64,3 +64,7 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"kinetree.{name}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

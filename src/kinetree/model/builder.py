@@ -22,6 +22,8 @@ from kinetree.model.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, Mod
 from kinetree.model.specs import JointSpec, following, slices
 from kinetree.spatial import Inertia, Scalar, Transform
 
+NOT_A_JOINT = "joint takes a joint type with its parameters, such as Revolute((0, 0, 1)) from kinetree.joints"
+
 ROOT_JOINT = "root_joint"
 """Name of the joint that a floating base adds."""
 
@@ -48,6 +50,9 @@ class ModelBuilder:
     >>> model = b.build()
     >>> model.nq, model.joint_names, model.frame_names
     (1, ('pivot',), ('world', 'bob'))
+    >>> from kinetree import Robot
+    >>> print(Robot(model).gravity_forces([0.5]).round(4))
+    [2.3516]
     """
 
     name: str = "robot"
@@ -65,7 +70,11 @@ class ModelBuilder:
         """
         if name in self._links or name in self._frames:
             raise ModelError(f"there are two links or frames named {name!r}: names must differ")
-        inertia = inertia or Inertia.zero()
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise ModelError(
+                f"link {name!r} takes an Inertia (see Inertia.from_com); {type(inertia).__name__} was given"
+            )
+        inertia = Inertia.zero() if inertia is None else inertia
         check_finite(f"the inertia of link {name!r}", inertia)
         if isinstance(inertia.m, Real) and inertia.m < 0:
             raise ModelError(f"link {name!r} has the mass {inertia.m}: a mass cannot be negative")
@@ -99,7 +108,8 @@ class ModelBuilder:
             Pose of the joint's frame in the parent link; the child link's frame is the joint's frame as it moves.
         limits : JointLimits, optional
         damping, friction, armature : float, optional
-            Viscous and Coulomb friction and reflected rotor inertia, at each degree of freedom.
+            Viscous and Coulomb friction, which count once `Robot.with_friction` turns them on, and reflected rotor
+            inertia, which counts always; at each degree of freedom.
         rotor_inertia, gear_ratio : float, optional
             The same as an armature of ``rotor_inertia · gear_ratio²``, added to it.
         mimic : (str, float, float), optional
@@ -113,6 +123,10 @@ class ModelBuilder:
         """
         if name in self._joints:
             raise ModelError(f"there are two joints named {name!r}: names must differ")
+        if not isinstance(joint, Joint):
+            raise ModelError(f"joint {name!r}: {NOT_A_JOINT}; {joint!r} was given")
+        if not isinstance(limits, JointLimits):
+            raise ModelError(f"joint {name!r}: limits takes a JointLimits(lower, upper, …); {limits!r} was given")
         X = as_transform(placement, f"the placement of joint {name!r}")
         check_finite(f"joint {name!r}", (damping, friction, armature, rotor_inertia, gear_ratio))
         check_not_negative(name, armature=armature, damping=damping, friction=friction, rotor_inertia=rotor_inertia)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -74,8 +75,10 @@ class Robot(Variations):
     def __getattr__(self, name: str) -> Function:
         """Return the function of this algorithm, made now and kept."""
         if name not in ALGORITHMS:
-            if name.startswith("__"):
-                raise AttributeError(name)
+            if hasattr(type(self), name) or name.startswith("__"):
+                return object.__getattribute__(self, name)  # type: ignore[no-any-return]  # its own error, not ours
+            if name in ELSEWHERE:
+                raise AttributeError(f"no attribute {name!r}; here it is robot.{ELSEWHERE[name]}")
             raise AttributeError(unknown_name("attribute", name, (n for n in dir(self) if not n.startswith("_"))))
         from kinetree.runtime.robot_function import robot_function
 
@@ -252,3 +255,24 @@ class Robot(Variations):
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"
+
+
+ELSEWHERE = {
+    "rnea": "inverse_dynamics",
+    "aba": "forward_dynamics",
+    "crba": "mass_matrix",
+    "fk": "forward_kinematics",
+    "ik": "inverse_kinematics",
+    "nonLinearEffects": "bias_forces",
+    "com": "center_of_mass",
+}
+"""Names that people know from other libraries."""
+
+
+def function_list() -> str:
+    """Return the functions of a robot with the first line of each one's documentation."""
+    lines = (inspect.getdoc(a.function) or "" for a in ALGORITHMS.values())
+    return "\n".join(f"    {name} : {doc.splitlines()[0]}" for name, doc in zip(ALGORITHMS, lines, strict=True))
+
+
+Robot.__doc__ = f"{inspect.getdoc(Robot)}\n\nFunctions\n---------\n{function_list()}\n"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from numbers import Real
 
+from kinetree.errors import ModelError
 from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.scalars import Scalar
 from kinetree.spatial.vector import ZERO, Mat3, Sym3, Vec3
@@ -31,11 +33,16 @@ class Inertia:
 
     @classmethod
     def from_com(cls, mass: Scalar, com: Iterable[Scalar], inertia: Iterable[Iterable[Scalar]]) -> Inertia:
-        """Return the inertia from a mass, a centre of mass and the 3×3 inertia about it, in the body's axes."""
-        c = Vec3.of(com)
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = (tuple(row) for row in inertia)
+        """Return the inertia from a mass, a centre of mass and the 3×3 inertia about it, in the body's axes.
+
+        Raises
+        ------
+        ModelError
+            If the centre of mass has not three coordinates, or the inertia is not a symmetric 3×3 matrix.
+        """
+        c, I = _vector(com), _symmetric(inertia)
         h = c * mass
-        return cls(mass, h, Sym3(xx, xy, yy, xz, yz, zz) + _steiner(h, c))
+        return cls(mass, h, I + _steiner(h, c))
 
     @classmethod
     def from_parameters(cls, ten: Iterable[Scalar]) -> Inertia:
@@ -91,6 +98,24 @@ class Inertia:
 
     def __repr__(self) -> str:
         return f"Inertia(m={self.m}, h={self.h}, I={self.I})"
+
+
+def _vector(com: Iterable[Scalar]) -> Vec3:
+    try:
+        return Vec3.of(com)
+    except (TypeError, ValueError):
+        raise ModelError(f"a centre of mass has three coordinates; {com!r} was given") from None
+
+
+def _symmetric(inertia: Iterable[Iterable[Scalar]]) -> Sym3:
+    try:
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (tuple(row) for row in inertia)
+    except (TypeError, ValueError):
+        raise ModelError(f"an inertia is a symmetric 3×3 matrix; {inertia!r} was given") from None
+    for a, b in ((xy, yx), (xz, zx), (yz, zy)):
+        if isinstance(a, Real) and isinstance(b, Real) and abs(a - b) > 1e-9 * (abs(xx) + abs(yy) + abs(zz)):
+            raise ModelError(f"an inertia is a symmetric matrix; this one has {a} and {b} across its diagonal")
+    return Sym3(xx, xy, yy, xz, yz, zz)
 
 
 def _steiner(h: Vec3, c: Vec3) -> Sym3:

@@ -1,0 +1,57 @@
+"""Write docs/functions.md from the table of algorithms: ``python docs/make_functions.py``; a test checks it."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from kinetree.algorithms import ALGORITHMS, Algorithm
+from kinetree.algorithms.declaration import Joints, OneFrame
+
+HEAD = """# The functions of a robot
+
+Each is compiled for the robot when first called; `help(robot.jacobian)` has shapes, units, frames and sources.
+The shapes here are for one state: all functions take leading batch axes, which broadcast, `out=`, and float32.
+A function with several results returns a named tuple. `f.bind(frame=…)` fixes options, `f.warmup()` compiles
+ahead, `f.op_count` counts operations.
+
+This page is made by `python docs/make_functions.py`.
+"""
+
+
+def _shape(shape: tuple[int | str, ...]) -> str:
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")" if shape else "()"
+
+
+def _call(a: Algorithm) -> str:
+    arguments = [*a.inputs, *(f"{name}=None" for name in a.optional)]
+    for name, kind in a.options.items():
+        if isinstance(kind, OneFrame):
+            arguments.append(f"{name}=FRAME")
+        elif isinstance(kind, Joints):
+            arguments.append(f"{name}=[JOINTS]")
+        else:
+            arguments.append(f"{name}=" + "｜".join(f'"{choice}"' for choice in kind))
+    return f"{a.name}({', '.join(arguments)})"
+
+
+def page() -> str:
+    """Return the text of docs/functions.md."""
+    pages: dict[str, list[Algorithm]] = {}
+    for a in ALGORITHMS.values():
+        pages.setdefault(a.function.__module__.rpartition(".")[2], []).append(a)
+    text = [HEAD]
+    for module, algorithms in sorted(pages.items()):
+        title = (inspect.getdoc(inspect.getmodule(algorithms[0].function)) or module).splitlines()[0].rstrip(".")
+        text += [f"## {title}", "", f"[{module}.py](../src/kinetree/algorithms/{module}.py)", ""]
+        text += ["| function | gives | shape |", "|---|---|---|"]
+        for a in algorithms:
+            line = (inspect.getdoc(a.function) or "").splitlines()[0]
+            outputs = ", ".join(f"{name} {_shape(shape)}" for name, shape in a.outputs.items())
+            text.append(f"| `{_call(a)}` | {line} | {outputs} |")
+        text.append("")
+    return "\n".join(text)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("functions.md").write_text(page(), encoding="utf-8")
