@@ -51,7 +51,11 @@ def start_of(robot: Kinematics, q0: ArrayLike | None) -> Array:
     """Return q0 (..., nq), with unit quaternions; neutral if it is None."""
     if q0 is None:
         return robot.neutral()
-    q = robot.integrate(q0, np.zeros(robot.model.nv))
+    try:
+        with np.errstate(all="ignore"):
+            q = robot.integrate(q0, np.zeros(robot.model.nv))
+    except ZeroDivisionError:
+        q = np.full(1, np.nan)
     if not np.isfinite(q).all():
         raise ArgumentError("q0 holds a number that is not finite (NaN or inf), or a quaternion that is zero")
     return q

@@ -98,7 +98,7 @@ class Problem:
 
     def weighted(self, errors: Array) -> Array:
         """Return the errors times their weights, as vectors (n, 3k)."""
-        e: Array = (errors * self.weights[:, None]).reshape(len(errors), -1)
+        e: Array = (errors * self.weights[:, None]).reshape(len(errors), 3 * len(self.weights))
         return e
 
     def cost(self, errors: Array) -> Array:

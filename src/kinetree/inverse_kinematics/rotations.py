@@ -31,14 +31,15 @@ def _quaternion(R: Array) -> Array:
 
     All ten entries of that matrix are sums of entries of R (Shepperd, 1978).
     """
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (np.moveaxis(row, -1, 0) for row in np.moveaxis(R, -2, 0))
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = (R[..., i, j] for i in range(3) for j in range(3))
+    x, y, z = zy - yz, xz - zx, yx - xy
     rows = [
-        [1 + xx - yy - zz, xy + yx, xz + zx, zy - yz],
-        [xy + yx, 1 - xx + yy - zz, yz + zy, xz - zx],
-        [xz + zx, yz + zy, 1 - xx - yy + zz, yx - xy],
-        [zy - yz, xz - zx, yx - xy, 1 + xx + yy + zz],
+        *(1 + xx - yy - zz, xy + yx, xz + zx, x),
+        *(xy + yx, 1 - xx + yy - zz, yz + zy, y),
+        *(xz + zx, yz + zy, 1 - xx - yy + zz, z),
+        *(x, y, z, 1 + xx + yy + zz),
     ]
-    table = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    table = np.stack(rows, axis=-1).reshape(*R.shape[:-2], 4, 4)
     largest = np.argmax(np.diagonal(table, axis1=-2, axis2=-1), axis=-1)
     row: Array = np.take_along_axis(table, largest[..., None, None], axis=-2)[..., 0, :]
     return row

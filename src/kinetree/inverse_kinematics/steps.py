@@ -15,8 +15,9 @@ Step = Callable[[Array, Array, Array, Array, Array], Array]
 def clamped_step(J: Array, e: Array, damping: Array, low: Array, high: Array) -> Array:
     """Return steps that make ``|J d − e|² + λ|d|²`` small within ``low ≤ d ≤ high``, by an active set.
 
-    Coordinates at a bound that the gradient pushes against are held at once. Those that leave the box are put on its
-    side and held, and the others found again, until all are inside: exact where no bound is met, feasible always.
+    Coordinates at a bound that the gradient pushes against are held at once. The others go straight to the least value
+    that is left, as far as the first bound allows; what meets it is held there, and so on. So every step is feasible
+    and lowers the sum, and is exact where no bound is met.
 
     Parameters
     ----------
@@ -33,16 +34,18 @@ def clamped_step(J: Array, e: Array, damping: Array, low: Array, high: Array) ->
     """
     downhill = np.einsum("nmv,nm->nv", J, e)
     held = ((high <= 0) & (downhill >= 0)) | ((low >= 0) & (downhill <= 0))
-    d = _damped(J, e, damping, held, np.zeros_like(low))
-    rows = np.arange(len(J))
-    while True:
-        outside = ~held[rows] & ((d[rows] < low[rows]) | (d[rows] > high[rows]))
+    d, rows = np.zeros_like(low), np.arange(len(J))
+    while len(rows):
+        here, lo, hi = d[rows], low[rows], high[rows]
+        there = _damped(J[rows], e[rows], damping[rows], held[rows], here)
+        outside, side = (there > hi) | (there < lo), np.where(there > hi, hi, lo)
+        part = np.divide(side - here, there - here, out=np.ones_like(here), where=outside)
+        first = part.min(axis=1, keepdims=True, initial=1.0)
+        met = outside & (part <= first)
+        d[rows] = np.where(met, side, np.clip(here + first * (there - here), lo, hi))
+        held[rows] |= met
         rows = rows[outside.any(axis=1)]
-        if not len(rows):
-            return d
-        held[rows] |= outside[outside.any(axis=1)]
-        d[rows] = np.clip(d[rows], low[rows], high[rows])
-        d[rows] = _damped(J[rows], e[rows], damping[rows], held[rows], d[rows])
+    return d
 
 
 def _damped(J: Array, e: Array, damping: Array, held: Array, d: Array) -> Array:

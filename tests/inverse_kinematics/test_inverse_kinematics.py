@@ -1,0 +1,372 @@
+"""Inverse kinematics as users meet it: success, precision, limits, batches, and what cannot be reached."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kinetree as kt
+from helpers.trees import random_tree
+from kinetree.inverse_kinematics import FrameTarget, Solution
+from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
+from kinetree.model import JointLimits, ModelBuilder
+
+FEET = ("left_ankle_roll_link", "right_ankle_roll_link")
+LIMBS = (*FEET, "left_rubber_hand", "right_rubber_hand")
+ROUNDING = 1e-12
+
+
+@cache
+def load(name: str) -> kt.Robot:
+    return kt.load(name)
+
+
+def reachable(robot: kt.Robot, frames: tuple[str, ...], n: int, seed: int = 1) -> dict[str, np.ndarray]:
+    """Return poses that the frames have together, at random configurations within the limits."""
+    q = robot.random_configuration(seed, n)
+    return {frame: robot.frame_placement(q, frame=frame) for frame in frames}
+
+
+def distances(robot: kt.Robot, targets: dict[str, np.ndarray], q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest distance and angle (...) between where the frames are and where they are wanted."""
+    here = {frame: robot.frame_placement(q, frame=frame) for frame in targets}
+    position = [np.linalg.norm(here[f][..., :3, 3] - targets[f][..., :3, 3], axis=-1) for f in targets]
+    turns = [np.swapaxes(here[f][..., :3, :3], -1, -2) @ targets[f][..., :3, :3] for f in targets]
+    angle = [np.linalg.norm(Rotation.from_matrix(R).as_rotvec(), axis=-1) for R in turns]
+    return np.max(position, axis=0), np.max(angle, axis=0)
+
+
+def within(robot: kt.Robot, q: np.ndarray) -> bool:
+    return bool(((q >= robot.lower_limits) & (q <= robot.upper_limits)).all())
+
+
+CASES = [
+    ("panda", ("panda_hand",), "lm", ()),
+    ("panda", ("panda_hand",), "dls", ()),
+    ("ur5", ("tool0",), "lm", ()),
+    ("ur5", ("tool0",), "dls", ()),
+    ("g1", FEET, "lm", ("root_joint",)),
+    ("g1", FEET, "lm", ()),
+    ("g1", LIMBS, "lm", ("root_joint",)),
+    ("g1", LIMBS, "lm", ()),
+]
+
+
+@pytest.mark.parametrize(("name", "frames", "method", "fixed"), CASES)
+def test_reachable_targets_are_reached(name: str, frames: tuple[str, ...], method: str, fixed: tuple[str, ...]) -> None:
+    robot = load(name)
+    n = 60 if name == "g1" else 100
+    targets = reachable(robot, frames, n)
+    q0 = robot.neutral()
+    if fixed:  # from where the base is known
+        q0 = np.tile(q0, (n, 1))
+        q0[:, :7] = robot.random_configuration(1, n)[:, :7]
+    solution = robot.inverse_kinematics(targets, method=method, q0=q0, fixed=fixed)
+    assert solution.converged.mean() >= (0.98 if method == "lm" else 0.95)
+    position, angle = distances(robot, targets, solution.q)
+    assert np.abs(position - solution.position_error).max() < ROUNDING
+    assert np.abs(angle - solution.orientation_error).max() < ROUNDING
+    assert max(position[solution.converged].max(), angle[solution.converged].max()) <= 1e-9 + ROUNDING
+    assert within(robot, solution.q)
+    if fixed:
+        assert np.array_equal(solution.q[:, :3], q0[:, :3])
+        assert np.abs(solution.q[:, 3:7] - q0[:, 3:7]).max() < 1e-15
+
+
+def test_quadratic_programs_reach_them_too() -> None:
+    pytest.importorskip("daqp")
+    robot = load("panda")
+    targets = reachable(robot, ("panda_hand",), 40)
+    solution = robot.inverse_kinematics(targets, method="qp")
+    assert solution.converged.all()
+    assert max(map(np.max, distances(robot, targets, solution.q))) <= 1e-9 + ROUNDING
+    assert within(robot, solution.q)
+
+
+def test_every_joint_type() -> None:
+    robot = kt.Robot(random_tree(4, n=12))
+    frame = robot.body_names[-1]
+    targets = reachable(robot, (frame,), 20)
+    solution = robot.inverse_kinematics(targets)
+    assert solution.converged.all()
+    assert max(map(np.max, distances(robot, targets, solution.q))) <= 1e-9 + ROUNDING
+
+
+def errors_by_iteration(method: str, start: np.ndarray, target: np.ndarray, n: int) -> np.ndarray:
+    robot, tight = load("panda"), {"position_tolerance": 1e-16, "orientation_tolerance": 1e-16}
+    solutions = [
+        robot.inverse_kinematics(target, "panda_hand", q0=start, method=method, max_iterations=k, restarts=0, **tight)
+        for k in range(n)
+    ]
+    return np.array([max(s.position_error, s.orientation_error) for s in solutions])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_convergence_is_quadratic(seed: int) -> None:
+    robot = load("panda")
+    q = 0.5 * (robot.lower_limits + robot.upper_limits) + np.random.default_rng(seed).normal(scale=0.3, size=7)
+    target = robot.frame_placement(q, frame="panda_hand")
+    start = q + np.random.default_rng(seed).normal(scale=0.05, size=7)
+    e = errors_by_iteration("lm", start, target, 6)
+    assert 0.01 < e[0] < 0.5
+    assert (e[1:] <= 30 * e[:-1] ** 2 + 1e-14).all()
+    assert e[5] < 1e-14
+    slow = errors_by_iteration("dls", start, target, 12)
+    assert (slow[3:] > 1e-4 * slow[2:-1])[slow[3:] > 1e-13].all()  # linear, at the rate λ / (λ + σ²)
+    assert slow[-1] < 1e-9
+
+
+@pytest.mark.parametrize("method", ["lm", "dls"])
+def test_a_batch_is_each_problem_alone(method: str) -> None:
+    robot = load("ur5")
+    poses = reachable(robot, ("tool0",), 12)["tool0"]
+    poses[3, :3, 3] = (5.0, 0.0, 0.0)  # out of reach
+    q0 = robot.random_configuration(7, 12)
+    options = {"method": method, "restarts": 3}
+    together = robot.inverse_kinematics(poses.reshape(3, 4, 4, 4), "tool0", q0=q0.reshape(3, 4, 6), **options)
+    for k in range(12):
+        alone = robot.inverse_kinematics(poses[k], "tool0", q0=q0[k], **options)
+        for field in dataclasses.fields(Solution):
+            mine, batch = getattr(alone, field.name), getattr(together, field.name)
+            assert batch.shape[:2] == (3, 4)
+            assert mine.shape == batch.shape[2:]
+            assert np.array_equal(mine, batch[k // 4, k % 4]), field.name
+
+
+def test_targets_and_starts_broadcast() -> None:
+    robot = load("ur5")
+    poses = reachable(robot, ("tool0",), 3)["tool0"]
+    q0 = robot.random_configuration(7, 2)
+    solution = robot.inverse_kinematics(poses[:, None], "tool0", q0=q0)
+    assert solution.q.shape == (3, 2, 6)
+    assert solution.converged.all()
+    assert np.ptp(solution.q[0], axis=0).max() > 0.1  # two starts, two of the eight solutions
+    empty = robot.inverse_kinematics(poses[:0], "tool0")
+    assert empty.q.shape == (0, 6)
+    assert empty.converged.shape == (0,)
+
+
+def test_the_same_twice_and_another_seed() -> None:
+    robot = load("panda")
+    poses = reachable(robot, ("panda_hand",), 20)["panda_hand"]
+    a, b, c = (robot.inverse_kinematics(poses, "panda_hand", seed=seed) for seed in (0, 0, 1))
+    assert np.array_equal(a.q, b.q)
+    restarted = a.attempts > 1
+    assert restarted.any()
+    assert not np.array_equal(a.q[restarted], c.q[restarted])
+    assert np.array_equal(a.q[~restarted], c.q[~restarted])
+
+
+def test_a_start_that_has_arrived_stays() -> None:
+    robot = load("g1")
+    q = robot.random_configuration(5)
+    targets = {frame: robot.frame_placement(q, frame=frame) for frame in LIMBS}
+    solution = robot.inverse_kinematics(targets, q0=q)
+    assert solution.converged
+    assert (solution.iterations, solution.attempts) == (0, 1)
+    assert np.abs(solution.q - q).max() < 1e-15
+
+
+# -- what cannot be reached ---------------------------------------------------------------------------------------
+
+
+def two_links(limits: tuple[float, float] = (-3.0, 3.0)) -> kt.Robot:
+    """Return an arm of two links of one metre in the x, y plane."""
+    builder = ModelBuilder("two")
+    for name in ("base", "upper", "lower", "tip"):
+        builder.add_link(name, kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3).tolist()) if name != "tip" else None)
+    along = np.eye(4)
+    along[0, 3] = 1.0
+    bounds = JointLimits(*limits, velocity=2.0)
+    builder.add_joint("shoulder", parent="base", child="upper", joint=Revolute((0, 0, 1)), limits=bounds)
+    builder.add_joint(
+        "elbow", parent="upper", child="lower", joint=Revolute((0, 0, 1)), limits=bounds, placement=along.tolist()
+    )
+    builder.add_joint("end", parent="lower", child="tip", joint=kt.joints.Fixed(), placement=along.tolist())
+    return kt.Robot(builder.build())
+
+
+@pytest.mark.parametrize("method", ["lm", "dls", "qp"])
+def test_out_of_reach_the_arm_points_at_the_target(method: str) -> None:
+    if method == "qp":
+        pytest.importorskip("daqp")
+    solution = two_links().inverse_kinematics([3.0, 4.0, 0.0], "tip", method=method, q0=[0.1, 0.3])
+    assert not solution.converged
+    assert solution.attempts == 21
+    # steps of constant damping are never refused, and swing where the error stays large
+    assert solution.position_error == pytest.approx(3.0, abs=1e-2 if method == "dls" else 1e-5)
+    assert solution.orientation_error == 0.0  # none is asked for
+
+
+def test_a_limit_that_is_in_the_way() -> None:
+    """The best is at the bound of the shoulder, with the elbow's own optimum beside it."""
+    robot = two_links((-0.5, 0.5))
+    solution = robot.inverse_kinematics([0.0, 2.0, 0.0], "tip")
+    assert not solution.converged
+    assert solution.q == pytest.approx([0.5, 0.5], abs=1e-12)
+    free = robot.inverse_kinematics([1.9, 0.4, 0.0], "tip")
+    assert free.converged
+    assert within(robot, free.q)
+
+
+def test_solutions_on_the_limits_are_found() -> None:
+    """Targets seen from corners of the joints' range: the exact solution has several joints at a limit."""
+    robot = load("panda")
+    rng = np.random.default_rng(3)
+    q = robot.random_configuration(3, 30)
+    corners = np.where(rng.random(q.shape) < 0.5, robot.lower_limits, robot.upper_limits)
+    q = np.where(rng.random(q.shape) < 0.3, corners, q)
+    targets = {"panda_hand": robot.frame_placement(q, frame="panda_hand")}
+    solution = robot.inverse_kinematics(targets, restarts=40)
+    assert solution.converged.mean() >= 0.95
+    assert within(robot, solution.q)
+
+
+def test_a_start_outside_the_limits_is_brought_in() -> None:
+    robot = two_links((-0.5, 0.5))
+    solution = robot.inverse_kinematics([2.0, 0.0, 0.0], "tip", q0=[2.0, -2.0], max_iterations=0, restarts=0)
+    assert np.array_equal(solution.q, [0.5, -0.5])
+
+
+def test_a_frame_of_the_world_cannot_move() -> None:
+    solution = load("ur5").inverse_kinematics([1.0, 0.0, 0.0], "base_link")
+    assert not solution.converged
+    assert solution.position_error == 1.0
+    assert solution.attempts == 1  # no other start would help
+
+
+# -- parts, weights, several frames ---------------------------------------------------------------------------------
+
+
+def test_orientation_only() -> None:
+    robot = load("ur5")
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_rotvec([1.0, 2.0, -0.5]).as_matrix()
+    pose[:3, 3] = 100.0
+    solution = robot.inverse_kinematics(FrameTarget(pose, position=0.0), "tool0")
+    assert solution.converged
+    assert solution.position_error == 0.0
+    assert np.abs(robot.frame_placement(solution.q, frame="tool0")[:3, :3] - pose[:3, :3]).max() < 1e-9
+
+
+def test_weights_choose_between_targets_in_conflict() -> None:
+    """One joint, two frames that want opposite things: the cosines of the pulls balance by the weights' squares."""
+    robot = two_links()
+    wanted = {"lower": FrameTarget(_at(0.6, 0.8), 1.0, 0.0), "upper": FrameTarget(_turned(0.0), 0.0, 1.0)}
+    found = []
+    for weight in (1.0, 10.0, 100.0):
+        wanted["upper"] = FrameTarget(_turned(0.0), 0.0, weight)
+        solution = robot.inverse_kinematics(wanted, restarts=2)
+        angle = solution.q[0]
+        pull = np.sin(np.arctan2(0.8, 0.6) - angle)  # half the gradient of the squared distance
+        assert pull == pytest.approx(weight**2 * angle, abs=1e-4)
+        assert not solution.converged
+        found.append(angle)
+    assert found[0] > found[1] > found[2] > 0
+
+
+def _at(x: float, y: float) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:2, 3] = x, y
+    return pose
+
+
+def _turned(angle: float) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_rotvec([0, 0, angle]).as_matrix()
+    return pose
+
+
+def test_tolerances_are_of_their_own() -> None:
+    robot = load("panda")
+    target = reachable(robot, ("panda_hand",), 10)
+    loose = robot.inverse_kinematics(target, position_tolerance=1e-2, orientation_tolerance=1e-9)
+    assert loose.converged.all()
+    assert loose.orientation_error.max() <= 1e-9
+    coarse = robot.inverse_kinematics(target, position_tolerance=1e-2, orientation_tolerance=1e-1)
+    assert coarse.converged.all()
+    assert 1e-6 < coarse.position_error.max() <= 1e-2
+    assert (coarse.iterations <= loose.iterations).all()
+
+
+# -- joints -----------------------------------------------------------------------------------------------------------
+
+
+def gripper() -> kt.Robot:
+    """Return a slide along z with two fingers, of which the second follows the first: open by 2 q, 0 to 0.04."""
+    builder = ModelBuilder("gripper")
+    ball = kt.Inertia.from_com(0.1, (0, 0, 0), (1e-4 * np.eye(3)).tolist())
+    for name in ("base", "hand", "left", "right"):
+        builder.add_link(name, ball)
+    builder.add_joint("lift", parent="base", child="hand", joint=Prismatic((0, 0, 1)), limits=JointLimits(0.0, 1.0))
+    finger = JointLimits(0.0, 0.04)
+    builder.add_joint("left", parent="hand", child="left", joint=Prismatic((0, 1, 0)), limits=finger)
+    builder.add_joint("right", parent="hand", child="right", joint=Prismatic((0, -1, 0)), mimic=("left", 1.0, 0.0))
+    return kt.Robot(builder.build())
+
+
+def test_a_mimic_gripper() -> None:
+    robot = gripper()
+    solution = robot.inverse_kinematics({"left": [0.0, 0.03, 0.5], "right": [0.0, -0.03, 0.5]})
+    assert solution.converged
+    assert solution.q == pytest.approx([0.5, 0.03], abs=1e-9)
+    follower = robot.inverse_kinematics([0.0, -0.02, 0.1], "right")
+    assert follower.q == pytest.approx([0.1, 0.02], abs=1e-9)
+    wide = robot.inverse_kinematics([0.0, -0.06, 0.1], "right")
+    assert not wide.converged
+    assert wide.q == pytest.approx([0.1, 0.04], abs=1e-9)
+    torn = robot.inverse_kinematics({"left": [0.0, 0.03, 0.5], "right": [0.0, -0.01, 0.5]})
+    assert torn.q == pytest.approx([0.5, 0.02], abs=1e-9)  # between the two
+    assert torn.position_error == pytest.approx(0.01, abs=1e-9)
+
+
+@pytest.mark.parametrize("joint", [FreeFlyer(), Spherical()])
+def test_quaternions_stay_unit_and_turn_the_short_way(joint: FreeFlyer | Spherical) -> None:
+    builder = ModelBuilder("ball")
+    for name in ("base", "body"):
+        builder.add_link(name, kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3).tolist()))
+    builder.add_joint("joint", parent="base", child="body", joint=joint)
+    robot = kt.Robot(builder.build())
+    R = Rotation.random(50, random_state=0)
+    poses = np.tile(np.eye(4), (50, 1, 1))
+    poses[:, :3, :3] = R.as_matrix()
+    if joint.nq == 7:
+        poses[:, :3, 3] = np.random.default_rng(0).normal(scale=100.0, size=(50, 3))
+    q0 = robot.neutral() * 3.0  # a quaternion of another length
+    solution = robot.inverse_kinematics(poses, "body", q0=q0)
+    assert solution.converged.all()
+    assert (solution.attempts == 1).all()
+    assert np.abs(np.linalg.norm(solution.q[:, -4:], axis=1) - 1).max() < 1e-15
+    same = np.abs(np.sum(solution.q[:, -4:] * R.as_quat(), axis=1))
+    assert np.abs(same - 1).max() < 1e-12
+
+
+def test_one_step_of_a_controller_keeps_the_velocity_limits() -> None:
+    robot = two_links()
+    q = np.array([0.3, 0.8])
+    methods = ["lm", "dls"]
+    for method in methods:
+        far = robot.inverse_kinematics([-1.0, 1.0, 0.0], "tip", q0=q, method=method, dt=0.01, max_iterations=1)
+        assert np.abs(far.q - q).max() == pytest.approx(0.02, abs=1e-15)  # at the limit of 2 rad/s
+        assert far.attempts == 1
+        near = robot.frame_placement(q - 0.002, frame="tip")[:3, 3]
+        there = robot.inverse_kinematics(near, "tip", q0=q, method=method, dt=0.01, max_iterations=1)
+        assert there.position_error < 3e-5  # of the second order in the step
+
+
+def test_qp_steps_keep_them_too() -> None:
+    pytest.importorskip("daqp")
+    robot, q = two_links(), np.array([0.3, 0.8])
+    target = [-1.0, 1.0, 0.0]
+    steps = [q]
+    for _ in range(20):
+        steps.append(robot.inverse_kinematics(target, "tip", q0=steps[-1], method="qp", dt=0.01, max_iterations=1).q)
+    speed = np.abs(np.diff(steps, axis=0)).max(axis=1) / 0.01
+    assert speed.max() <= 2.0 + 1e-9
+    assert speed[:10].min() > 1.9
+    distance = [np.linalg.norm(robot.frame_placement(x, frame="tip")[:3, 3] - target) for x in steps]
+    assert (np.diff(distance) < 0).all()

@@ -1,0 +1,95 @@
+"""What inverse kinematics refuses, and what it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.inverse_kinematics import FrameTarget
+
+ROBOT = kt.load("ur5")
+POSE = np.eye(4)
+
+
+def spoilt(i: int, j: int, value: float) -> np.ndarray:
+    pose = np.eye(4)
+    pose[i, j] = value
+    return pose
+
+
+@pytest.mark.parametrize(
+    ("target", "frame", "message"),
+    [
+        (np.eye(3)[:, :2], "tool0", r"'tool0' has shape \(3, 2\)"),
+        (1.0, "tool0", r"shape \(\)"),
+        (np.zeros((4, 4, 1)), "tool0", "shape"),
+        ([[1, 2], [3]], "tool0", "no array of numbers"),
+        (np.full((4, 4), "x"), "tool0", "no real number"),
+        (POSE.astype(complex), "tool0", "no real number"),
+        (spoilt(0, 3, np.nan), "tool0", "not finite"),
+        ([0.0, np.inf, 0.0], "tool0", "not finite"),
+        (spoilt(0, 0, 1.1), "tool0", "not a pose"),
+        (spoilt(0, 0, -1.0), "tool0", "not a pose"),
+        (spoilt(3, 3, 2.0), "tool0", "not a pose"),
+        (POSE, "tool", "no frame 'tool', did you mean 'tool0'"),
+        (POSE, None, "frame=…"),
+        ({"tool0": POSE}, "tool0", "leave out frame='tool0'"),
+        ({}, None, "empty"),
+        ({"tool0": POSE, "toll0": POSE}, None, "did you mean 'tool0'"),
+        ({"tool0": np.tile(POSE, (2, 1, 1)), "base": np.tile(POSE, (3, 1, 1))}, None, "do not broadcast"),
+        (FrameTarget(POSE, position=-1.0), "tool0", "weight of the position"),
+        (FrameTarget(POSE, orientation=np.nan), "tool0", "weight of the orientation"),
+        (FrameTarget(POSE, position="1"), "tool0", "weight of the position"),  # type: ignore[arg-type]
+        (FrameTarget(POSE, position=0, orientation=0), "tool0", "nothing to reach"),
+        (FrameTarget([1, 2, 3]), "tool0", "shape"),
+    ],
+)
+def test_targets_that_are_none(target: Any, frame: str | None, message: str) -> None:
+    with pytest.raises(kt.KinetreeError, match=message):
+        ROBOT.inverse_kinematics(target, frame)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "newton"}, "'lm' or 'dls' or 'qp'"),
+        ({"q0": np.zeros(7)}, r"q0? has shape \(7,\)"),
+        ({"q0": np.full(6, np.nan)}, "q0 holds"),
+        ({"q0": np.zeros((5, 6))}, "do not broadcast"),
+        ({"position_tolerance": 0.0}, "position_tolerance is 0.0"),
+        ({"orientation_tolerance": -1}, "orientation_tolerance is -1"),
+        ({"max_iterations": 2.5}, "max_iterations is 2.5"),
+        ({"max_iterations": True}, "max_iterations is True"),
+        ({"restarts": -1}, "restarts is -1"),
+        ({"damping": np.inf}, "damping is inf"),
+        ({"dt": 0}, "dt is 0"),
+        ({"fixed": "elbow_joint"}, r"\['elbow_joint'\]"),
+        ({"fixed": ["elbow"]}, "did you mean 'elbow_joint'"),
+    ],
+)
+def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(kt.ArgumentError, match=message):
+        ROBOT.inverse_kinematics(np.tile(POSE, (2, 1, 1)), "tool0", **options)
+
+
+def test_a_zero_quaternion_is_no_start() -> None:
+    with pytest.raises(kt.ArgumentError, match="quaternion"):
+        kt.load("g1").inverse_kinematics([0.0, 0.0, 0.0], "pelvis", q0=np.zeros(36))
+
+
+def test_points_poses_and_weights_are_views_of_one_thing() -> None:
+    pose = spoilt(0, 3, 0.4)
+    solutions = [
+        ROBOT.inverse_kinematics(target, frame)
+        for target, frame in (
+            (pose[:3, 3], "tool0"),
+            (FrameTarget(pose, orientation=0.0), "tool0"),
+            ({"tool0": pose[:3, 3].tolist()}, None),
+            ({"base": FrameTarget(POSE, 0.0, 0.0), "tool0": pose[:3, 3]}, None),
+        )
+    ]
+    assert all(np.array_equal(s.q, solutions[0].q) for s in solutions)
+    assert solutions[0].converged
