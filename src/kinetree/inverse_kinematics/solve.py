@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,9 @@ from kinetree.inverse_kinematics.options import count, joints_of, method_of, pos
 from kinetree.inverse_kinematics.problem import Kinematics, Problem
 from kinetree.inverse_kinematics.rotations import Array, Counts, Flags
 from kinetree.inverse_kinematics.targets import Target, goals_of
+
+CANDIDATES = 8
+"""How many random configurations are drawn for a start: the one that is nearest to the targets is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +81,11 @@ def inverse_kinematics(
     max_iterations : int
         Of one start.
     restarts : int, optional
-        How many random starts to try where the first fails: 20, or none where `dt` is given. They take new values for
-        the joints that carry a frame not reached; an undriven base stays where it is.
+        How many random starts to try where the first fails: 30, or none where `dt` is given. Each is the nearest to
+        the targets of eight configurations; only joints that carry a frame not reached take new values, and an
+        undriven base stays where it is.
     seed : int or Generator, optional
-        Of the random starts, which are the same for all problems of a batch.
+        Of the random configurations, which are the same for all problems of a batch.
     fixed : sequence of str
         Joints that stay as in q0 (the floating base, say).
     damping : float, optional
@@ -123,37 +127,48 @@ def inverse_kinematics(
         positive("position_tolerance", position_tolerance),
         positive("orientation_tolerance", orientation_tolerance),
     )
-    tries = count("restarts", restarts) if restarts is not None else 20 if dt is None else 0
+    tries = count("restarts", restarts) if restarts is not None else 30 if dt is None else 0
     start = start_of(robot, q0)
     goals, lead = goals_of(robot.model, target, frame, start.shape[:-1])
     duration = None if dt is None else positive("dt", dt)
     problem = Problem(robot, goals, joints_of(robot, fixed), tolerances, duration)
     starts = problem.within(np.broadcast_to(start, (*lead, start.shape[-1])).reshape(-1, start.shape[-1]))
-    random = robot.random_configuration(seed, tries)
+    rng = np.random.default_rng(seed)
+    random = (robot.random_configuration(rng, CANDIDATES) for _ in range(tries))
     best, attempts = _with_restarts(problem, starts, random, chosen, count("max_iterations", max_iterations))
     return _solution(problem, best, attempts, lead)
 
 
 def _with_restarts(
-    problem: Problem, starts: Array, random: Array, method: Method, max_iterations: int
+    problem: Problem, starts: Array, random: Iterable[Array], method: Method, max_iterations: int
 ) -> tuple[Descent, Counts]:
     """Return the best of the descents from the starts and, for those that failed, from random ones after another."""
     rows = np.arange(len(starts))
     last = best = descend(problem, starts, rows, method, max_iterations)
     attempts = np.ones(len(starts), np.int64)
-    for q in random:
+    for candidates in random:
         new = problem.to_restart(last.errors)
         left = new.any(axis=1)
         if not left.any():
             break
         rows = rows[left]
-        last = descend(problem, np.where(new, q, last.q)[left], rows, method, max_iterations)
+        start = _nearest(problem, candidates, new[left], last.q[left], rows)
+        last = descend(problem, start, rows, method, max_iterations)
         attempts[rows] += 1
         best.iterations[rows] += last.iterations
         better = problem.cost(last.errors) < problem.cost(best.errors[rows])
         better |= problem.reached(last.errors)
         best.q[rows[better]], best.errors[rows[better]] = last.q[better], last.errors[better]
     return best, attempts
+
+
+def _nearest(problem: Problem, candidates: Array, new: Flags, q: Array, rows: Counts) -> Array:
+    """Return q with the coordinates that are new from the candidate (k, nq) that leaves the least cost."""
+    starts = np.where(new[:, None], candidates, q[:, None])
+    each = np.repeat(rows, len(candidates))
+    cost = problem.cost(problem.errors(starts.reshape(-1, q.shape[-1]), each)).reshape(len(q), -1)
+    nearest: Array = np.take_along_axis(starts, cost.argmin(axis=1)[:, None, None], axis=1)[:, 0]
+    return nearest
 
 
 def _solution(problem: Problem, best: Descent, attempts: Counts, lead: tuple[int, ...]) -> Solution:
