@@ -295,3 +295,40 @@ def test_from_a_file_by_path_and_by_text() -> None:
     # the world's gravity (0, 0, −9) is (0, −9, 0) in the axes of a base turned by a quarter about x
     turned = kt.load(path, gravity=(0, -9.0, 0))
     assert_close(on_the_wall.inverse_dynamics(q, v, a), turned.inverse_dynamics(q, v, a), ulps=32)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e160])
+def test_what_is_no_orientation_gives_nan_and_never_a_number(scale: float) -> None:
+    """A squared norm that is zero or overflows: no silent identity, no exception, alone or in a batch."""
+    robot = kt.load("go2")
+    q, v, a = robot.random_state(seed=3)
+    bad = q.copy()
+    bad[3:7] *= scale
+    with np.errstate(all="raise"):
+        for given in (bad, np.stack([bad, bad])):
+            assert np.isnan(robot.integrate(given, v)[..., 3:7]).all()
+            assert np.isnan(robot.difference(given, q)[..., :3]).all()
+            assert np.isnan(robot.difference(q, given)[..., :3]).all()
+            assert np.isnan(robot.inverse_dynamics(given, v, a)).any(axis=-1).all()
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-3, 1e3, 1e150])
+def test_the_norm_of_a_quaternion_makes_no_difference(scale: float) -> None:
+    robot = kt.load("go2")
+    q, v, a = robot.random_state(seed=3)
+    scaled = q.copy()
+    scaled[3:7] *= scale
+    expected = robot.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(robot.inverse_dynamics(scaled, v, a), expected, rtol=0, atol=1e-14 * abs(expected).max())
+
+
+def test_warmup_without_names_compiles_what_needs_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kinetree.runtime import Function
+
+    robot, done = kt.load("ur5"), []
+    monkeypatch.setattr(Function, "warmup", lambda self, **options: done.append((self.__name__, options)))
+    robot.warmup()
+    assert {name for name, _ in done} == {name for name, a in ALGORITHMS.items() if not a.needs_option}
+    done.clear()
+    robot.warmup("jacobian", frame="tool0", batch=True)
+    assert done == [("jacobian", {"batch": True, "frame": "tool0"})]

@@ -22,7 +22,11 @@ class ArgumentError(KinetreeError):
     """A call with an argument of the wrong shape, dtype or name."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
+def _shortened(name: str) -> str:
+    return name if len(name) <= 80 else name[:77] + "…"
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     """Return the message for a name that does not exist, with the nearest ones that do.
 
     Examples
@@ -30,7 +34,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     >>> unknown_name("frame", "tool0", ["base", "tool", "hand"])
     "no frame 'tool0', did you mean 'tool'?"
     """
-    names = list(known)
+    if not isinstance(name, str):
+        return f"the name of a {kind} is a str; {name!r} was given"
+    names = [_shortened(n) for n in known]
+    name = _shortened(name)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if near:
         return f"no {kind} {name!r}, did you mean {' or '.join(repr(n) for n in near)}?"

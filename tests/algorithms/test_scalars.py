@@ -91,7 +91,8 @@ def test_casadi(algorithm: Algorithm) -> None:
     expected = run(algorithm, arrays, (3,))
     for k in range(3):
         got = np.array(f(*(x[k].ravel() for x in arrays))).ravel()
-        assert_close(got, expected[k], ulps=16 * amplification(algorithm, arrays))
+        # CasADi reorders and shares; what rounds differently is amplified by the inverses inside as by the inputs
+        assert_close(got, expected[k], ulps=64 * amplification(algorithm, arrays))
 
 
 @algorithms

@@ -138,3 +138,12 @@ def test_loading_a_file_imports_no_network_and_no_optional_package(rock):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_folder_named_like_a_robot_is_not_in_its_way(tmp_path, monkeypatch):
+    (tmp_path / "panda").mkdir()
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load_model("panda").nq == 7
+    with pytest.raises(FormatError, match="mine is a directory"):
+        load_model("mine")

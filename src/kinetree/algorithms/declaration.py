@@ -65,6 +65,11 @@ class Algorithm:
     outputs: Mapping[str, Shape]
     joint_space: bool
 
+    @property
+    def needs_option(self) -> bool:
+        """Whether some option has no default."""
+        return any(isinstance(option, OneFrame) and option.required for option in self.options.values())
+
 
 ALGORITHMS: dict[str, Algorithm] = {}
 

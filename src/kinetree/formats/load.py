@@ -86,13 +86,16 @@ def find_source(source: str | bytes | os.PathLike[str]) -> tuple[str | bytes, st
         )
     if source.lstrip("\ufeff \t\r\n").startswith("<"):
         return source, "<string>", False
-    if os.path.exists(source):
+    folder = os.path.isdir(source)  # the name of a robot may well be that of a folder here
+    if os.path.exists(source) and not folder:
         return read_file(source), source, False
     if source in EMBEDDED:
         return embedded_text(source), f"{source} (embedded)", EMBEDDED[source].floating
     if source in described_names():
         path = description_path(source)
         return read_file(path), path, False
+    if folder:
+        return read_file(source), source, False
     raise RobotNotFoundError(_not_found(source))
 
 

@@ -28,6 +28,15 @@ def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
     )
 
 
+def _squared(q: Quaternion) -> Scalar:
+    return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w
+
+
+def _one(x: Scalar) -> Scalar:
+    """Return 1, and NaN where x is zero or infinite (a traced x / x would be 1 always)."""
+    return (x + x) / x - 1.0
+
+
 def _scaled(q: Quaternion, s: Scalar) -> Quaternion:
     return Quaternion(q.x * s, q.y * s, q.z * s, q.w * s)
 
@@ -37,8 +46,8 @@ def quaternion_integrate(q: Quaternion, w: Vec3) -> Quaternion:
     angle = sqrt(w.dot(w) + TINY)
     u = w * (sin(angle * 0.5) / angle)
     turned = multiply(q, Quaternion(u.x, u.y, u.z, cos(angle * 0.5)))
-    norm = sqrt(turned.x * turned.x + turned.y * turned.y + turned.z * turned.z + turned.w * turned.w)
-    return _scaled(turned, 1.0 / norm)
+    square = _squared(turned)
+    return _scaled(turned, _one(square) / sqrt(square))
 
 
 def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
@@ -47,7 +56,8 @@ def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
     length = sqrt(r.x * r.x + r.y * r.y + r.z * r.z + TINY)
     w = r.w + 1e-150  # never zero, so that it has a sign; q and −q are the same rotation
     size = sqrt(w * w)
-    angle: Vec3 = Vec3(r.x, r.y, r.z) * (2.0 * atan2(length, size) * (w / size) / length)
+    valid = _one(_squared(a)) * _one(_squared(b))  # a zero quaternion would differ from every other by nothing
+    angle: Vec3 = Vec3(r.x, r.y, r.z) * (2.0 * atan2(length, size) * (w / size) / length * valid)
     return angle
 
 

@@ -42,7 +42,7 @@ def structure_and_numbers(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
             return ("tuple", *map(walk, v))
         names = _fields(v)
         if names is not None:
-            return (type(v).__qualname__, *(walk(getattr(v, name)) for name in names))
+            return (f"{type(v).__module__}.{type(v).__qualname__}", *(walk(getattr(v, name)) for name in names))
         numbers.append(v)
         return "number"
 

@@ -93,12 +93,17 @@ class Configurations:
             raise ArgumentError(f"{first[0]} {a.shape} and {second[0]} {b.shape} do not broadcast") from None
         a, b = np.broadcast_to(a, (*lead, a.shape[-1])), np.broadcast_to(b, (*lead, b.shape[-1]))
         out = np.empty((*lead, n_out))
-        for body in self._leading:
-            second_index = body.q_index if method == "difference" else body.v_index
-            into = body.q_index if n_out == self.model.nq and method == "integrate" else body.v_index
-            columns = getattr(body.joint, method)([a[..., k] for k in body.q_index], [b[..., k] for k in second_index])
-            for k, column in zip(into, columns, strict=True):
-                out[..., k] = column
+        a, b = np.atleast_2d(a), np.atleast_2d(b)  # arrays throughout: a number would raise where an array has NaN
+        view = out.reshape(a.shape[:-1] + (n_out,))
+        with np.errstate(all="ignore"):  # NaN is the answer there, whatever the caller's settings
+            for body in self._leading:
+                second_index = body.q_index if method == "difference" else body.v_index
+                into = body.q_index if n_out == self.model.nq and method == "integrate" else body.v_index
+                columns = getattr(body.joint, method)(
+                    [a[..., k] for k in body.q_index], [b[..., k] for k in second_index]
+                )
+                for k, column in zip(into, columns, strict=True):
+                    view[..., k] = column
         return out
 
     @property

@@ -93,15 +93,17 @@ class Robot(Variations):
     def __dir__(self) -> Iterable[str]:
         return sorted({*super().__dir__(), *ALGORITHMS})
 
-    def warmup(self, *names: str, batch: bool = False) -> Robot:
+    def warmup(self, *names: str, batch: bool = False, **options: Any) -> Robot:
         """Compile functions ahead of their first call, or load them from the disk cache.
 
         Parameters
         ----------
         *names : str
-            Which ones; all if none is named.
+            Which ones; if none is named, all that need no option such as a frame (a few seconds for an arm).
         batch : bool
             Also the code for batches.
+        **options
+            The options of the calls to come, such as ``frame="panda_hand"``, for every function that is named.
 
         Returns
         -------
@@ -111,15 +113,21 @@ class Robot(Variations):
         Raises
         ------
         ArgumentError
-            If there is no function of that name.
+            If there is no function of that name, or one needs an option that is not given.
         """
-        for name in names or ALGORITHMS:
+        for name in names or (name for name, a in ALGORITHMS.items() if not a.needs_option):
             if name not in ALGORITHMS:
                 raise ArgumentError(unknown_name("function", name, ALGORITHMS))
-            getattr(self, name).warmup(batch=batch)
+            getattr(self, name).warmup(batch=batch, **options)
         return self
 
     inverse_kinematics = inverse_kinematics
+
+    def compile(self, function: Any = None, **options: Any) -> Any:
+        """Return your function as one compiled kernel, as `kinetree.compile` does; also as ``@robot.compile``."""
+        from kinetree.runtime.compose import compile
+
+        return compile(self, function, **options)
 
     # -- what it is ---------------------------------------------------------------------------------------------
 

@@ -153,7 +153,11 @@ class AxisRotation(Rotation):
 
 
 class Quaternion(NamedTuple):
-    """An orientation as (x, y, z, w), of any norm but zero; w last, as in SciPy and ROS."""
+    """An orientation as (x, y, z, w); w last, as in SciPy and ROS.
+
+    It need not be normalised. Where its squared norm is zero or overflows (below 1e-162 or above 1e154 in float64), the
+    rotation is NaN.
+    """
 
     x: Scalar
     y: Scalar
@@ -161,19 +165,24 @@ class Quaternion(NamedTuple):
     w: Scalar
 
     def rotation(self) -> GeneralRotation:
-        """Return E of the frame B that stands so in A, ``Eᵀ = I + (2 / q·q)(w [u]× + [u]×²)``."""
+        """Return E of the frame B that stands so in A, ``Eᵀ = I + (2 / q·q)(w [u]× + [u]×²)``.
+
+        The diagonal is made of the four squares, so that it is NaN where they overflow or are all zero: with
+        ``1 − (…)`` an overflow would look like no rotation at all.
+        """
         x, y, z, w = self
-        s = 2.0 / (x * x + y * y + z * z + w * w)
-        sx, sy, sz = s * x, s * y, s * z
-        xx, yy, zz = sx * x, sy * y, sz * z
-        xy, xz, yz = sx * y, sx * z, sy * z
-        wx, wy, wz = sx * w, sy * w, sz * w
+        xx, yy, zz, ww = x * x, y * y, z * z, w * w
+        r = 1.0 / ((xx + yy) + (zz + ww))
+        t = r + r
+        plus, minus, across, along = ww + xx, ww - xx, yy + zz, yy - zz
+        xy, xz, yz = x * y, x * z, y * z
+        wx, wy, wz = w * x, w * y, w * z
         return GeneralRotation(
             Mat3.of(
                 [
-                    [1.0 - (yy + zz), xy + wz, xz - wy],
-                    [xy - wz, 1.0 - (xx + zz), yz + wx],
-                    [xz + wy, yz - wx, 1.0 - (xx + yy)],
+                    [r * (plus - across), t * (xy + wz), t * (xz - wy)],
+                    [t * (xy - wz), r * (minus + along), t * (yz + wx)],
+                    [t * (xz + wy), t * (yz - wx), r * (minus - along)],
                 ]
             )
         )

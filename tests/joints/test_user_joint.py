@@ -1,0 +1,84 @@
+"""Joints that users define: the one of docs/joints.md held to the laws, and known to the disk cache by what it does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.dense import assert_close
+from kinetree.joints import Joint, Revolute
+from kinetree.runtime.robot_function import identity
+
+
+@pytest.fixture(scope="module")
+def slot() -> type[Joint]:
+    """The class as the page defines it."""
+    text = (Path(__file__).parents[2] / "docs" / "joints.md").read_text(encoding="utf-8")
+    block = text[text.index(">>> from dataclasses") : text.index("```", text.index(">>> from dataclasses"))]
+    names: dict[str, object] = {}
+    exec("\n".join(line[4:] for line in block.splitlines()), names)  # the page's own code
+    return names["EllipticSlot"]  # type: ignore[return-value]
+
+
+def robot(joint: Joint) -> kt.Robot:
+    b = kt.ModelBuilder()
+    for name in ("base", "pin", "arm"):
+        b.add_link(name, kt.Inertia.from_com(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
+    b.add_joint("slot", parent="base", child="pin", joint=joint)
+    b.add_joint("elbow", parent="pin", child="arm", joint=Revolute((0, 1, 1)))
+    return kt.Robot(b.build())
+
+
+def test_its_laws(slot: type[Joint]) -> None:
+    joint, h = slot(0.3, 0.2), 1e-6
+    q, v = [0.7], [1.3]
+    state = joint.jcalc(q, v)
+    dense = np.array([list(f) for f in joint.constraint_subspace(q)])
+    assert dense.shape == (5, 6)
+    assert_close(dense @ np.array(list(state.S[0])), np.zeros(5), ulps=4, scale=1.0)
+    ahead, behind = (joint.jcalc([q[0] + s * v[0]], v) for s in (h, -h))
+    moved = (np.array(list(ahead.X.r)) - np.array(list(behind.X.r))) / (2 * h)
+    np.testing.assert_allclose(moved, list(state.vJ.lin), atol=1e-10)  # central differences
+    rate = (np.array(list(ahead.vJ)) - np.array(list(behind.vJ))) / (2 * h)
+    np.testing.assert_allclose(rate, list(state.cJ), atol=1e-9)
+
+
+def test_everything_works_with_it(slot: type[Joint]) -> None:
+    r = robot(slot(0.3, 0.2))
+    q, v, a = r.random_state(0, 5)
+    tau = r.inverse_dynamics(q, v, a)
+    assert_close(r.forward_dynamics(q, v, tau), a, ulps=2000)
+    C, h, g = r.coriolis_matrix(q, v), r.bias_forces(q, v), r.gravity_forces(q)
+    assert_close(np.einsum("nij,nj->ni", C, v), h - g, ulps=500)
+    step = 1e-6
+    M_dot = (r.mass_matrix(q + step * v) - r.mass_matrix(q - step * v)) / (2 * step)
+    skew = M_dot - 2 * C
+    np.testing.assert_allclose(skew, -np.swapaxes(skew, -1, -2), atol=1e-8)  # central differences
+    J_dot = (r.jacobian(q + step * v, frame="arm") - r.jacobian(q - step * v, frame="arm")) / (2 * step)
+    np.testing.assert_allclose(J_dot, r.jacobian_rate(q, v, frame="arm"), atol=1e-8)
+
+
+def test_the_cache_knows_a_joint_by_what_it_does_wherever_its_code_is() -> None:
+    """A base class, a helper or a constant may change while the class's own source does not."""
+
+    class Geared(Revolute):
+        ratio = 1.5
+
+        def jcalc(self, q, v):  # type: ignore[no-untyped-def]
+            return Revolute.jcalc(self, [q[0] * self.ratio], [v[0] * self.ratio])
+
+    @dataclass(frozen=True)
+    class Mine(Geared):
+        pass
+
+    model = robot(Mine((0, 0, 1))).model
+    before = identity(model)
+    assert identity(robot(Mine((0, 0, 1))).model) == before
+    Geared.ratio = 1.7
+    assert identity(model) != before
+    assert math.isfinite(float(kt.Robot(model).gravity_forces([0.1, 0.2])[0]))
