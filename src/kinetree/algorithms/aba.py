@@ -13,7 +13,7 @@ from kinetree.algorithms.system_level import system_level
 from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
 from kinetree.spatial import ArticulatedInertia, Force, Motion, Scalar
-from kinetree.spatial.scalars import is_zero
+from kinetree.spatial.scalars import is_negligible
 
 
 @algorithm(
@@ -56,7 +56,8 @@ def aba(
     Raises
     ------
     ModelError
-        If a joint moves no mass, so that M is singular at every configuration; the joint is named.
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
+        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
 
     References
     ----------
@@ -97,8 +98,11 @@ def articulated(
             for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
                 U = IA[i] @ S_k
                 D = S_k.dot(U) + rotor
-                if is_zero(D):
-                    raise ModelError(f"joint {body.joint_name!r} moves no mass: the mass matrix is singular; {FIX}")
+                if is_negligible(D, IA[i].scale_along(S_k) + rotor):
+                    raise ModelError(
+                        f"joint {body.joint_name!r} meets no inertia that other joints leave it: the mass matrix is "
+                        f"singular; {FIX}"
+                    )
                 UD = U * (1.0 / D)
                 u = tau[k] - friction[k] - S_k.dot(p[i])
                 pivots[i].append(Pivot(k, S_k, UD, u, 1.0 / D))

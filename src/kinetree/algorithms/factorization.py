@@ -10,7 +10,7 @@ from kinetree.algorithms.declaration import algorithm
 from kinetree.errors import ModelError
 from kinetree.model import Model
 from kinetree.spatial import Scalar
-from kinetree.spatial.scalars import is_zero
+from kinetree.spatial.scalars import is_negligible, is_zero
 
 Matrix = list[list[Scalar]]
 
@@ -52,8 +52,11 @@ def ltdl(model: Model, M: Sequence[Sequence[Scalar]]) -> Factor:
     support: list[tuple[int, ...]] = [()] * len(order)
     for done, k in reversed(list(enumerate(order))):
         D[k] = L[k][k]
-        if is_zero(D[k]):
-            raise ModelError(f"joint {_joint_of(model, k)!r} moves no mass: the mass matrix is singular; {FIX}")
+        if is_negligible(D[k], M[k][k]):
+            raise ModelError(
+                f"joint {_joint_of(model, k)!r} meets no inertia that other joints leave it: the mass matrix is "
+                f"singular; {FIX}"
+            )
         support[k] = tuple(i for i in order[:done] if not is_zero(L[k][i]))
         row = [L[k][i] * (1.0 / D[k]) for i in support[k]]
         for a, (i, L_ki) in enumerate(zip(support[k], row, strict=True)):
@@ -130,7 +133,8 @@ def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> tuple[Matrix, list[
     Raises
     ------
     ModelError
-        If a joint moves no mass, so that M is singular at every configuration; the joint is named.
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
+        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
 
     References
     ----------
@@ -167,7 +171,8 @@ def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> Matrix:
     Raises
     ------
     ModelError
-        If a joint moves no mass, so that M is singular at every configuration; the joint is named.
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
+        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
 
     References
     ----------
@@ -195,7 +200,8 @@ def solve_mass_matrix(model: Model, q: Sequence[Scalar], b: Sequence[Scalar]) ->
     Raises
     ------
     ModelError
-        If a joint moves no mass, so that M is singular at every configuration; the joint is named.
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
+        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
 
     References
     ----------
