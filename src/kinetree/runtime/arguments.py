@@ -38,6 +38,16 @@ class Inputs(NamedTuple):
     lead: tuple[int, ...]  # the leading axes of the result
 
 
+def overlap(a: Array, b: Array) -> bool:
+    """Return whether two arrays share memory, or might where finding out would take long."""
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=1000)
+    except np.exceptions.TooHardError:
+        return True
+
+
 def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] | None:
     """Return the arguments if each is a plain float64 array of n states, with one n > 0; None otherwise."""
     n = None

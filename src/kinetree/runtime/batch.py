@@ -155,7 +155,8 @@ class BatchKernel:
             done = min(n, _FIRST * self.lanes)
             first(0, done)
         seconds = (n - done) * self._seconds
-        count = threads.get_num_threads() if seconds > SHARED_SECONDS else 1
+        unit = -(-max(1, int(SMALLEST_SECONDS / self._seconds)) // self.lanes) * self.lanes
+        count = min(threads.get_num_threads(), -(-(n - done) // unit)) if seconds > SHARED_SECONDS else 1
         largest = max(1, int(CHUNK_SECONDS / self._seconds))
         if count == 1:
             chunk = -(-largest // self.lanes) * self.lanes
@@ -167,7 +168,6 @@ class BatchKernel:
             run = self._runner(laid)
             return lambda start, m: run(done + start, m)
 
-        unit = -(-max(1, int(SMALLEST_SECONDS / self._seconds)) // self.lanes) * self.lanes
         job = threads.Job(work, n - done, largest=largest, unit=unit, part=2 * count)
         threads.pool.share(job, count)
 

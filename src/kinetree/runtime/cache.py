@@ -62,7 +62,7 @@ def directory() -> Path | None:
     if setting is not None and setting.strip().lower() in ("", "off"):
         return None
     try:
-        path = Path(setting) if setting is not None else _default()
+        path = Path(setting).expanduser() if setting is not None else _default()
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return path if path.is_dir() and _ours(os.stat(path)) else None
     except (OSError, RuntimeError, ValueError):  # no home, not writable, a NUL in the name
@@ -109,7 +109,13 @@ def load(key: str) -> Code | None:
 
 def _read(path: Path) -> bytes | None:
     """Return the content of a file, None if it is not ours."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags = (
+        os.O_RDONLY
+        | getattr(os, "O_NOFOLLOW", 0)
+        | getattr(os, "O_NONBLOCK", 0)
+        | getattr(os, "O_BINARY", 0)
+        | getattr(os, "O_CLOEXEC", 0)
+    )
     handle = os.open(path, flags)
     with os.fdopen(handle, "rb") as f:
         status = os.fstat(handle)
@@ -181,7 +187,10 @@ def decode(raw: bytes, key: str) -> Code | None:
     if raw[: len(MAGIC)] != MAGIC or hashlib.sha256(rest).digest() != raw[len(MAGIC) : start]:
         return None
     size = 4 + int.from_bytes(rest[:4], "little")
-    fields = json.loads(bytes(rest[4:size]))
-    if fields["key"] != key:
+    try:
+        fields = json.loads(bytes(rest[4:size]))
+        if fields["key"] != key:
+            return None
+        return Code(bytes(rest[size:]), int(fields["scratch"]), tuple(fields["symbols"]), tuple(fields["externals"]))
+    except (ValueError, TypeError, KeyError):  # written by something else
         return None
-    return Code(bytes(rest[size:]), fields["scratch"], tuple(fields["symbols"]), tuple(fields["externals"]))
