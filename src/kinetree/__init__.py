@@ -13,9 +13,12 @@ from kinetree.spatial import Inertia
 
 if TYPE_CHECKING:
     from kinetree import conventions, modern_robotics
+    from kinetree.expr.functions import abs, maximum, minimum, solve, where
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.formats.dh import DHLink
     from kinetree.runtime import get_num_threads, set_num_threads
+    from kinetree.runtime.compose import compile
+    from kinetree.runtime.run_time_inputs import gravity, inertia, payload
     from kinetree.tables import from_dh, from_screws
 
 __all__ = [
@@ -33,18 +36,32 @@ __all__ = [
     "Robot",
     "RobotNotFoundError",
     "__version__",
+    "abs",
+    "compile",
     "conventions",
     "from_dh",
     "from_screws",
     "get_num_threads",
+    "gravity",
+    "inertia",
     "load",
+    "maximum",
+    "minimum",
     "modern_robotics",
+    "payload",
     "set_num_threads",
+    "solve",
+    "where",
 ]
 
 
+_FUNCTIONS = ("abs", "maximum", "minimum", "solve", "where")
+_INPUTS = ("gravity", "inertia", "payload")
 _LATER = {  # imported when first asked for, so that `import kinetree` stays quick
     "DHLink": "kinetree.formats.dh",
+    **dict.fromkeys(_FUNCTIONS, "kinetree.expr.functions"),
+    **dict.fromkeys(_INPUTS, "kinetree.runtime.run_time_inputs"),
+    "compile": "kinetree.runtime.compose",
     "FormatWarning": "kinetree.formats",
     "NonPhysicalInertiaWarning": "kinetree.formats",
     "RobotNotFoundError": "kinetree.formats",

@@ -125,8 +125,8 @@ def _scale(graph: Graph, c: float, a: int, x: Node) -> int:
         return a
     if x.op == "neg":
         return neg(graph, _scale(graph, c, x.args[0], graph.nodes[x.args[0]]))
-    if x.op == "mul" and (inner := value(graph, x.args[1])) is not None:  # (z · c1) · c2
-        return mul(graph, x.args[0], graph.const(inner * c))
+    if x.op == "mul" and (inner := value(graph, x.args[1])) is not None and 1e-100 < abs(inner * c) < 1e100:
+        return mul(graph, x.args[0], graph.const(inner * c))  # (z · c1) · c2, where the product keeps its digits
     return graph.node("mul", (a, graph.const(c)))  # the constant is always the second
 
 
@@ -177,4 +177,45 @@ def cos(graph: Graph, a: int) -> int:
     return graph.node("cos", (a,))
 
 
-FOLD = {"add": add, "sub": sub, "mul": mul, "div": div, "neg": neg, "sqrt": sqrt, "sin": sin, "cos": cos}
+def absolute(graph: Graph, a: int) -> int:
+    """Return |a|."""
+    op, args, payload = graph.nodes[a]
+    if op == "const":
+        return graph.const(abs(payload))  # type: ignore[arg-type]
+    if op == "neg":
+        return absolute(graph, args[0])
+    return a if op in ("abs", "sqrt") else graph.node("abs", (a,))
+
+
+def select_lt(graph: Graph, a: int, b: int, x: int, y: int) -> int:
+    """Return x where a < b, y elsewhere."""
+    return y if a == b else _select(graph, "select_lt", a, b, x, y)
+
+
+def select_le(graph: Graph, a: int, b: int, x: int, y: int) -> int:
+    """Return x where a <= b, y elsewhere (so y where a or b is NaN)."""
+    return _select(graph, "select_le", a, b, x, y)
+
+
+def _select(graph: Graph, op: str, a: int, b: int, x: int, y: int) -> int:
+    if x == y:
+        return x
+    left, right = value(graph, a), value(graph, b)
+    if left is not None and right is not None:
+        return x if (left < right if op == "select_lt" else left <= right) else y
+    return graph.node(op, (a, b, x, y))
+
+
+FOLD = {
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "div": div,
+    "neg": neg,
+    "abs": absolute,
+    "select_lt": select_lt,
+    "select_le": select_le,
+    "sqrt": sqrt,
+    "sin": sin,
+    "cos": cos,
+}

@@ -78,6 +78,10 @@ OPS: dict[str, Op] = {
         Op("mul", 2, lambda a, b: a * b, "({0} * {1})", commutative=True),
         Op("div", 2, _divide, "({0} / {1})"),
         Op("neg", 1, lambda a: -a, "(-{0})"),
+        Op("abs", 1, abs, "abs({0})"),
+        # {2} where the comparison holds, {3} where not, which is where a NaN is compared too
+        Op("select_lt", 4, lambda a, b, x, y: x if a < b else y, "({2} if {0} < {1} else {3})"),
+        Op("select_le", 4, lambda a, b, x, y: x if a <= b else y, "({2} if {0} <= {1} else {3})"),
         Op("sqrt", 1, _sqrt, "sqrt({0})"),
         Op("sin", 1, _circular(math.sin), "sin({0})", staged=True),
         Op("cos", 1, _circular(math.cos), "cos({0})", staged=True),

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.expr import Program
-from kinetree.runtime import arguments, batch, glue, kernels
+from kinetree.runtime import arguments, batch, glue, kernels, tracing
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.declaration import Declaration, Variant
 
@@ -54,7 +54,11 @@ class Function:
 
     def __new__(cls, declaration: Declaration, lanes: int | None = None) -> Self:
         """Make the instance with a class of its own."""
-        members = {"__doc__": declaration.doc, "__module__": cls.__module__}
+        members = {
+            "__doc__": declaration.doc,
+            "__module__": cls.__module__,
+            "__signature__": declaration.signature(),  # of the class too: help() looks there
+        }
         own: type[Self] = type(declaration.name, (cls,), members)
         return object.__new__(own)
 
@@ -219,6 +223,8 @@ class Function:
             return usual
         declaration = self.declaration
         call = arguments.bind(declaration, args, kwargs)
+        if tracing.is_inlined(call):
+            return tracing.inlined(declaration, call)
         inputs = arguments.convert(declaration, call)
         outputs = declaration.outputs
         shapes = [inputs.lead + port.shape for port in outputs]
@@ -257,8 +263,8 @@ class Function:
             return None
         n = len(arrays[0])
         if out is None:
-            arrays += [np.empty((n, *port.shape)) for port in outputs]
-        elif not arrays[-1].flags.writeable or any(np.may_share_memory(a, arrays[-1]) for a in arrays[:-1]):
+            arrays += [np.empty((n, *port.shape), arguments.DTYPES["float64"]) for port in outputs]
+        elif not arrays[-1].flags.writeable or any(arguments.overlap(a, arrays[-1]) for a in arrays[:-1]):
             return None
         laid = batch.Laid(arrays, [*map(batch.address, arrays)], [a.strides[0] for a in arrays], len(args))
         kernel.run(laid, n)
@@ -275,7 +281,7 @@ class Function:
             raise ArgumentError(f"{self.__name__}: out must be a tuple of {len(ports)} arrays, for {names}")
         each = zip(ports, outs, shapes, strict=True)
         given = [arguments.check_out(self.declaration, port, o, shape, dtype) for port, o, shape in each]
-        if any(np.may_share_memory(a, b) for k, a in enumerate(given) for b in given[:k]):
+        if any(arguments.overlap(a, b) for k, a in enumerate(given) for b in given[:k]):
             raise ArgumentError(f"{self.__name__}: the arrays of out overlap, each result needs memory of its own")
         return given  # type: ignore[return-value]
 
@@ -285,7 +291,7 @@ class Function:
         if (
             out is not None
             and batch.writable(out, inputs.lead, port)
-            and not any(np.may_share_memory(out, array) for array in inputs.arrays)
+            and not any(arguments.overlap(out, array) for array in inputs.arrays)
         ):
             return out
         return np.empty(shape, arguments.DTYPES[inputs.variant.dtype])

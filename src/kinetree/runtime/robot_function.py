@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.algorithms.declaration import Joints, OneFrame
 from kinetree.algorithms.declaration import Option as DeclaredOption
 from kinetree.expr import Expr, Port, Program, Tracer
-from kinetree.model import Model
+from kinetree.expr.digest import digest
+from kinetree.model import Body, Model
 from kinetree.model.regroup import regrouped
+from kinetree.runtime import tracing
 from kinetree.runtime.declaration import Declaration
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names, OneName, Option
@@ -29,6 +29,11 @@ def declare(model: Model, algorithm: Algorithm) -> Declaration:
     inputs = {name: shape_of(shape, model) for name, shape in (*algorithm.inputs.items(), *algorithm.optional.items())}
     outputs = {name: shape_of(shape, model) for name, shape in algorithm.outputs.items()}
 
+    def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        page_model = tracing.model_for(model, algorithm.joint_space)
+        result = algorithm.function(page_model, **arguments, **options)
+        return (result,) if len(outputs) == 1 else result
+
     def trace(optional: tuple[str, ...], options: Mapping[str, Any]) -> Program:
         return traced(model, algorithm, optional, options)
 
@@ -43,6 +48,7 @@ def declare(model: Model, algorithm: Algorithm) -> Declaration:
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port),
         reduce=lambda: (function_of, (model, algorithm.name)),
+        inline=inline,
     )
 
 
@@ -74,31 +80,24 @@ def traced(model: Model, algorithm: Algorithm, optional: Sequence[str], options:
     arguments = {}
     for name, shape in shapes.items():
         port = Port(name, shape_of(shape, model))
-        arguments[name] = _nested(tracer.input(port), port.shape)
+        arguments[name] = nested(tracer.input(port), port.shape)
     result = algorithm.function(regrouped(model) if algorithm.joint_space else model, **arguments, **options)
     results = (result,) if len(algorithm.outputs) == 1 else result
     outputs = {
-        name: (shape_of(shape, model), list(_flat(entries)))
+        name: (shape_of(shape, model), list(tracing.flat(entries)))
         for (name, shape), entries in zip(algorithm.outputs.items(), results, strict=True)
     }
     return tracer.program(outputs)
 
 
-def _nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
+def nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
     """Return flat row-major entries as nested lists of this shape."""
+    if not shape:
+        return entries[0]
     if len(shape) == 1:
         return entries
     step = len(entries) // shape[0]
-    return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
-
-
-def _flat(entries: Any) -> Iterator[Any]:
-    """Yield the scalars of nested sequences, row-major."""
-    if isinstance(entries, (list, tuple)):
-        for entry in entries:
-            yield from _flat(entry)
-    else:
-        yield entries
+    return [nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 
 def describe(model: Model, port: Port) -> str:
@@ -115,13 +114,15 @@ def _listed(names: Sequence[str]) -> str:
 
 def identity(model: Model) -> bytes:
     """Return what the programs of a model depend on beside kinetree's source: its numbers, and foreign joints."""
-    foreign = {type(body.joint) for body in model.bodies if not type(body.joint).__module__.startswith("kinetree.")}
-    return (model.digest + "".join(sorted(map(_source, foreign)))).encode()
+    foreign = [body for body in model.bodies if not type(body.joint).__module__.startswith("kinetree.")]
+    return model.digest.encode() + b"".join(map(_behaviour, foreign))
 
 
-@lru_cache
-def _source(joint_type: Callable[..., Any]) -> str:
-    try:
-        return inspect.getsource(joint_type)
-    except (OSError, TypeError):
-        return os.urandom(16).hex()  # typed at a prompt: never the same function in another process
+def _behaviour(body: Body) -> bytes:
+    """Return what a joint does that is not ours: its functions as they are traced, wherever their code comes from."""
+    joint, tracer = body.joint, Tracer()
+    q, v = tracer.input(Port("q", (joint.nq,))), tracer.input(Port("v", (joint.nv,)))
+    state = joint.jcalc(q, v)
+    entries = [*(x for row in state.X.placement for x in row), *(x for m in (*state.S, state.vJ, state.cJ) for x in m)]
+    entries += [*joint.inertia_for_parent(body.inertia), *joint.integrate(q, v)]
+    return digest(tracer.program({"all": ((len(entries),), entries)}))

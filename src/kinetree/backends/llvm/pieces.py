@@ -7,13 +7,17 @@ from kinetree.backends.llvm.plan import Area, Cell, Piece, Plan
 from kinetree.backends.llvm.text import Body, function
 
 # The legal operations of straight-line code, and the instructions of each: {0}, {1}, {2} are the arguments, {t} the
-# result of the instruction before. LLVM merges the negations into the fused instruction.
+# result of the instruction before; {V} is the type, {B} that of its truth values, {S} the ending of an intrinsic. LLVM
+# merges the negations into the fused instruction.
 SPELLING: dict[str, tuple[str, ...]] = {
     "add": ("fadd {V} {0}, {1}",),
     "sub": ("fsub {V} {0}, {1}",),
     "mul": ("fmul {V} {0}, {1}",),
     "div": ("fdiv {V} {0}, {1}",),
     "neg": ("fneg {V} {0}",),
+    "abs": ("call {V} @llvm.fabs.{S}({V} {0})",),
+    "select_lt": ("fcmp olt {V} {0}, {1}", "select {B} {t}, {V} {2}, {V} {3}"),
+    "select_le": ("fcmp ole {V} {0}, {1}", "select {B} {t}, {V} {2}, {V} {3}"),
     "sqrt": ("call {V} @llvm.sqrt.{S}({V} {0})",),
     "fma": ("call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {2})",),
     "fms": ("fneg {V} {2}", "call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {t})"),
@@ -27,8 +31,9 @@ def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
     """Return the function `name` that makes the values of this piece and stores those that leave it."""
     nodes = plan.program.graph.nodes
     lanes = layout.lanes
+    truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
     spelling = {
-        op: [line.replace("{V}", lanes.type).replace("{S}", lanes.suffix) for line in lines]
+        op: [line.replace("{V}", lanes.type).replace("{B}", truth).replace("{S}", lanes.suffix) for line in lines]
         for op, lines in SPELLING.items()
     }
     b = Body()

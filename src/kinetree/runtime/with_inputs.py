@@ -1,0 +1,48 @@
+"""A robot's function with numbers of the robot as further inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kinetree.errors import ArgumentError
+from kinetree.expr import Port, Program, Tracer
+from kinetree.model import Model
+from kinetree.runtime import tracing
+from kinetree.runtime.declaration import Declaration
+from kinetree.runtime.function import Function
+from kinetree.runtime.robot_function import nested
+from kinetree.runtime.run_time_inputs import RunTimeInput, changed
+
+
+def with_inputs(model: Model, function: Function, inputs: tuple[RunTimeInput, ...], name: str | None) -> Function:
+    """Return the function with these inputs after its required ones; options and optional inputs are as before."""
+    known = function.declaration
+    if known.inline is None:
+        raise ArgumentError(f"{known.name} cannot have further inputs")
+    extra = tuple(Port(i.name, i.shape) for i in inputs)
+    ports = (*known.required, *extra, *known.inputs[len(known.required) :])
+
+    def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        values = {i: arguments[i.name] for i in inputs}
+        own = {key: entries for key, entries in arguments.items() if key not in {i.name for i in inputs}}
+        with tracing.tracing({model.digest: lambda joint_space: changed(model, values, joint_space)}):
+            return known.inline(own, options)  # type: ignore[misc]
+
+    def trace(optional: tuple[str, ...], options: Mapping[str, Any]) -> Program:
+        tracer = Tracer()
+        arguments = {p.name: nested(tracer.input(p), p.shape) for p in declaration.ports(optional)}
+        results = zip(known.outputs, inline(arguments, options), strict=True)
+        return tracer.program({port.name: (port.shape, list(tracing.flat(r))) for port, r in results})
+
+    declaration: Declaration = replace(
+        known,
+        name=name or known.name,
+        inputs=ports,
+        trace=trace,
+        identity=lambda: known.identity() + repr(inputs).encode() + known.name.encode(),
+        reduce=lambda: (with_inputs, (model, function, inputs, name)),
+        inline=inline,
+    )
+    return Function(declaration)

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import ArgumentError
+from kinetree.expr import Port, Tracer, interpret, listing
+from kinetree.expr.arrays import TracedArray, traced_array
+from kinetree.expr.digest import digest
+from kinetree.runtime import Declaration, Function
+
+NAN, INF = math.nan, math.inf
+VALUES = [-INF, -2.5, -0.0, 0.0, 1.0, 2.5, INF, NAN]
+PAIRS = np.array([(a, b) for a in VALUES for b in VALUES])
+
+
+def program(function, *shapes):
+    """Return the program of a function of arrays x0, x1, … of these shapes."""
+    t = Tracer()
+    ports = [Port(f"x{k}", shape) for k, shape in enumerate(shapes)]
+    result = np.asarray(function(*(traced_array(t.input(p), p.shape) for p in ports)), dtype=object)
+    return t.program({"r": (result.shape, result.ravel().tolist())})
+
+
+def compiled(function, *shapes, lanes=None):
+    p = program(function, *shapes)
+    return Function(Declaration("f", "", p.inputs, p.outputs, lambda o, k: p, lambda: digest(p)), lanes)
+
+
+def same_bits(a, b):
+    a, b = np.asarray(a), np.asarray(b)
+    return a.shape == b.shape and np.array_equal(np.isnan(a), np.isnan(b)) and bool(np.all((a == b) | np.isnan(a)))
+
+
+BINARY = {
+    "minimum": (kt.minimum, np.minimum),
+    "maximum": (kt.maximum, np.maximum),
+    "np.minimum": (np.minimum, np.minimum),
+    "np.maximum": (np.maximum, np.maximum),
+    "less": (lambda a, b: kt.where(a < b, 1.0, 2.0), lambda a, b: np.where(a < b, 1.0, 2.0)),
+    "less or equal": (lambda a, b: kt.where(a <= b, 1.0, 2.0), lambda a, b: np.where(a <= b, 1.0, 2.0)),
+    "greater": (lambda a, b: kt.where(a > b, 1.0, 2.0), lambda a, b: np.where(a > b, 1.0, 2.0)),
+    "greater or equal": (lambda a, b: np.where(a >= b, 1.0, 2.0), lambda a, b: np.where(a >= b, 1.0, 2.0)),
+    "equal": (lambda a, b: kt.where(a == b, 1.0, 2.0), lambda a, b: np.where(a == b, 1.0, 2.0)),
+    "not equal": (lambda a, b: kt.where(a != b, 1.0, 2.0), lambda a, b: np.where(a != b, 1.0, 2.0)),
+    "and": (lambda a, b: kt.where((a < b) & (b < 2), a, b), lambda a, b: np.where((a < b) & (b < 2), a, b)),
+    "or": (lambda a, b: kt.where((a < b) | (b < 2), a, b), lambda a, b: np.where((a < b) | (b < 2), a, b)),
+    "not": (lambda a, b: kt.where(~(a < b), a, b), lambda a, b: np.where(~(a < b), a, b)),
+    "sign": (lambda a, b: np.sign(a) + 0 * b, lambda a, b: np.sign(a)),
+    "abs": (lambda a, b: kt.abs(a) + 0 * b, lambda a, b: np.abs(a)),
+    "builtin abs": (lambda a, b: abs(a) + 0 * b, lambda a, b: np.abs(a)),
+    "isnan": (lambda a, b: kt.where(np.isnan(a), 1.0, b), lambda a, b: np.where(np.isnan(a), 1.0, b)),
+    "clip": (lambda a, b: np.clip(a, -1.0, 1.5) + 0 * b, lambda a, b: np.clip(a, -1.0, 1.5)),
+    "chosen value": (lambda a, b: kt.where(a < 0.5, b, a), lambda a, b: np.where(a < 0.5, b, a)),
+}
+
+
+@pytest.mark.parametrize("case", BINARY)
+def test_choices_are_those_of_numpy_everywhere(case):
+    ours, theirs = BINARY[case]
+    wanted = np.array([theirs(a, b) for a, b in PAIRS])
+    scalars = program(ours, (), ())
+    assert same_bits([interpret(scalars, pair)[0] for pair in PAIRS], wanted)
+    for lanes in (1, 2, 4, 8, 16):
+        f = compiled(ours, (), (), lanes=lanes)
+        assert same_bits(f(PAIRS[:, 0], PAIRS[:, 1]), wanted), lanes
+    assert same_bits([f(a, b) for a, b in PAIRS], wanted)
+    arrays = compiled(ours, (len(PAIRS),), (len(PAIRS),))
+    assert same_bits(arrays(PAIRS[:, 0].copy(), PAIRS[:, 1].copy()), wanted)
+    single = PAIRS.astype(np.float32)
+    assert same_bits(f(single[:, 0], single[:, 1]), wanted.astype(np.float32))
+
+
+@pytest.mark.parametrize("function", [kt.minimum, kt.maximum, kt.abs])
+def test_on_plain_arrays_they_are_numpys(function):
+    args = PAIRS.T if function is not kt.abs else PAIRS.T[:1]
+    assert np.array_equal(function(*args), getattr(np, function.__name__)(*args), equal_nan=True)
+
+
+def test_choices_fold():
+    x = traced_array(Tracer().input(Port("x", (2,))), (2,))
+    a, b = x
+    assert kt.where(a < b, b, b).id == b.id
+    assert kt.where(a < a, a, b).id == b.id
+    assert kt.where(True, a, b) is a
+    assert (a - a < 1.0) is True
+    assert (a - a == 1.0) is False
+    assert kt.where((a < b) & True, a, b).id == kt.where(a < b, a, b).id
+    assert abs(-a).id == abs(abs(a)).id == abs(a).id
+
+
+def test_the_listing_shows_choices():
+    text = listing(program(lambda x, y: kt.where(x <= y, abs(x), 2.0), (), ()))
+    assert text.splitlines() == ["@1 = abs(x0)", "@2 = (@1 if x0 <= x1 else 2.0)", "r = @2"]
+
+
+def test_arrays_stay_traced():
+    x = traced_array(Tracer().input(Port("x", (4,))), (4,))
+    for made in (
+        x + 1,
+        np.ones(4) * x,
+        x[:2],
+        x * x[0],
+        x[0] * np.ones(4),
+        np.concatenate([x, np.zeros(2)]),
+        np.stack([x[0], 1.0, x[1]]),
+        np.outer(x, x),
+        np.cross(x[:3], np.ones(3)),
+        x.reshape(2, 2) @ np.eye(2),
+        np.eye(4) @ x.reshape(4, 1),
+        np.sin(x),
+        np.diag(x),
+        np.einsum("ij,j->i", np.eye(4), x),
+        kt.where(x > 0, x, 0.0),
+        np.maximum(x, 0.0),
+        np.split(x, 2)[0],
+        -x,
+        x**2,
+    ):
+        assert type(made) is TracedArray
+    for one in (x[0], x @ x, x.sum(), np.sum(x), x.max(), np.min(x), np.dot(x, np.ones(4)), np.sqrt(x[0]), x[0] ** 3):
+        assert type(one).__name__ == "Expr"
+
+
+def test_arithmetic_is_numpys():
+    A = np.arange(12.0).reshape(3, 4) + 1.0
+
+    def f(x, y):
+        z = A @ (x * 2 - np.array([1.0, 2.0, 3.0, 4.0])) / y + np.float64(3.0) * y
+        z = np.concatenate([z, [y**-1, y**0.5, np.tan(x[1])]])
+        z[0] += x.max() - np.linspace(0, 1, 4) @ x
+        return np.stack([z, z[::-1] ** 2])
+
+    x, y = np.array([0.3, -0.7, 1.2, 2.5]), 1.7
+    assert np.allclose(interpret(program(f, (4,), ()), [x, y])[0], f(x, y), rtol=1e-14, atol=0)
+
+
+REFUSED = {
+    "if": (lambda x: 1.0 if x[0] > 0 else 2.0, r"kt\.where"),
+    "not": (lambda x: kt.where(not x[0] > 0, 1, 0), r"kt\.where"),
+    "and": (lambda x: kt.where(x[0] > 0 and x[1] > 0, 1, 0), r"Combine conditions with &"),
+    "max": (lambda x: max(x[0], x[1]), r"kt\.maximum"),
+    "array": (lambda x: np.maximum(np.array([x[0], x[1]]), 0.0), r"kt\.maximum.*np\.stack"),
+    "float": (lambda x: float(x[0]), r"not those of math"),
+    "int": (lambda x: int(x[0]), r"has no number"),
+    "math": (lambda x: math.sin(x[0]), r"the functions of NumPy, not those of math"),
+    "index": (lambda x: [1.0, 2.0][x[0]], r"indices|index"),
+    "solve": (lambda x: np.linalg.solve(x.reshape(2, 2), np.ones(2)), r"np\.linalg\.solve.*kt\.solve"),
+    "inv": (lambda x: np.linalg.inv(x.reshape(2, 2)), r"kt\.solve\(A, np\.eye\(n\)\)"),
+    "norm": (lambda x: np.linalg.norm(x), r"np\.sqrt\(x @ x\)"),
+    "exp": (lambda x: np.exp(x), r"np\.exp cannot be traced"),
+    "exp of one": (lambda x: np.exp(x[0]), r"np\.exp cannot be traced"),
+    "arctan2": (lambda x: np.arctan2(x[0], x[1]), r"np\.arctan2 cannot be traced.*kt\.where"),
+    "logical": (lambda x: np.logical_and(x > 0, x < 1), r"combine conditions with &"),
+    "in place": (lambda x: np.add(np.ones(4), x, out=np.ones(4)), r"x = x \+ y"),
+    "into numbers": (lambda x: np.zeros(4).__setitem__(0, x[0]), r"has no number"),
+    "sort": (lambda x: np.sort(x), r"truth value"),
+    "where of words": (lambda x: kt.where(x[0] > 0, "a", x[1]), r"chooses between numbers"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_traced_says_what_to_use(case):
+    function, message = REFUSED[case]
+    with pytest.raises(TypeError, match=message):
+        program(function, (4,))
+
+
+def spd(n, seed=0):
+    G = np.random.default_rng(seed).normal(size=(n, n))
+    return G @ G.T + n * np.eye(n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@pytest.mark.parametrize("columns", [None, 1, 4])
+def test_solve(n, columns):
+    A = spd(n)
+    b = np.random.default_rng(1).normal(size=n if columns is None else (n, columns))
+    f = compiled(kt.solve, A.shape, b.shape)
+    wanted = np.linalg.solve(A, b)
+    assert f(A, b).shape == wanted.shape
+    assert np.allclose(f(A, b), wanted, rtol=1e-13, atol=1e-14)
+    assert np.array_equal(kt.solve(A, b), wanted)
+    lower = np.tril(A) + np.triu(np.full((n, n), NAN), 1)
+    assert np.array_equal(f(lower, b), f(A, b))
+    stack = np.stack([A, 2 * A])
+    assert np.allclose(f(stack, b)[1], wanted / 2, rtol=1e-13)
+
+
+def test_solve_knows_numbers():
+    A = spd(3)
+    f = compiled(lambda b: kt.solve(A, b), (3,))
+    assert "div" not in f.op_count
+    assert np.allclose(f(np.ones(3)), np.linalg.solve(A, np.ones(3)), rtol=1e-13)
+    inverse = compiled(lambda A: kt.solve(A, np.eye(3)), (3, 3))
+    assert np.allclose(inverse(A), np.linalg.inv(A), rtol=1e-12)
+
+
+def test_solve_of_batches_of_plain_arrays():
+    A, b = np.stack([spd(3), spd(3, 1)]), np.ones((2, 3))
+    assert np.allclose((A @ kt.solve(A, b)[..., None])[..., 0], b)
+    assert np.allclose(A @ kt.solve(A, np.stack([np.eye(3)] * 2)), np.eye(3))
+
+
+@pytest.mark.parametrize(("A", "b"), [((2, 3), (2,)), ((2, 2), (3,)), ((2, 2), ()), ((2,), (2,)), ((2, 2), (3, 2))])
+def test_solve_refuses_shapes(A, b):
+    with pytest.raises(ArgumentError, match="solve"):
+        kt.solve(np.ones(A), np.ones(b))
+    with pytest.raises(ArgumentError, match="solve"):
+        program(kt.solve, A, b)
+
+
+def test_a_digest_is_of_what_is_live_and_of_every_bit():
+    base = digest(program(lambda x: x[0] * 0.1 + x[1], (2,)))
+
+    def with_dead_code(x):
+        _ = x[0] * x[1] * 7.0
+        return x[0] * 0.1 + x[1]
+
+    assert digest(program(with_dead_code, (2,))) == base
+    for other in (
+        lambda x: x[0] * math.nextafter(0.1, 1) + x[1],
+        lambda x: x[1] * 0.1 + x[0],
+        lambda x: x[0] * 0.1 - x[1],
+        lambda x: np.stack([x[0] * 0.1 + x[1]]),
+        lambda x: kt.where(x[0] < 0, x[0], x[1]),
+    ):
+        assert digest(program(other, (2,))) != base
+    assert digest(program(lambda x: x[0] * 0.1 + x[1], (3,))) != base
