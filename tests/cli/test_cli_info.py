@@ -202,6 +202,20 @@ def test_python_dash_m():
     assert done.stdout.startswith("ur5: 6 joints")
 
 
+def test_a_limit_of_zero_is_not_given_and_that_is_said_once(capsys):
+    b = ModelBuilder("pair")
+    solid = Inertia.from_com(2.0, [0, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    for name in ("base", "one", "two"):
+        b.add_link(name, solid)
+    b.add_joint("j1", parent="base", child="one", joint=Revolute((0, 0, 1)), limits=JointLimits(-1, 1, 0, 0))
+    b.add_joint("j2", parent="one", child="two", joint=Revolute((0, 0, 1)), limits=JointLimits(-1, 1, 2, 0))
+    model = b.build()
+    assert [line.split("[/] ")[1] for line in missing_limits(model)] == ["j1", "all joints", "effort, velocity"]
+    console().print(joint_table(model, 120))
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert [row.split()[6:8] for row in rows] == [["–", "–"], ["2", "–"]]
+
+
 def test_numbers_that_do_not_exist_are_dashes():
     from kinetree.cli.terminal import number
 

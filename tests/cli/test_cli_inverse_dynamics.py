@@ -273,6 +273,113 @@ def test_wrong_usage_is_code_2(cli, arguments):
     assert cli(*arguments)[0] == 2
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("panda", "-o", "out.csv", "in.csv"),
+        ("panda", "in.csv", "-o", "out.csv"),
+        ("-o", "out.csv", "panda", "in.csv"),
+        ("panda", "--window", 9, "-o", "out.csv", "in.csv"),
+        ("panda", "--gravity", 0, 0, -9.81, "-o", "out.csv", "in.csv"),
+        ("--fixed-base", "panda", "-q", "in.csv", "-o", "out.csv"),
+    ],
+)
+def test_options_stand_in_any_order(cli, panda, arguments):
+    q, v, a = panda.random_state(seed=1, size=6)
+    write_csv("in.csv", panda, q=q, v=v, a=a)
+    code, _, err = cli(*arguments)
+    assert (code, err) == (0, "")
+    np.testing.assert_array_equal(torques(read_csv("out.csv"), panda), panda.inverse_dynamics(q, v, a))
+
+
+def test_standard_input_may_come_last(panda):
+    q, v, a = panda.random_state(seed=5, size=2)
+    text = "\n".join(",".join(map(repr, row)) for row in np.hstack([q, v, a]).tolist())
+    done = subprocess.run([*PROGRAM, "panda", "-o", "-", "-"], input=text, capture_output=True, text=True, check=True)
+    assert done.stdout.count("\n") == 3
+
+
+@pytest.mark.parametrize("rest", [("--what", "in.csv"), ("-o", "out.csv", "a.csv", "b.csv"), ("a.csv", "-q", "b.csv")])
+def test_what_is_left_over_is_wrong_usage(cli, rest):
+    code, out, err = cli("panda", *rest)
+    assert (code, out) == (2, "")
+    assert "unrecognized arguments: " in err
+
+
+@pytest.mark.parametrize(
+    "options", [("--duration", 1e9), ("--rate", 1e9), ("--duration", 1e308, "--rate", 1e308), ("--duration", 1e5)]
+)
+def test_a_motion_that_is_too_long_to_make_is_an_error(cli, options):
+    code, out, err = cli("g1", *options)
+    assert (code, out) == (1, "")
+    assert "samples: at most 934579 can be made for g1; give a smaller --duration or --rate" in err
+
+
+def test_out_of_memory_is_one_line(cli, monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("kinetree.cli.inverse_dynamics.open_motion", fail)
+    assert cli("panda")[::2] == (1, "kinetree: out of memory: the motion is too long to be held at once\n")
+
+
+def test_warnings_of_the_file_come_before_the_table(cli, panda):
+    q = np.tile(panda.random_configuration(seed=0), (20, 1))
+    names = [f"q{k}" for k in range(1, 8)]
+    rows = np.hstack([10.0 * np.arange(20)[:, None], q, np.zeros((20, 1))])
+    np.savetxt("in.csv", rows, delimiter=",", header=",".join(["t", *names, "q1_speed"]), comments="")
+    code, out, _ = cli("panda", "in.csv")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[1].startswith(
+        "warning: columns not used: q1_speed. Velocities (q1_speed?) go by one of the words v, qd"
+    )
+    assert lines[2] == "warning: the samples are 10 s apart: is the time in seconds?"
+    assert lines[3].startswith("joint ")
+
+
+def test_numbers_of_a_quaternion_are_noted(cli):
+    robot = kt.load("g1")
+    q, v, a = robot.random_state(seed=1, size=3)
+    names = [f"{x}{k}" for x, n in (("q", robot.nq), ("v", robot.nv), ("a", robot.nv)) for k in range(n)]
+    np.savetxt("in.csv", np.hstack([q, v, a]), delimiter=",", header=",".join(names), comments="", fmt="%.17g")
+    code, out, _ = cli("g1", "in.csv", "-o", "out.csv")
+    assert code == 0
+    assert out.splitlines()[1] == "note: q3 … q6 are read as (qx, qy, qz, qw) of root_joint"
+    np.testing.assert_array_equal(torques(read_csv("out.csv"), robot), robot.inverse_dynamics(q, v, a))
+
+
+SLIDER = """<robot name="slider"><link name="rail"/>
+<link name="cart"><inertial><mass value="2"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="arm"><inertial><origin xyz="1 0 0"/><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="slide" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" effort="0" velocity="0"/></joint>
+<joint name="swing" type="revolute"><parent link="cart"/><child link="arm"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="{effort}" velocity="1"/></joint></robot>"""
+
+
+def test_limits_of_zero_are_no_limits(cli):
+    Path("slider.urdf").write_text(SLIDER.format(effort=0))
+    code, out, _ = cli("slider.urdf", "-o", "made.npz")
+    assert code == 0
+    assert "OVER" not in out
+    assert "warning" not in out
+    assert np.ptp(np.load("made.npz")["q"], axis=0).min() > 0.5
+
+
+@pytest.mark.parametrize(("effort", "dashed"), [(0, False), (1e4, False), (5, True)])
+def test_a_picture_has_units_and_names_only_what_is_drawn(cli, effort, dashed):
+    pytest.importorskip("matplotlib")
+    Path("slider.urdf").write_text(SLIDER.format(effort=effort))
+    assert cli("slider.urdf", "--plot", "tau.svg")[0] == 0
+    svg = Path("tau.svg").read_text(encoding="utf-8")
+    assert svg.count("<!-- N -->") == svg.count("<!-- N·m -->") == 1
+    assert ("dashed: effort limits" in svg) is dashed
+    assert "<!-- slider: joint torques and forces" in svg
+
+
 def test_an_interrupt_is_130_and_leaves_no_file(tmp_path, panda):
     """The input is a pipe that stays open, so the program is certainly in the middle of its work."""
     out = tmp_path / "out.csv"

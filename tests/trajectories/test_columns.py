@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kinetree.errors import FormatError
-from kinetree.trajectories.columns import Coordinates, expected_columns, layout_of_header, layout_without_header
+from kinetree.trajectories.advice import expected_columns, unused_columns
+from kinetree.trajectories.columns import layout_of_header, layout_without_header
+from kinetree.trajectories.coordinates import Coordinates
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
 FLOATING = Coordinates(
@@ -68,10 +70,10 @@ def test_what_means_nothing_is_reported_and_torques_are_not():
     ("header", "message"),
     [
         ("t,hip", r"lacks q\.knee\. Expected columns: t, q\.hip, q\.knee, v\.hip"),
-        ("t,hip,kneee", r"lacks q\.knee\. Not understood: kneee\."),
+        ("t,hip,kneee", r"lacks q\.knee\. Not understood: kneee \(did you mean knee\?\)\. Expected"),
         ("a,b,c", r"lacks q\.hip, q\.knee\."),
         ("t,q1,q2,v1", r"the columns v1 are not a whole set: expected 2 of them, v1 … v2 or v0 … v1"),
-        ("hip,knee,v.hip,v.knee", "must be a time to differentiate by"),
+        ("hip,knee,v.hip,v.knee", "must be a time t in s to differentiate by"),
         ("t,hip,knee,a.hip,a.knee", "accelerations but no velocities"),
         ("t,hip,knee,q.hip", "the columns 'hip' and 'q.hip' are both q.hip"),
         ("t,time,hip,knee", "'t' and 'time' are both t"),
@@ -110,9 +112,170 @@ def test_another_number_of_columns_is_refused():
         layout_without_header(4, ARM)
 
 
-@pytest.mark.parametrize("coordinates", [ARM, FLOATING, Coordinates(("t", "q", "v"), ("t", "q", "v"))])
+@pytest.mark.parametrize("coordinates", [ARM, Coordinates(("t", "q", "v"), ("t", "q", "v"))])
 def test_the_expected_columns_are_understood(coordinates):
     names = expected_columns(coordinates).removeprefix("Expected columns: ").partition(" (")[0].split(", ")
     layout = layout_of_header(names, coordinates)
     assert layout.ignored == ()
     assert layout.columns("q") == list(range(1, 1 + len(coordinates.q)))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "theta1,theta2,qdot1,qdot2,qddot1,qddot2",
+        "positions[0],positions[1],velocities[0],velocities[1],accelerations[0],accelerations[1]",
+        "joint1,joint2,joint1_vel,joint2_vel,joint1_acc,joint2_acc",
+        "joint_1,joint_2,vel.joint_1,vel.joint_2,joint_acc_1,joint_acc_2",
+        "q1 [rad],q2 [rad],v1 (rad/s),v2 (rad/s),a1 [rad/s^2],a2 [m/s²]",
+        "actual_q_0,actual_q_1,actual_qd_0,actual_qd_1,a0,a1",
+        "/r/hip/position,/r/knee/position,/r/hip/velocity,/r/knee/velocity,/r/acc/hip,/r/acc/knee",
+        "joint_states.position[0],joint_states.position[1],q_dot_0,q_dot_1,ddotq/hip,ddotq/knee",
+        "hip_rad,knee_rad,hip.dotq,knee.dotq,hip:accel,knee:accel",
+    ],
+)
+def test_words_paths_and_units_of_common_exports(header):
+    assert slots(header) == FULL
+
+
+@pytest.mark.parametrize("time", ["t [s]", "Time (s)", "timestamp", "__time", "time_sec", "TIME [seconds]"])
+def test_spellings_of_time(time):
+    assert slots(f"{time},hip,knee")[0] == ("t", 0)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("t,q1 [deg],q2 [deg]", r"the column 'q1 \[deg\]' is in deg: give radians"),
+        ("t,q1,q2_deg", "the column 'q2_deg' is in deg: give radians"),
+        ("t_ms,hip,knee", "the column 't_ms' is in ms: give seconds"),
+        ("timestamp_ns,hip,knee", "'timestamp_ns' is in ns: give seconds"),
+        ("t,hip,knee (mm)", r"'knee \(mm\)' is in mm: give metres"),
+        ("t,hip,knee,v.hip [rpm],v.knee [rpm]", r"'v.hip \[rpm\]' is in rpm: give rad/s"),
+        ("t,hip,knee,v1 [°/s],v2 [°/s]", "is in °/s: give rad/s"),
+        ("t,q1 [rad/s],q2 [rad/s]", r"the unit 'rad/s' of the column 'q1 \[rad/s\]' is not read: expected rad or m"),
+        ("t,hip,knee (left)", "the unit 'left' of the column"),
+    ],
+)
+def test_other_units_are_never_read(header, message):
+    with pytest.raises(FormatError, match=message):
+        slots(header)
+
+
+@pytest.mark.parametrize("unit", ["deg", "mm"])
+def test_the_only_joint_has_units_as_well(unit):
+    with pytest.raises(FormatError, match=f"is in {unit}: give"):
+        slots(f"t,q [{unit}]", Coordinates(("pivot",), ("pivot",)))
+    assert slots("t,q [rad]", Coordinates(("pivot",), ("pivot",))) == (("t", 0), ("q", 0))
+
+
+def test_other_units_do_no_harm_beside_those_of_the_si():
+    layout = layout_of_header(["t", "t_ms", "hip", "hip_deg", "knee", "knee_deg"], ARM)
+    assert layout.ignored == ("t_ms", "hip_deg", "knee_deg")
+
+
+def test_a_joint_whose_name_ends_like_a_unit_keeps_its_name():
+    robot = Coordinates(("lift_mm", "a (deg)"), ("lift_mm", "a (deg)"))
+    assert slots("t,lift_mm,a (deg)", robot) == (("t", 0), ("q", 0), ("q", 1))
+
+
+@pytest.mark.parametrize("path", ["/desired", "ctrl/error", "/joint_states/effort", "target", "cmd"])
+def test_a_path_that_is_no_measured_motion_means_nothing(path):
+    header = ["t", "hip", "knee", f"{path}/position/hip", f"{path}/q_1", f"{path}/hip"]
+    assert layout_of_header(header, ARM).ignored == tuple(header[3:])
+
+
+def test_a_path_that_ends_in_a_bare_name_is_no_position():
+    assert layout_of_header(["t", "hip", "knee", "/temperature/hip", "actual_hip"], ARM).ignored == (
+        "/temperature/hip",
+        "actual_hip",
+    )
+
+
+ROOTED = Coordinates(*(tuple(x.replace("base.", "root_joint.") for x in names) for names in (FLOATING.q, FLOATING.v)))
+
+
+@pytest.mark.parametrize("coordinates", [FLOATING, ROOTED])
+@pytest.mark.parametrize("form", ["{}", "base.{}", "base_{}", "base/{}", "q.base.{}", "base.{}.pos", "q.{}"])
+def test_the_floating_base_has_usual_names(coordinates, form):
+    pose = ",".join(form.format(x) for x in ("x", "y", "z", "qx", "qy", "qz", "qw"))
+    assert slots(f"t,hip,{pose}", coordinates) == (("t", 0), ("q", 7), *(("q", k) for k in range(7)))
+
+
+@pytest.mark.parametrize(
+    ("v", "a"), [("{}", "a.{}"), ("base.{}", "a.base.{}"), ("v.base.{}", "base_{}_acc"), ("v.{}", "acc/base.{}")]
+)
+def test_the_twist_of_the_floating_base(v, a):
+    ends = ("wx", "wy", "wz", "vx", "vy", "vz")
+    twists = ",".join([v.format(x) for x in ends] + [a.format(x) for x in ends])
+    want = (*((x, k) for x in "va" for k in range(6)),)
+    assert slots(f"x,y,z,qx,qy,qz,qw,hip,v.hip,a.hip,{twists}", ROOTED)[10:] == want
+
+
+def test_usual_names_are_refused_where_a_joint_has_them():
+    robot = Coordinates((*ROOTED.q, "x"), (*ROOTED.v, "x"))
+    names = ",".join(ROOTED.q)
+    with pytest.raises(FormatError, match=r"'x' may mean q\.root_joint\.x or q\.x"):
+        slots(f"t,{names},x", robot)
+    assert slots(f"t,{names},q.x", robot)[-1] == ("q", 8)
+
+
+def test_two_floating_bases_have_no_usual_names():
+    two = Coordinates(
+        (*ROOTED.q[:7], *(x.replace("root", "box") for x in ROOTED.q[:7])),
+        (*ROOTED.v[:6], *(x.replace("root", "box") for x in ROOTED.v[:6])),
+    )
+    assert two.base is None
+    with pytest.raises(FormatError, match=r"lacks q\.root_joint\.x"):
+        slots("t,x,y,z,qx,qy,qz,qw", two)
+
+
+def test_numbers_may_leave_out_the_floating_base():
+    pose = "x,y,z,qx,qy,qz,qw"
+    for number in ("joint1", "q1", "q0"):
+        assert slots(f"t,{pose},{number}", ROOTED)[-1] == ("q", 7)
+
+
+def test_numbered_quaternions_and_twists_are_noted():
+    header = ["t", *(f"q{k}" for k in range(8)), *(f"v{k + 1}" for k in range(7))]
+    assert layout_of_header(header, ROOTED).notes == (
+        "q3 … q6 are read as (qx, qy, qz, qw) of root_joint",
+        "v1 … v6 are read as (wx, wy, wz, vx, vy, vz) of root_joint, in its own axes",
+    )
+    assert layout_without_header(9, ROOTED).notes == ("column 5 … column 8 are read as (qx, qy, qz, qw) of root_joint",)
+    assert layout_of_header(["t", *ROOTED.q], ROOTED).notes == ()
+    assert layout_of_header(["t", "q1", "q2"], ARM).notes == ()
+
+
+def test_joints_alone_are_told_what_to_do_about_the_base():
+    remedy = r"Hold the base with --fixed-base, or add root_joint\.x … root_joint\.qw"
+    for header in ("t,hip", "t,q1", "t,joint1"):
+        with pytest.raises(FormatError, match=f"no columns of the floating base. {remedy}"):
+            slots(header, ROOTED)
+    for count in (2, 3, 4):
+        with pytest.raises(FormatError, match=f"{count} columns without a header.*{remedy}"):
+            layout_without_header(count, ROOTED)
+    with pytest.raises(FormatError, match=r"Its base floats: add base\.x … base\.qw"):
+        slots("t,hip", FLOATING)
+
+
+def test_many_columns_are_not_all_listed():
+    names = tuple(f"link_{k}_joint" for k in range(40))
+    with pytest.raises(FormatError) as error:
+        slots("t,left,right", Coordinates(names, names))
+    assert "lacks q.link_0_joint, q.link_1_joint, q.link_2_joint, q.link_3_joint, … (40 in all)." in str(error.value)
+    assert "Expected columns: t, q.link_0_joint, q.link_1_joint, …, v.link_0_joint" in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_unused_columns_that_look_like_rates_are_told_the_words():
+    said = unused_columns(["hip_speed", "knee_accl", "gripper"], {"t", "q"})
+    assert "columns not used: hip_speed, knee_accl, gripper." in said
+    assert "Velocities (hip_speed?) go by one of the words v, qd, dq" in said
+    assert "Accelerations (knee_accl?) go by one of the words a, qdd, ddq" in said
+    assert unused_columns(["hip_speed"], {"t", "q", "v", "a"}) == "columns not used: hip_speed"
+
+
+def test_decimal_commas_where_a_header_is_expected():
+    with pytest.raises(FormatError, match=r"decimal commas are not read: write 0\.5, not 0,5"):
+        layout_of_header(["0,5", "1,25", "-3,0e2"], ARM)

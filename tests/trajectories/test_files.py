@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.trajectories.block import BLOCK, Block
-from kinetree.trajectories.columns import Coordinates
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.read import open_trajectory
 from kinetree.trajectories.write import open_sink, whole_file
 
@@ -88,6 +88,8 @@ def test_long_files_come_in_blocks(write):
         ("0,1,2\n1,,2", "line 3, column 'hip': an empty field is not a number"),
         ("0,1,2\n1,2", "line 3: 2 fields where 3 are expected"),
         ("0,1,2\n1,2,3,4", "line 3: 4 fields where 3 are expected"),
+        ("0,1,2\n1,5,2,5,3,5", "6 fields where 3 are expected; decimal commas are not read"),
+        ('0,1,2\n1,"2,5",3', "'2,5' is not a number; decimal commas are not read: write 0.5"),
         ("", "there are no rows"),
         ("0,1,2\n" * (BLOCK + 5) + "0,x,1", f"line {BLOCK + 7}, column 'hip': 'x' is not a number"),
     ],
@@ -107,11 +109,22 @@ def test_a_bad_row_is_named(write, rows, message):
         (b"t,hip,knee\n0,1,2\n0,1,\xe9\n", "neither a text table nor an NPZ archive"),
         (b"PK\x03\x04 rubbish", "not a readable NPZ archive"),
         ("t,hip,knee\n0 1 2\n", "line 2: 1 fields where 3"),
+        ("0,5;1,5;2,5\n", "decimal commas are not read"),
+        ("t;hip;knee\n0;1,5;2\n", "line 2, column 'hip': '1,5' is not a number; decimal commas are not read"),
+        ('{"t": [0, 1]}', "CSV or NPZ expected"),
+        ("[[0, 1]]", "CSV or NPZ expected"),
+        (b"\x93NUMPY\x01\x00v\x00", "one NumPy array; CSV or NPZ expected: numpy.savez"),
     ],
 )
 def test_a_bad_file_is_refused(write, content, message):
     with pytest.raises(FormatError, match=message):
         read(write(content))
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npy", ".xlsx", ".MAT"])
+def test_a_file_of_another_kind_is_known_by_its_name(write, suffix):
+    with pytest.raises(FormatError, match=f"motion{suffix}: CSV or NPZ expected, not {suffix.lower()}"):
+        read(write(b"PK\x03\x04 a table", f"motion{suffix}"))
 
 
 def npz(**arrays):
@@ -148,6 +161,24 @@ def test_npz_under_any_name_and_words(write):
 def test_a_bad_archive_is_refused(write, arrays, message):
     with pytest.raises(FormatError, match=message):
         read(write(npz(**arrays), "motion.npz"))
+
+
+def test_an_archive_of_a_floating_robot_is_noted_unless_it_has_names(write):
+    pose, twist = ("x", "y", "z", "qx", "qy", "qz", "qw"), ("wx", "wy", "wz", "vx", "vy", "vz")
+    robot = Coordinates((*(f"root_joint.{x}" for x in pose), "hip"), (*(f"root_joint.{x}" for x in twist), "hip"))
+    q, v, t = np.ones((3, 8)), np.zeros((3, 7)), np.arange(3)
+    with open_trajectory(write(npz(q=q, v=v, t=t), "a.npz"), robot) as reader:
+        assert reader.notes == (
+            "q[:, 3] … q[:, 6] are read as (qx, qy, qz, qw) of root_joint",
+            "v[:, 0] … v[:, 5] are read as (wx, wy, wz, vx, vy, vz) of root_joint, in its own axes",
+        )
+    with open_trajectory(write(npz(q=q, v=v, t=t, q_names=robot.q, v_names=robot.v), "b.npz"), robot) as reader:
+        assert reader.notes == ()
+    with (
+        pytest.raises(FormatError, match=r"\(3, 1\): expected \(n, 8\)\. Hold the base with --fixed-base"),
+        open_trajectory(write(npz(q=q[:, :1], t=t), "c.npz"), robot),
+    ):
+        pytest.fail("opened")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npz"])

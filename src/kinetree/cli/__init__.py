@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from kinetree.cli.parser import make_parser
+from kinetree.cli.parser import parse_arguments
 from kinetree.errors import KinetreeError
 
 FAILED = 1
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0, or 1 for an error in what was given (told in one line), 130 if interrupted, 141 if the reader of the
         output went away. Wrong usage leaves by `SystemExit` with 2, as argparse does.
     """
-    arguments = make_parser().parse_args(argv)
+    arguments = parse_arguments(argv)
     try:
         arguments.run(arguments)
         sys.stdout.flush()
@@ -40,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except KinetreeError as error:
         return _fail(str(error), FAILED)
+    except MemoryError:
+        return _fail("out of memory: the motion is too long to be held at once", FAILED)
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), FAILED)
     return 0

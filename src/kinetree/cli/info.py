@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from kinetree.cli.limits import given
 from kinetree.cli.terminal import Column, console, load_robot, make_table, number
 from kinetree.robots import EMBEDDED
 
@@ -82,8 +83,8 @@ def joint_table(model: Model, width: int) -> Table:
             guide + body.joint_name,
             kind(body),
             position_range(body.limits),
-            number(body.limits.velocity),
-            number(body.limits.effort),
+            number(given(body.limits.velocity)),
+            number(given(body.limits.effort)),
             number(float(body.inertia.m)),
             body.name,
         )
@@ -148,13 +149,19 @@ def frame_lines(model: Model) -> Iterator[str]:
 
 
 def missing_limits(model: Model) -> Iterator[str]:
-    """Yield what limits are missing, for joints of one degree of freedom."""
+    """Yield what limits are missing, for joints of one degree of freedom, and which of them are written as 0."""
     single = [body for body in model.bodies if len(body.v_index) == 1]
     for what, fields in (("position", ("lower", "upper")), ("velocity", ("velocity",)), ("effort", ("effort",))):
-        names = [b.joint_name for b in single if not all(math.isfinite(getattr(b.limits, f)) for f in fields)]
+        limits = {b.joint_name: [getattr(b.limits, f) for f in fields] for b in single}
+        if what != "position":
+            limits = {name: [given(x) for x in values] for name, values in limits.items()}
+        names = [name for name, values in limits.items() if not all(map(math.isfinite, values))]
         if names:
             which = "all joints" if len(names) == len(single) else escape(", ".join(names))
             yield f"[dim]without a limit of {what}:[/] {which}"
+    zero = {what for what in ("effort", "velocity") if any(getattr(b.limits, what) == 0 for b in single)}
+    if zero:
+        yield f"[dim]a limit of 0 is read as not given:[/] {', '.join(sorted(zero))}"
 
 
 def massless(model: Model) -> list[str]:

@@ -88,8 +88,12 @@ def report(arguments: argparse.Namespace, robot: Robot, motion: Motion, summary:
     """Print what was done, the table, and what was written; to stderr if stdout has the torques."""
     out = console(stderr=arguments.output == "-")
     out.print(f"[bold]{escape(robot.name)}[/]: inverse dynamics of {summary.rows} samples, {escape(motion.how)}")
+    for warning in motion.warnings:
+        out.print(f"[yellow]warning:[/] {escape(warning)}")
+    for note in motion.notes:
+        out.print(f"[dim]note:[/] {escape(note)}")
     out.print(summary.table(out.width))
-    for warning in [*warnings, *motion.notes, *summary.warnings()]:
+    for warning in [*warnings, *summary.warnings()]:
         out.print(f"[yellow]warning:[/] {escape(warning)}")
     columns = "t, q, v, a, tau" if motion.made else "t, tau" if motion.timed else "tau"
     if arguments.output not in (None, "-"):

@@ -10,17 +10,22 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.cli.limits import given
 from kinetree.cli.terminal import waiting
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
+from kinetree.trajectories.advice import unused_columns
 from kinetree.trajectories.block import BLOCK, Array, Block
-from kinetree.trajectories.columns import Coordinates
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.differentiate import DEGREE, WINDOW, differentiate
 from kinetree.trajectories.excite import random_wave
 from kinetree.trajectories.read import Reader, open_trajectory
 
 LONG = 2_000_000
 """Bytes (or samples) from which on a terminal shows that something is being done."""
+
+MOST = 100_000_000
+"""Numbers that a made motion has at most, 0.8 GB."""
 
 FRACTION = 0.9
 """Part of a joint's limits that a made motion uses."""
@@ -45,8 +50,8 @@ class Motion:
         Bytes or samples in all, 0 if it is not known.
     reader : Reader, or None
         Its position is how many of those bytes have been read.
-    notes : tuple of str
-        Warnings.
+    warnings, notes : tuples of str
+        What is suspicious in how it was read, and what is only to be known.
     """
 
     blocks: Iterable[Block]
@@ -56,6 +61,7 @@ class Motion:
     source: Path | None = None
     size: int = 0
     reader: Reader | None = None
+    warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -74,14 +80,16 @@ def open_motion(arguments: argparse.Namespace, robot: Robot, coordinates: Coordi
         return
     source = None if given == "-" else Path(given)
     with open_trajectory(source, coordinates) as reader:
-        notes = (f"columns not used: {', '.join(reader.ignored)}",) if reader.ignored else ()
+        warnings = (unused_columns(reader.ignored, reader.quantities),) if reader.ignored else ()
         size = source.stat().st_size if source is not None else 0
         if "a" in reader.quantities:
             timed = "t" in reader.quantities
-            yield Motion(reader.blocks(), f"read from {given}", False, timed, source, size, reader, notes)
+            yield Motion(
+                reader.blocks(), f"read from {given}", False, timed, source, size, reader, warnings, reader.notes
+            )
         else:
             with waiting("reading and differentiating", shown=size >= LONG and not arguments.quiet):
-                motion = differentiated(reader, robot, arguments.window or WINDOW, given, source, notes)
+                motion = differentiated(reader, robot, arguments.window or WINDOW, given, source, warnings)
             yield motion
 
 
@@ -97,7 +105,7 @@ def refuse_options(arguments: argparse.Namespace) -> None:
 
 
 def differentiated(
-    reader: Reader, robot: Robot, window: int, given: str, source: Path | None, notes: tuple[str, ...]
+    reader: Reader, robot: Robot, window: int, given: str, source: Path | None, warnings: tuple[str, ...]
 ) -> Motion:
     """Return a recorded motion completed by differentiation: v and a from q, or a from v."""
     parts = list(reader.blocks())
@@ -114,11 +122,19 @@ def differentiated(
     except ArgumentError as error:
         raise ArgumentError(f"{given}: {error}") from None
     how = f"read from {given}; {what} by polynomials of degree {DEGREE} over {window} samples"
-    return Motion(split(t, q, v, a), how, True, True, source, len(t), None, notes)
+    if (step := float(np.median(np.diff(t)))) > 1:
+        warnings = (*warnings, f"the samples are {step:g} s apart: is the time in seconds?")
+    return Motion(split(t, q, v, a), how, True, True, source, len(t), None, warnings, reader.notes)
 
 
 def excitation(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
     """Return a smooth random motion of all joints with one degree of freedom; the others stand still."""
+    most = MOST // (1 + robot.nq + 2 * robot.nv)
+    if not duration * rate < most:
+        raise ArgumentError(
+            f"{duration:g} s at {rate:g} Hz are {duration * rate:.3g} samples: at most {most} can be made for "
+            f"{robot.name}; give a smaller --duration or --rate"
+        )
     t = np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
     q = np.tile(robot.neutral(), (len(t), 1))
     v, a = np.zeros((len(t), robot.nv)), np.zeros((len(t), robot.nv))
@@ -130,7 +146,7 @@ def excitation(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
             still.append(name)
             continue
         lower, upper = usable_range(body.limits.lower, body.limits.upper, body.joint.span)
-        speed = body.limits.velocity
+        speed = given(body.limits.velocity)
         wave = random_wave(rng, lower=lower, upper=upper, velocity=speed, period=duration, fraction=FRACTION)
         q[:, body.q_index[0]], v[:, body.v_index[0]], a[:, body.v_index[0]] = wave(t)
     how = f"made: {duration:g} s at {rate:g} Hz, seed {seed}, within {FRACTION:.0%} of the limits"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kinetree._version import __version__
 
@@ -35,8 +35,11 @@ columns of a CSV, for the joint elbow, the second of the robot:
   elbow.q   q_elbow   qd.elbow   elbow_vel   qdd_elbow   elbow/acceleration   ...    are understood as well
   elbow                                alone is a position
   q2 v2 a2, q_2 qd_2 qdd_2, q[2] ...   numbers, from 1 or from 0: the whole set of a quantity
-  base.x .y .z .qx .qy .qz .qw         the positions of a joint 'base' that floats (root_joint if kinetree adds it)
-  base.wx .wy .wz .vx .vy .vz          its velocities, in the body's axes
+  joint2  joint2_vel  joint2_acc       the same, counting joints only
+  base.x .y .z .qx .qy .qz .qw         the pose of a floating base, whatever its joint is called; x ... qw alone as well
+  base.wx .wy .wz .vx .vy .vz          its velocity, in its own axes; a.base.wx ... its acceleration
+  q2 [rad]   time (s)                  the unit may follow; other units than those of the SI are refused
+  /joint_states/elbow/position         a path may go before
 A file without a header has the columns q, v, a, or t, q, v, a, or t, q. Comma, semicolon, tab or blanks
 separate; a line that begins with # is a comment. Columns that mean nothing are ignored and reported.
 An NPZ has the arrays q (n, nq), v (n, nv), a (n, nv), t (n,).
@@ -50,6 +53,21 @@ examples:
   kinetree inverse-dynamics panda --duration 20 --seed 3 -o excitation.csv
   cat motion.csv | kinetree inverse-dynamics panda - -o - | head
 """
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Return the parsed arguments, with options and positional arguments in any order.
+
+    An optional positional argument gets its default from argparse as soon as an option follows ROBOT; what
+    comes after that option is then left over, and is the TRAJECTORY.
+    """
+    parser = make_parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if getattr(arguments, "trajectory", "") is None and len(rest) == 1 and (rest[0] == "-" or rest[0][:1] != "-"):
+        arguments.trajectory = rest.pop()
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return arguments
 
 
 def make_parser() -> argparse.ArgumentParser:

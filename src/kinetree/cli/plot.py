@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.cli.limits import all_given
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.block import Array, Block
-from kinetree.trajectories.columns import Coordinates
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.write import whole_file
 
 POINTS = 4000
@@ -76,21 +77,37 @@ class Picture:
         when, tau = extremes(np.concatenate(self._when), np.concatenate(self._tau))
         rows, columns = self._grid()
         panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+        limits, units = all_given(self.robot.effort_limits), torque_units(self.robot)
+        limited = np.abs(tau).max(axis=0) > 0.5 * limits
         for k, (panel, name) in enumerate(zip(panels, self.coordinates.v, strict=False)):
             panel.plot(when[:, k], tau[:, k], linewidth=1.0, color="tab:blue")
             panel.set_title(name, fontsize=9)
+            panel.set_ylabel(units[k], fontsize=7)
             panel.tick_params(labelsize=7)
             panel.grid(alpha=0.3)
-            limit = self.robot.effort_limits[k]
-            if np.abs(tau[:, k]).max() > 0.5 * limit:
-                for level in (-limit, limit):
+            if limited[k]:
+                for level in (-limits[k], limits[k]):
                     panel.axhline(level, linewidth=0.8, linestyle="--", color="tab:red")
         for panel in panels[self.robot.nv :]:
             panel.set_visible(False)
         for panel in panels[max(0, self.robot.nv - columns) : self.robot.nv]:
             panel.tick_params(labelbottom=True)
-        figure.suptitle(f"{self.robot.name}: joint torques (N·m, N); dashed: effort limits", fontsize=10)
+        forces = "joint torques" if set(units) == {"N·m"} else "joint torques and forces"
+        dashed = "; dashed: effort limits" if limited.any() else ""
+        figure.suptitle(f"{self.robot.name}: {forces}{dashed}", fontsize=10)
         figure.supxlabel("t (s)" if self._timed else "sample", fontsize=9)
+
+
+def torque_units(robot: Robot) -> list[str]:
+    """Return the unit of each entry of tau: N·m where its velocity turns, N where it only slides."""
+    units = ["N·m"] * robot.nv
+    for name in robot.joint_names:
+        body = robot.model.bodies[robot.model.body_of_joint(name)]
+        joint = body.joint
+        columns = joint.jcalc(joint.neutral(), (0.0,) * joint.nv).S
+        for k, column in zip(body.v_index, columns, strict=True):
+            units[k] = "N·m" if any(float(x) for x in column.ang) else "N"
+    return units
 
 
 def extremes(when: Array, tau: Array) -> tuple[Array, Array]:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
+from kinetree.cli.limits import all_given
 from kinetree.cli.terminal import Column, make_table, number
 from kinetree.robot import Robot
 from kinetree.trajectories.block import Array, Block
-from kinetree.trajectories.columns import Coordinates
+from kinetree.trajectories.coordinates import Coordinates
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Summary:
         self.peak_at = np.where((peak > self.peak) | (self.rows == 0), block.when[row], self.peak_at)
         self.peak = np.maximum(self.peak, peak)
         self.squares += np.einsum("ij,ij->j", tau, tau)
-        self.over += np.sum(size > self.robot.effort_limits, axis=0)
+        self.over += np.sum(size > all_given(self.robot.effort_limits), axis=0)
         self.rows += len(tau)
         self.low = np.minimum(self.low, block.q.min(axis=0))
         self.high = np.maximum(self.high, block.q.max(axis=0))
@@ -69,7 +70,7 @@ class Summary:
         """Return the torques of every degree of freedom against its effort limit."""
         headings = ("peak |τ|", "at t (s)" if self.timed else "at sample", "rms", "limit", "used", "samples over")
         columns = [Column("joint"), *(Column(heading, "right") for heading in headings)]
-        rms, limits = np.sqrt(self.squares / self.rows), self.robot.effort_limits
+        rms, limits = np.sqrt(self.squares / self.rows), all_given(self.robot.effort_limits)
         rows = [
             (
                 name,
@@ -77,7 +78,7 @@ class Summary:
                 number(self.peak_at[k]),
                 number(rms[k]),
                 number(limits[k]),
-                f"{100 * self.peak[k] / limits[k]:.0f} %" if 0 < limits[k] < np.inf else "–",
+                f"{100 * self.peak[k] / limits[k]:.0f} %" if limits[k] < np.inf else "–",
                 f"OVER {self.over[k]}" if self.over[k] else "–",
             )
             for k, name in enumerate(self.coordinates.v)
@@ -96,10 +97,11 @@ class Summary:
         if outside:
             far = np.abs([self.low, self.high]).max() > 4 * np.pi
             said.append(f"beyond the limits of position: {'; '.join(outside)}{'. Is it in degrees?' if far else ''}")
+        fastest = all_given(self.robot.velocity_limits)
         fast = [
-            f"{name} ({number(self.speed[k])}, allowed {number(self.robot.velocity_limits[k])})"
+            f"{name} ({number(self.speed[k])}, allowed {number(fastest[k])})"
             for k, name in enumerate(self.coordinates.v)
-            if self.speed[k] > self.robot.velocity_limits[k]
+            if self.speed[k] > fastest[k]
         ]
         if fast:
             said.append(f"faster than the limits of velocity: {'; '.join(fast)}")

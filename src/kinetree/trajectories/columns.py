@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.errors import FormatError
-
-QUANTITIES: Mapping[str, tuple[str, ...]] = {
-    "q": ("q", "pos", "position"),
-    "v": ("v", "qd", "dq", "vel", "velocity"),
-    "a": ("a", "qdd", "ddq", "acc", "acceleration"),
-}
-"""The words a column's name may use for positions, velocities and accelerations."""
-
-TIME = ("t", "time", "time_s", "t_s")
-_SEPARATORS = (".", "_", "/", " ", ":")
-_INDEXED = re.compile(r"([a-z]+)[._ ]?\[?(\d+)\]?")
-
-Slot = tuple[str, int]
-"""A quantity ("t", "q", "v" or "a") and the index of the entry."""
-
-
-@dataclass(frozen=True)
-class Coordinates:
-    """The names of the entries of q and of v (and a, tau).
-
-    Those of `Robot.q_names` and `Robot.v_names`: a joint of one coordinate gives it its own name, ``elbow``; one of
-    several adds a suffix: a floating base has ``.x .y .z .qx .qy .qz .qw`` in q and ``.wx .wy .wz .vx .vy .vz`` in v.
-    """
-
-    q: tuple[str, ...]
-    v: tuple[str, ...]
-
-    def names(self, quantity: str) -> tuple[str, ...]:
-        """Return the names of the entries of "q", or of "v" or "a"."""
-        return self.q if quantity == "q" else self.v
+from kinetree.trajectories.advice import (
+    decimal_commas,
+    expected_columns,
+    lacking,
+    not_understood,
+    not_whole,
+    numbered_notes,
+    without_base,
+)
+from kinetree.trajectories.coordinates import Coordinates, Slot
+from kinetree.trajectories.spelling import QUANTITIES, Number, Spellings, number_in
+from kinetree.trajectories.units import is_si, split_unit, wrong_unit
 
 
 @dataclass(frozen=True)
@@ -51,11 +32,14 @@ class Layout:
         For each column what to call it in a message.
     ignored : tuple of str
         The names of the columns that are not used, torques (``tau.…``) apart.
+    notes : tuple of str
+        How columns were read that could be meant otherwise.
     """
 
     slots: tuple[Slot | None, ...]
     names: tuple[str, ...]
     ignored: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def columns(self, quantity: str) -> list[int]:
         """Return the columns of a quantity, in the order of its entries; empty if the table does not have it."""
@@ -67,28 +51,40 @@ def layout_of_header(header: Sequence[str], coordinates: Coordinates) -> Layout:
     """Return what the names of a header mean.
 
     Accepted for the entry named ``elbow``, the second of the robot: ``q.elbow``, ``elbow.q``, ``q2`` (or ``q1`` if
-    counted from 0), and ``elbow`` alone for a position; with any word of `QUANTITIES`, and ``. _ / :`` or a
-    space between. Time is ``t`` or ``time``. A name that means nothing is ignored and reported.
+    counted from 0), ``joint2``, and ``elbow`` alone for a position; with any word of `QUANTITIES`, and
+    ``. _ / :`` or a space between. Time is ``t`` or ``time``. A unit may follow, ``q2 [rad]``, and a path go before,
+    ``/joint_states/elbow/position``. A name that means nothing is ignored and reported.
 
     Raises
     ------
     FormatError
-        If a name means two things, two columns are the same entry, or a quantity is incomplete.
+        If a name means two things, two columns are the same entry, a quantity is incomplete, or a unit is not that
+        of the SI.
     """
     names = [name.strip() for name in header]
-    meanings = _accepted(coordinates)
-    for quantity, words in QUANTITIES.items():
-        _add_indexed(meanings, names, quantity, words, len(coordinates.names(quantity)))
+    decimal_commas(names)
+    spellings = Spellings(coordinates)
+    cores = [_core(name, spellings) for name in names]
+    numbers: dict[str, Slot] = {}
+    try:
+        for quantity in QUANTITIES:
+            numbers |= _numbered(names, cores, quantity, spellings, coordinates)
+    except FormatError:
+        _check_units(names, [None] * len(names), spellings, coordinates)  # a unit may be why the others are not whole
+        raise
     slots: list[Slot | None] = []
-    for name in names:
-        found = meanings.get(name) or meanings.get(name.lower(), set())
+    for name, core in zip(names, cores, strict=True):
+        found = (spellings.find(core) if core else set()) | ({numbers[name]} if name in numbers else set())
         if len(found) > 1:
-            options = " or ".join(sorted(_call(slot, coordinates) for slot in found))
+            options = " or ".join(sorted(coordinates.call(slot) for slot in found))
             raise FormatError(f"the column {name!r} may mean {options}: name it so")
         slots.append(next(iter(found), None))
+    _check_units(names, slots, spellings, coordinates)
     unused = [name for name, slot in zip(names, slots, strict=True) if slot is None]
-    layout = Layout(tuple(slots), tuple(names), tuple(n for n in unused if n and not n.startswith("tau.")))
-    _check_complete(layout, coordinates)
+    ignored = tuple(n for n in unused if n and not n.startswith("tau."))
+    notes = numbered_notes(coordinates, {slot: name for name, slot in numbers.items()})
+    layout = Layout(tuple(slots), tuple(names), ignored, notes)
+    _check_complete(layout, spellings, coordinates)
     return layout
 
 
@@ -97,104 +93,112 @@ def layout_without_header(count: int, coordinates: Coordinates) -> Layout:
 
     nq + 2 nv columns are q, v, a; one more, the time before them; nq + 1 are the time and q.
     """
-    q, v, a, t = (
-        [("q", k) for k in range(len(coordinates.q))],
-        [("v", k) for k in range(len(coordinates.v))],
-        [("a", k) for k in range(len(coordinates.v))],
-        [("t", 0)],
-    )
+    q, v, a = (coordinates.slots(x) for x in "qva")
+    t = [("t", 0)]
     for slots in (q + v + a, t + q + v + a, t + q):
         if len(slots) == count:
-            return Layout(tuple(slots), tuple(_call(slot, coordinates) for slot in slots))
+            names = tuple(coordinates.call(slot) for slot in slots)
+            notes = numbered_notes(coordinates, {slot: f"column {k + 1}" for k, slot in enumerate(slots)})
+            return Layout(tuple(slots), names, notes=notes)
     nq, nv = len(q), len(v)
+    base, base_v = len(coordinates.of_base("q")), len(coordinates.of_base("v"))
+    joints = nq - base + 2 * (nv - base_v)
+    hint = without_base(coordinates) if base and count in (joints, joints + 1, nq - base + 1) else ""
     raise FormatError(
         f"{count} columns without a header: expected {nq + 2 * nv} (q, v, a), {1 + nq + 2 * nv} (t, q, v, a) "
-        f"or {1 + nq} (t, q) for a robot with nq = {nq} and nv = {nv}. {expected_columns(coordinates)}"
+        f"or {1 + nq} (t, q) for a robot with nq = {nq} and nv = {nv}.{hint}"
     )
 
 
-def expected_columns(coordinates: Coordinates) -> str:
-    """Return a sentence that lists the columns which a table should have.
+def _core(name: str, spellings: Spellings) -> str | None:
+    """Return what is understood of a name whose unit, if it has any, is that of the SI."""
+    bare, unit = split_unit(name)
+    core = spellings.core(name)
+    if core is not None or unit is None:
+        return core
+    core = spellings.core(bare)
+    return core if core is not None and is_si(unit, _quantity(core, spellings)) else None
 
-    Examples
-    --------
-    >>> expected_columns(Coordinates(("hip", "knee"), ("hip", "knee")))
-    'Expected columns: t, q.hip, q.knee, v.hip, v.knee, a.hip, a.knee (v and a may be left out if there is t)'
+
+def _quantity(core: str, spellings: Spellings) -> str:
+    found = spellings.find(core)
+    number = number_in(core)
+    return min(found)[0] if found else number.quantity if number else "q"
+
+
+def _numbered(
+    names: Sequence[str], cores: Sequence[str | None], quantity: str, spellings: Spellings, coordinates: Coordinates
+) -> dict[str, Slot]:
+    """Return the slots of ``q1 … qn`` or ``q0 …`` (``q`` for a single one), if the header has one whole set of them.
+
+    A set may be all entries of the quantity, or all but those of the floating base: with ``joint1 …``, only that.
     """
-    every = [_call(slot, coordinates) for slot in _all_slots(coordinates)]
-    return f"Expected columns: {', '.join(every)} (v and a may be left out if there is t)"
+    size = len(coordinates.names(quantity))
+    fields: dict[str, Number] = {}
+    for name, core in zip(names, cores, strict=True):
+        number = number_in(core) if core else None
+        if number and number.quantity == quantity and not (number.of_joint and spellings.find(core or "")):
+            fields[name] = number
+            continue
+        bare, unit = split_unit(name)
+        if size == 1 and bare.lower() in QUANTITIES[quantity] and is_si(unit, quantity):
+            fields[name] = Number(quantity, 0, False)
+    base = coordinates.of_base(quantity)
+    joints = [k for k in range(size) if k not in base]
+    sets = [joints] if any(number.of_joint for number in fields.values()) else [list(range(size)), joints]
+    held = sorted(number.number for number in fields.values())
+    for entries in sets:
+        for first in (0, 1):
+            if entries and held == list(range(first, first + len(entries))):
+                return {name: (quantity, entries[number.number - first]) for name, number in fields.items()}
+    astray = [
+        name for name, core in zip(names, cores, strict=True) if name in fields and not spellings.find(core or "")
+    ]
+    if astray:
+        raise FormatError(not_whole(astray, QUANTITIES[quantity][0], size, len(joints)))
+    return {}
 
 
-def _accepted(coordinates: Coordinates) -> dict[str, set[Slot]]:
-    """Return every spelling by name that is understood, and what it may mean; the plain ones mean one thing only."""
-    meanings: dict[str, set[Slot]] = {}
-    plain = {_call(slot, coordinates): {slot} for slot in _all_slots(coordinates)}
-    for word in TIME:
-        meanings.setdefault(word, set()).add(("t", 0))
-    for quantity, words in QUANTITIES.items():
-        for index, name in enumerate(coordinates.names(quantity)):
-            spellings = [f"{a}{sep}{b}" for w in words for sep in _SEPARATORS for a, b in ((w, name), (name, w))]
-            if quantity == "q":
-                spellings.append(name)
-            for spelling in spellings:
-                meanings.setdefault(spelling, set()).add((quantity, index))
-    return meanings | plain
-
-
-def _all_slots(coordinates: Coordinates) -> list[Slot]:
-    return [("t", 0), *((x, k) for x in QUANTITIES for k in range(len(coordinates.names(x))))]
-
-
-def _add_indexed(
-    meanings: dict[str, set[Slot]], names: Sequence[str], quantity: str, words: tuple[str, ...], size: int
+def _check_units(
+    names: Sequence[str], slots: Sequence[Slot | None], spellings: Spellings, coordinates: Coordinates
 ) -> None:
-    """Add the spellings ``q1 … qn`` or ``q0 …`` (``q`` for a single one), if the header has one whole set of them."""
-    numbered: dict[str, int] = {}
-    for name in names:
-        match = _INDEXED.fullmatch(name.lower())
-        if match and match[1] in words:
-            numbered[name] = int(match[2])
-        elif size == 1 and name.lower() in words:
-            numbered[name] = 0
-    for base in (0, 1):
-        if size and sorted(numbered.values()) == list(range(base, size + base)):
-            for name, number in numbered.items():
-                meanings.setdefault(name, set()).add((quantity, number - base))
-            return
-    if astray := [name for name in numbered if name not in meanings]:
-        raise FormatError(
-            f"the columns {', '.join(astray)} are not a whole set: expected {size} of them, "
-            f"{words[0]}1 … {words[0]}{size} or {words[0]}0 … {words[0]}{size - 1}"
-        )
+    """Raise `FormatError` for a column of another unit than the SI's, unless its quantity is there without it."""
+    held = {slot for slot in slots if slot is not None}
+    for name, slot in zip(names, slots, strict=True):
+        bare, unit = split_unit(name)
+        if slot is not None or unit is None:
+            continue
+        core = spellings.core(bare)
+        if core is None and len(coordinates.q) == 1 and bare.lower() in sum(QUANTITIES.values(), ()):
+            core = f"{bare}0"
+        if core is None:
+            continue
+        quantity = _quantity(core, spellings)
+        wanted = {("t", 0)} if quantity == "t" else set(coordinates.slots(quantity))
+        if not is_si(unit, quantity) and not wanted <= held:
+            raise wrong_unit(name, unit, quantity)
 
 
-def _check_complete(layout: Layout, coordinates: Coordinates) -> None:
+def _check_complete(layout: Layout, spellings: Spellings, coordinates: Coordinates) -> None:
     first: dict[Slot, str] = {}
     for slot, name in zip(layout.slots, layout.names, strict=True):
         if slot is None:
             continue
         if slot in first:
-            raise FormatError(f"the columns {first[slot]!r} and {name!r} are both {_call(slot, coordinates)}")
+            raise FormatError(f"the columns {first[slot]!r} and {name!r} are both {coordinates.call(slot)}")
         first[slot] = name
     for quantity in QUANTITIES:
-        wanted = [(quantity, k) for k in range(len(coordinates.names(quantity)))]
-        missing = [_call(slot, coordinates) for slot in wanted if slot not in first]
+        wanted = coordinates.slots(quantity)
+        missing = [slot for slot in wanted if slot not in first]
         if missing and (quantity == "q" or len(missing) < len(wanted)):
-            not_used = f" Not understood: {', '.join(layout.ignored)}." if layout.ignored else ""
-            raise FormatError(f"the header lacks {', '.join(missing)}.{not_used} {expected_columns(coordinates)}")
-    check_quantities({quantity for quantity, _ in first}, coordinates)
+            raise FormatError(lacking(missing, layout.ignored, spellings, coordinates))
+    check_quantities({quantity for quantity, _ in first}, coordinates, layout.ignored)
 
 
-def check_quantities(held: set[str], coordinates: Coordinates) -> None:
+def check_quantities(held: set[str], coordinates: Coordinates, ignored: Sequence[str] = ()) -> None:
     """Raise `FormatError` unless q, v, a are held, or what gives the missing ones by differentiation."""
+    rest = f"{not_understood(ignored)} {expected_columns(coordinates)}."
     if "a" in held and "v" not in held:
-        raise FormatError(f"there are accelerations but no velocities. {expected_columns(coordinates)}")
+        raise FormatError(f"there are accelerations but no velocities.{rest}")
     if "a" not in held and "t" not in held:
-        raise FormatError(
-            f"without accelerations there must be a time to differentiate by. {expected_columns(coordinates)}"
-        )
-
-
-def _call(slot: Slot, coordinates: Coordinates) -> str:
-    quantity, index = slot
-    return "t" if quantity == "t" else f"{quantity}.{coordinates.names(quantity)[index]}"
+        raise FormatError(f"without accelerations there must be a time t in s to differentiate by.{rest}")

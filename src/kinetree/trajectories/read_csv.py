@@ -11,8 +11,10 @@ from typing import BinaryIO
 import numpy as np
 
 from kinetree.errors import FormatError
+from kinetree.trajectories.advice import DECIMAL_COMMA, NO_DECIMAL_COMMAS
 from kinetree.trajectories.block import BLOCK, Array, Block
-from kinetree.trajectories.columns import Coordinates, Layout, layout_of_header, layout_without_header
+from kinetree.trajectories.columns import Layout, layout_of_header, layout_without_header
+from kinetree.trajectories.coordinates import Coordinates
 
 
 class CsvReader:
@@ -48,6 +50,11 @@ class CsvReader:
     def ignored(self) -> tuple[str, ...]:
         """Names of the columns that mean nothing."""
         return self.layout.ignored
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How columns were read that could be meant otherwise."""
+        return self.layout.notes
 
     def position(self) -> int:
         """Return how many bytes have been read."""
@@ -134,11 +141,14 @@ class CsvReader:
             fields = self._split(line)
             where = f"{self._name}, line {number}"
             if len(fields) != len(names):
-                raise FormatError(f"{where}: {len(fields)} fields where {len(names)} are expected")
+                commas = self._delimiter == "," and len(fields) >= 2 * len(names) - 1 > 1
+                hint = f"; {NO_DECIMAL_COMMAS}" if commas else ""
+                raise FormatError(f"{where}: {len(fields)} fields where {len(names)} are expected{hint}")
             for k in self._used:
                 if not _is_number(fields[k]):
                     shown = repr(fields[k]) if fields[k] else "an empty field"
-                    raise FormatError(f"{where}, column {names[k]!r}: {shown} is not a number")
+                    hint = f"; {NO_DECIMAL_COMMAS}" if DECIMAL_COMMA.fullmatch(fields[k]) else ""
+                    raise FormatError(f"{where}, column {names[k]!r}: {shown} is not a number{hint}")
                 if not np.isfinite(float(fields[k])):
                     raise FormatError(f"{where}, column {names[k]!r}: {fields[k]} is not a finite number")
 
@@ -154,7 +164,9 @@ class CsvReader:
         return Block(first, None if t is None else t[:, 0], q, v, a)
 
     def _not_text(self, error: UnicodeDecodeError) -> FormatError:
-        return FormatError(f"{self._name}: neither a text table nor an NPZ archive ({error.reason})")
+        return FormatError(
+            f"{self._name}: neither a text table nor an NPZ archive: CSV or NPZ expected ({error.reason})"
+        )
 
 
 def _delimiter(line: str) -> str | None:

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import FormatError
+from kinetree.trajectories.advice import numbered_notes, without_base
 from kinetree.trajectories.block import BLOCK, Array, Block
-from kinetree.trajectories.columns import QUANTITIES, TIME, Coordinates, check_quantities
+from kinetree.trajectories.columns import check_quantities
+from kinetree.trajectories.coordinates import Coordinates, some
+from kinetree.trajectories.spelling import QUANTITIES, TIME
 
 
 class NpzReader:
@@ -37,6 +40,9 @@ class NpzReader:
             if held:
                 self._arrays[quantity] = self._array(held[0], arrays[held[0]], quantity, coordinates)
                 self.ignored = tuple(key for key in self.ignored if key != held[0])
+        unnamed = [x for x in "qva" if x in self._arrays and f"{'q' if x == 'q' else 'v'}_names" not in arrays]
+        called = {slot: f"{x}[:, {slot[1]}]" for x in unnamed for slot in coordinates.slots(x)}
+        self.notes = numbered_notes(coordinates, called)
         if "q" not in self._arrays:
             there = ", ".join(arrays) or "none"
             raise FormatError(f"{name}: there is no array 'q'; the archive has: {there}")
@@ -76,7 +82,9 @@ class NpzReader:
             array = array[:, None]
         if array.ndim != 2 or array.shape[1] != width:
             expected = "(n,)" if quantity == "t" else f"(n, {width})"
-            raise FormatError(f"{self._name}: the array {key!r} has the shape {shape}: expected {expected}")
+            joints = width - len(coordinates.of_base(quantity))
+            hint = f".{without_base(coordinates)}" if shape[1:] == (joints,) and quantity != "t" else ""
+            raise FormatError(f"{self._name}: the array {key!r} has the shape {shape}: expected {expected}{hint}")
         numbers = np.ascontiguousarray(array, dtype=np.float64)
         bad = np.argwhere(~np.isfinite(numbers))
         if len(bad):
@@ -88,7 +96,5 @@ class NpzReader:
     def _check_names(self, arrays: dict[str, NDArray[np.generic]], coordinates: Coordinates) -> None:
         for key, names in (("q_names", coordinates.q), ("v_names", coordinates.v)):
             if key in arrays and tuple(map(str, arrays[key].ravel())) != names:
-                held = ", ".join(map(str, arrays[key].ravel()[:8]))
-                raise FormatError(
-                    f"{self._name}: {key!r} are those of another robot: {held}; expected {', '.join(names)}"
-                )
+                held = some([str(name) for name in arrays[key].ravel()])
+                raise FormatError(f"{self._name}: {key!r} are those of another robot: {held}; expected {some(names)}")

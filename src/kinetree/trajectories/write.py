@@ -14,7 +14,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.trajectories.block import Array, Block
-from kinetree.trajectories.columns import Coordinates
+from kinetree.trajectories.coordinates import Coordinates
 
 
 @contextmanager
