@@ -349,37 +349,6 @@ def test_numbers_of_a_quaternion_are_noted(cli):
     np.testing.assert_array_equal(torques(read_csv("out.csv"), robot), robot.inverse_dynamics(q, v, a))
 
 
-SLIDER = """<robot name="slider"><link name="rail"/>
-<link name="cart"><inertial><mass value="2"/>
-<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<link name="arm"><inertial><origin xyz="1 0 0"/><mass value="1"/>
-<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="slide" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
-<limit lower="-1" upper="1" effort="0" velocity="0"/></joint>
-<joint name="swing" type="revolute"><parent link="cart"/><child link="arm"/><axis xyz="0 1 0"/>
-<limit lower="-1" upper="1" effort="{effort}" velocity="1"/></joint></robot>"""
-
-
-def test_limits_of_zero_are_no_limits(cli):
-    Path("slider.urdf").write_text(SLIDER.format(effort=0))
-    code, out, _ = cli("slider.urdf", "-o", "made.npz")
-    assert code == 0
-    assert "OVER" not in out
-    assert "warning" not in out
-    assert np.ptp(np.load("made.npz")["q"], axis=0).min() > 0.5
-
-
-@pytest.mark.parametrize(("effort", "dashed"), [(0, False), (1e4, False), (5, True)])
-def test_a_picture_has_units_and_names_only_what_is_drawn(cli, effort, dashed):
-    pytest.importorskip("matplotlib")
-    Path("slider.urdf").write_text(SLIDER.format(effort=effort))
-    assert cli("slider.urdf", "--plot", "tau.svg")[0] == 0
-    svg = Path("tau.svg").read_text(encoding="utf-8")
-    assert svg.count("<!-- N -->") == svg.count("<!-- N·m -->") == 1
-    assert ("dashed: effort limits" in svg) is dashed
-    assert "<!-- slider: joint torques and forces" in svg
-
-
 def test_an_interrupt_is_130_and_leaves_no_file(tmp_path, panda):
     """The input is a pipe that stays open, so the program is certainly in the middle of its work."""
     out = tmp_path / "out.csv"
@@ -422,43 +391,3 @@ def test_progress_is_shown_on_a_terminal_for_long_files_only(tmp_path, panda):
     assert b"inverse dynamics" in shown["long.csv"]
     assert b"reading and differentiating" in shown["positions.csv"]
     assert shown["short.csv"] == b""
-
-
-def test_pictures(cli, panda):
-    pytest.importorskip("matplotlib")
-    for suffix, magic in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
-        code, out, _ = cli("panda", "--plot", f"tau.{suffix}")
-        assert code == 0
-        assert f"drew tau.{suffix}" in out
-        assert Path(f"tau.{suffix}").read_bytes().startswith(magic)
-    svg = Path("tau.svg").read_text()
-    assert all(f"<!-- {name} -->" in svg for name in panda.joint_names)
-
-
-def test_a_window_without_a_display_is_an_error(cli, monkeypatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr("matplotlib.pyplot.get_backend", lambda: "agg")
-    code, _, err = cli("panda", "--plot", "show")
-    assert code == 1
-    assert "needs a display; give a file instead" in err
-
-
-def test_without_matplotlib_the_extra_is_named(cli, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    code, _, err = cli("panda", "--plot", "tau.png")
-    assert code == 1
-    assert "pip install kinetree[plot]" in err
-
-
-def test_long_curves_keep_their_peaks():
-    pytest.importorskip("matplotlib")
-    from kinetree.cli.plot import POINTS, extremes
-
-    rng = np.random.default_rng(6)
-    when, tau = np.arange(50_001.0), rng.normal(size=(50_001, 3))
-    some_when, some = extremes(when, tau)
-    assert some.shape == some_when.shape == (POINTS, 3)
-    np.testing.assert_array_equal(some.max(axis=0), tau.max(axis=0))
-    np.testing.assert_array_equal(some.min(axis=0), tau.min(axis=0))
-    assert (np.diff(some_when, axis=0) >= 0).all()
-    np.testing.assert_array_equal(np.take_along_axis(tau, some_when.astype(int), axis=0), some)
