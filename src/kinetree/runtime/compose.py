@@ -24,7 +24,7 @@ from kinetree.model import Model
 from kinetree.runtime import tracing
 from kinetree.runtime.batch import forced_lanes
 from kinetree.runtime.declaration import Declaration
-from kinetree.runtime.function import Function
+from kinetree.runtime.function import Function, calls_seen
 from kinetree.runtime.results import is_field
 from kinetree.runtime.robot_function import describe
 from kinetree.runtime.run_time_inputs import RunTimeInput, changed
@@ -153,7 +153,7 @@ def declare(
     def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
         values = {i: list(tracing.flat(arguments[i.name])) for i in inputs}
         change = functools.lru_cache(lambda joint_space: changed(model, values, joint_space))
-        with tracing.tracing({model.digest: change} if inputs else {}):
+        with tracing.tracing({model.digest: change} if inputs else {}), calls_seen(bool(inputs)):
             return _outputs(function(**{port.name: arguments[port.name] for port in own}), name)
 
     def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
@@ -240,19 +240,16 @@ def _outputs(result: Any, function: str) -> dict[str, Any]:
 
 def _array(entries: Any, what: str) -> Any:
     array: Any = np.asarray(entries) if not isinstance(entries, Expr) else np.asarray(entries, dtype=object)
-    if array.dtype != object:
-        if array.dtype.kind not in "fiub" or entries is None:
-            raise ArgumentError(
-                f"{what} is a {type(entries).__name__}, it must be an array, a number, or several of them"
-            )
+    if array.dtype.kind in "fiub":
         return array.astype(np.float64).astype(object)
     for entry in array.flat:
         if not isinstance(entry, (Expr, Real)):
             kind = type(entry).__name__
-            reason = (
-                "use kt.where to make numbers of conditions" if kind == "Condition" else "its entries must be numbers"
+            of = f"has a {kind} in it" if array.ndim else f"is a {kind}"
+            numbers = (
+                "make numbers of conditions by kt.where" if kind == "Condition" else "give numbers, or arrays of them"
             )
-            raise ArgumentError(f"{what} has a {kind} in it: {reason}")
+            raise ArgumentError(f"{what} {of}: {numbers}")
     return array
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -69,6 +71,8 @@ class Function:
         self._lanes = batch.forced_lanes() if lanes is None else batch.check_lanes(lanes)
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._bound: dict[tuple[Any, ...], Function] = {}
+        self._glued: Any = None
+        _functions.add(self)
         self._singles: dict[Variant, kernels.Single] = {}
         self._batches: dict[Variant, batch.BatchKernel] = {}
 
@@ -346,5 +350,38 @@ class Function:
             if made.glue is not None:
                 owner = kernels.hidden((made.kernel.keep, made.options))
                 target = glue.builtin(self.__name__, made.glue, target, owner)
-        if target != self._general:
-            type(self).__call__ = staticmethod(target)  # type: ignore[method-assign]
+        self._glued = None if target == self._general else staticmethod(target)
+        self._expose()
+
+    def _expose(self) -> None:
+        """Let calls go to the glue, if there is any and they need not be seen."""
+        if self._glued is not None and not _watched:
+            type(self).__call__ = self._glued
+        elif "__call__" in vars(type(self)):
+            del type(self).__call__  # type: ignore[method-assign]
+
+
+_functions: weakref.WeakSet[Function] = weakref.WeakSet()
+_watched: list[None] = []  # as many as there are traces that must see all calls
+
+
+@contextlib.contextmanager
+def calls_seen(wanted: bool = True) -> Iterator[None]:
+    """Let all calls of all functions take the general path.
+
+    Where a robot's numbers are arguments, its functions must be traced even if they are called with plain arrays.
+    """
+    if not wanted:
+        yield
+        return
+    with kernels.lock:
+        _watched.append(None)
+        for function in list(_functions):
+            function._expose()
+    try:
+        yield
+    finally:
+        with kernels.lock:
+            _watched.pop()
+            for function in list(_functions):
+                function._expose()

@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import inspect
+import pickle
+import threading
+from typing import NamedTuple
+
+import controllers
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import ArgumentError, ModelError
+from kinetree.model.regroup import regrouped
+from kinetree.runtime import Function, layout
+
+robot = kt.load("panda")
+Q, V, A = robot.random_state(seed=0)
+QS, VS, AS = robot.random_state(seed=1, size=(3, 4))
+KD = np.linspace(1.0, 3.0, 7)
+
+
+def close(a, b, scale=1.0):
+    return np.allclose(a, b, rtol=1e-12, atol=1e-12 * scale)
+
+
+def test_a_controller_is_one_kernel():
+    f = controllers.computed_torque
+    assert isinstance(f, Function)
+    assert f.__name__ == "computed_torque"
+    assert f.__doc__.startswith("Torques that make")
+    assert str(inspect.signature(f)) == "(q, v, q_des, v_des, kp, kd, *, out=None)"
+    wanted = controllers.plain_computed_torque(Q, V, A, V, 4.0, KD)
+    for _ in range(2):
+        assert close(f(Q, V, A, V, 4.0, KD), wanted, 100)
+        assert close(f(Q, V, A, V, kd=KD, kp=4.0), wanted, 100)
+    out = np.empty(7)
+    assert f(Q, V, A, V, np.float64(4.0), KD, out=out) is out
+    batch = f(QS, VS, AS, V, np.full((3, 1), 4.0), KD)
+    assert batch.shape == (3, 4, 7)
+    assert np.array_equal(batch[2, 1], f(QS[2, 1], VS[2, 1], AS[2, 1], V, 4.0, KD))
+    single = f(*(x.astype("f4") for x in (Q, V, A, V)), np.float32(4.0), KD.astype("f4"))
+    assert single.dtype == np.float32
+    assert np.allclose(single, wanted, rtol=1e-3, atol=1e-3)
+    assert sum(f.op_count.values()) < 1.2 * sum(robot.inverse_dynamics.op_count.values())
+
+
+def test_work_is_shared():
+    @robot.compile
+    def both(q, v, a):
+        return robot.inverse_dynamics(q, v, a), robot.bias_forces(q, v), robot.inverse_dynamics(q, v, a)
+
+    apart = sum(robot.inverse_dynamics.op_count.values()) + sum(robot.bias_forces.op_count.values())
+    assert sum(both.op_count.values()) < 0.9 * apart
+    assert both.op_count["sin"] == robot.inverse_dynamics.op_count["sin"]
+    r0, r1, r2 = both(Q, V, A)
+    assert close(r0, robot.inverse_dynamics(Q, V, A), 100)
+    assert close(r1, robot.bias_forces(Q, V), 100)
+    assert np.array_equal(r0, r2)
+
+
+def test_options_optional_inputs_bound_and_keyword_calls():
+    J = robot.jacobian.bind(frame="panda_hand")
+    f_ext = np.random.default_rng(0).normal(size=(7, 6))
+
+    @robot.compile
+    def everything(q, v, tau, f_ext):
+        a = robot.forward_dynamics(q, tau=tau, v=v, f_ext=f_ext, f_ext_frame="world")
+        prescribed = robot.hybrid_dynamics(q, v, a, np.zeros(7), prescribed=["panda_joint2"])
+        return {
+            "a": a,
+            "J": J(q),
+            "other": robot.jacobian(q, frame="panda_link4", reference="world"),
+            "h": prescribed.tau,
+        }
+
+    got = everything(Q, V, A, f_ext)
+    a = robot.forward_dynamics(Q, V, A, f_ext, f_ext_frame="world")
+    assert close(got.a, a, 1e3)
+    assert close(got.J, J(Q))
+    assert close(got.other, robot.jacobian(Q, frame="panda_link4", reference="world"))
+    assert close(got.h, robot.hybrid_dynamics(Q, V, a, np.zeros(7), prescribed=["panda_joint2"]).tau, 1e3)
+
+
+class Pair(NamedTuple):
+    kinetic: object
+    potential: object
+
+
+def test_what_may_be_returned():
+    def energies(q, v):
+        return robot.kinetic_energy(q, v), robot.potential_energy(q)
+
+    one = robot.compile(lambda q, v: sum(energies(q, v)), name="total")
+    assert type(one(Q, V)) is np.float64
+    assert one(QS, VS).shape == (3, 4)
+    assert np.isclose(one(Q, V), robot.mechanical_energy(Q, V), rtol=1e-12)
+    pair = robot.compile(lambda q, v: Pair(*energies(q, v)), name="pair")(Q, V)
+    assert pair._fields == ("kinetic", "potential")
+    named = robot.compile(lambda q, v: dict(zip("TV", energies(q, v), strict=True)), name="named")(Q, V)
+    assert pair.kinetic == named.T
+    constant = robot.compile(lambda q: (q, [1.0, 2], 3, np.eye(2)), name="constant")(Q)
+    assert [np.asarray(x).tolist() for x in constant] == [Q.tolist(), [1.0, 2.0], 3.0, np.eye(2).tolist()]
+    rows = robot.compile(lambda q: [q[:2], q[2:4]], name="rows")(Q)
+    assert rows.tolist() == [Q[:2].tolist(), Q[2:4].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (lambda q: None, "what is returned is a NoneType"),
+        (lambda q: "word", "what is returned is a str"),
+        (lambda q: q > 0, "Condition in it: make numbers of conditions by kt.where"),
+        (lambda q: {"a b": q}, "results need names"),
+        (lambda q: {}, "returns nothing"),
+        (lambda q: (q, object()), "what is returned as r1"),
+    ],
+)
+def test_what_may_not_be_returned(returned, message):
+    with pytest.raises(ArgumentError, match=message):
+        robot.compile(returned, name="bad")
+
+
+def test_shapes_are_known_by_name_or_said():
+    def f(q, v_des, a_max, tau, f_ext, gain: float, matrix, rows, *, scale=2.0):
+        return gain * (v_des + a_max + tau) * scale + f_ext[:, 0] + matrix[0] + rows[0] + q
+
+    made = robot.compile(f, shapes={"matrix": (3, 7), "rows": 2})
+    assert [p.shape for p in made.declaration.inputs] == [(7,), (7,), (7,), (7,), (7, 6), (), (3, 7), (2,)]
+    assert made(Q, V, V, V, np.zeros((7, 6)), 1.0, np.zeros((3, 7)), np.zeros(2)) == pytest.approx(6 * V + Q)
+    with pytest.raises(ArgumentError, match="no argument 'scale'"):
+        made(Q, V, V, V, np.zeros((7, 6)), 1.0, np.zeros((3, 7)), np.zeros(2), scale=1.0)
+    floating = kt.load("g1")
+    assert floating.compile(lambda q, q_des, v: q[:6] + v[:6], name="g").declaration.inputs[1].shape == (floating.nq,)
+
+
+@pytest.mark.parametrize(
+    ("function", "kwargs", "message"),
+    [
+        (lambda q, gain: gain * q, {}, r"which shape has 'gain'.*shapes={'gain': \(\)}.*shapes={'gain': \(7,\)}"),
+        (lambda q, b_des: q, {}, "which shape has 'b_des'"),
+        (lambda q: q, {"shapes": {"p": ()}}, "no argument 'p'"),
+        (lambda *q: q, {}, "the arguments must have names"),
+        (lambda q: q, {"inputs": ["gravity"]}, r"kt\.gravity, kt\.inertia\(link\)"),
+        ("inverse_dynamic", {}, "did you mean 'inverse_dynamics'"),
+        (3, {}, "takes a function or the name"),
+    ],
+)
+def test_a_wrong_call_of_compile(function, kwargs, message):
+    with pytest.raises(ArgumentError, match=message):
+        kt.compile(robot, function, **{"name": "f", **kwargs} if callable(function) else kwargs)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (lambda q: q if q[0] > 0 else -q, TypeError, r"kt\.where"),
+        (lambda q: robot.gravity_forces(q[:5]), ArgumentError, r"q has shape \(5,\).*one state: \(7,\).*panda_joint1"),
+        (lambda q: robot.gravity_forces(np.stack([q, q])), ArgumentError, "gives it one state"),
+        (lambda q: robot.gravity_forces(q, out=np.empty(7)), ArgumentError, "out= has no meaning"),
+        (lambda q: robot.jacobian(q), ArgumentError, "jacobian needs frame="),
+        (lambda q: robot.jacobian(q, frame="panda_hnd"), ArgumentError, "did you mean 'panda_hand'"),
+        (lambda q: np.linalg.solve(robot.mass_matrix(q), q), TypeError, r"kt\.solve"),
+    ],
+)
+def test_what_cannot_be_traced(function, error, message):
+    with pytest.raises(error, match=message):
+        robot.compile(function, name="f")
+
+
+def test_robot_functions_of_numbers_are_evaluated_at_once():
+    constant = robot.gravity_forces(Q)
+    f = robot.compile(lambda q: q + robot.gravity_forces(Q), name="shifted")
+    assert np.array_equal(f(np.zeros(7)), constant)
+    assert f.op_count == {"add": 7}
+
+
+def test_compiled_functions_may_be_used_in_others():
+    inner = controllers.computed_torque
+
+    @robot.compile
+    def outer(q, v):
+        return inner(q, v, np.zeros(7), np.zeros(7), 4.0, KD) * 2.0
+
+    assert close(outer(Q, V), 2 * inner(Q, V, np.zeros(7), np.zeros(7), 4.0, KD), 100)
+
+
+def test_tracing_in_several_threads():
+    made = []
+
+    def work(k):
+        made.append((k, robot.compile(lambda q: robot.gravity_forces(q) * k, name=f"g{k}")(Q)))
+
+    threads = [threading.Thread(target=work, args=(float(k),)) for k in range(1, 5)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(made) == 4
+    assert all(close(g, k * robot.gravity_forces(Q), 100) for k, g in made)
+
+
+def test_pickles_by_where_it_is_or_how_it_is_made():
+    assert pickle.loads(pickle.dumps(controllers.computed_torque)) is controllers.computed_torque
+    again = pickle.loads(pickle.dumps(controllers.compiled_task_forces))
+    assert again is not controllers.compiled_task_forces
+    assert np.array_equal(again(Q, V, 3.0).tau, controllers.compiled_task_forces(Q, V, 3.0).tau)
+    assert pickle.loads(pickle.dumps(again(Q, V, 3.0))).height == again(Q, V, 3.0).height
+
+
+def test_the_cache_goes_by_what_was_traced(own_cache):
+    def files():
+        return len(list(own_cache.glob("*.kto")))
+
+    for gain in (2.0, 2.0, 3.0):
+        f = robot.compile(lambda q, k=gain: q * k, name="scaled")
+        assert np.array_equal(f(Q), Q * gain)
+    assert files() == 2
+
+
+# -- run-time inputs ----------------------------------------------------------------------------------------------
+
+LOAD = list(kt.Inertia.from_com(2.0, [0.05, -0.02, 0.1], [[0.02, 0.001, 0], [0.001, 0.03, 0], [0, 0, 0.01]]))
+FUNCTIONS = {
+    "inverse_dynamics": (Q, V, A),
+    "forward_dynamics": (Q, V, A),
+    "mass_matrix": (Q,),
+    "mechanical_energy": (Q, V),
+}
+
+
+def with_load(model, frame, ten):
+    """Return the model with an inertia at a frame, the plain way."""
+    from dataclasses import replace
+
+    where = model.frame(frame)
+    bodies = list(model.bodies)
+    held = bodies[where.body].inertia + where.X.T @ kt.Inertia.from_parameters(ten)
+    bodies[where.body] = replace(bodies[where.body], inertia=held)
+    return kt.Robot(replace(model, bodies=tuple(bodies)))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_payload_at_run_time(name):
+    f = kt.compile(robot, name, inputs=[kt.payload("panda_hand", name="load")])
+    args = FUNCTIONS[name]
+    loaded = getattr(with_load(robot.model, "panda_hand", LOAD), name)(*args)
+    scale = np.abs(loaded).max()
+    assert close(f(*args, LOAD), loaded, scale)
+    assert close(f(*args, np.zeros(10)), getattr(robot, name)(*args), scale)
+    batch = f(*args, np.stack([LOAD, np.zeros(10)]))
+    assert close(batch[0], loaded, scale)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_inertial_parameters_at_run_time(name):
+    f = kt.compile(robot, getattr(robot, name), inputs=[kt.inertia("panda_link5"), kt.inertia("panda_hand")])
+    assert list(inspect.signature(f).parameters)[len(FUNCTIONS[name])] == "inertia_panda_link5"
+    args = FUNCTIONS[name]
+    five, hand = (list(robot.model.bodies[robot.model.frame(n).body].inertia) for n in ("panda_link5", "panda_hand"))
+    wanted = getattr(robot, name)(*args)
+    scale = np.abs(wanted).max()
+    assert close(f(*args, five, inertia_panda_hand=hand), wanted, scale)
+    heavier = getattr(with_load(robot.model, "panda_link5", five), name)(*args)
+    assert close(f(*args, 2 * np.array(five), hand), heavier, scale)
+
+
+def test_gravity_at_run_time():
+    f = kt.compile(robot, "inverse_dynamics", inputs=[kt.gravity], name="under_gravity")
+    g = np.random.default_rng(0).normal(size=(5, 3))
+    wanted = np.array([robot.with_gravity(x).inverse_dynamics(Q, V, A) for x in g])
+    assert close(f(Q, V, A, g), wanted, 100)
+    f_ext = np.ones((7, 6))
+    assert close(f(Q, V, A, g[0], f_ext), robot.with_gravity(g[0]).inverse_dynamics(Q, V, A, f_ext), 100)
+    world = f(Q, V, A, gravity=g[0], f_ext=f_ext, f_ext_frame="world")
+    assert close(world, robot.with_gravity(g[0]).inverse_dynamics(Q, V, A, f_ext, f_ext_frame="world"), 100)
+    assert str(inspect.signature(f)) == "(q, v, a, gravity, f_ext=None, *, f_ext_frame='body', out=None)"
+    assert np.array_equal(pickle.loads(pickle.dumps(f))(Q, V, A, g), f(Q, V, A, g))
+
+
+def test_run_time_inputs_of_a_function_of_ones_own():
+    robot.gravity_forces(np.zeros(7))  # it has its glue now, which must not take the call of the trace
+
+    @kt.compile(robot, inputs=[kt.gravity, kt.payload("panda_hand", name="load")])
+    def hold(q, v):
+        return robot.bias_forces(q, v), robot.gravity_forces(np.zeros(7)), kt.load("panda").gravity_forces(q)
+
+    g = (0.0, 1.0, -3.0)
+    loaded = with_load(robot.model, "panda_hand", LOAD).with_gravity(g)
+    h, at_zero, same_model = hold(Q, V, g, LOAD)
+    assert close(h, loaded.bias_forces(Q, V), 100)
+    assert close(at_zero, loaded.gravity_forces(np.zeros(7)), 100)
+    assert close(same_model, loaded.gravity_forces(Q), 100)
+    if layout.find() is not None:  # and it has it again
+        assert type(type(robot.gravity_forces).__call__).__name__ == "builtin_function_or_method"
+
+
+def test_what_does_not_move_has_no_payload():
+    with pytest.raises(ArgumentError, match="'panda_link0' does not move"):
+        kt.compile(robot, "inverse_dynamics", inputs=[kt.payload("panda_link0")])
+    with pytest.raises(ModelError, match="did you mean 'panda_hand'"):
+        kt.compile(robot, "inverse_dynamics", inputs=[kt.payload("panda_hnd")])
+
+
+def test_what_is_known_is_regrouped_before_what_is_not_is_added():
+    plain = sum(robot.gravity_forces.op_count.values())
+    loaded = sum(kt.compile(robot, "gravity_forces", inputs=[kt.payload("panda_link7")]).op_count.values())
+    assert loaded < plain + 80
+    assert regrouped(robot.model).bodies[3].inertia.m == 0.0
