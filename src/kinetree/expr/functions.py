@@ -13,14 +13,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.expr.arctangent import atan2
+from kinetree.expr.arctangent import choice as _choice
 from kinetree.expr.arrays import TracedArray, is_traced, plain
 from kinetree.expr.scalar import Condition, Expr
-
-
-def _choice(condition: Any, a: Any, b: Any) -> Any:
-    if isinstance(condition, Condition):
-        return condition.where(a, b)
-    return a if condition else b
 
 
 def _smaller(a: Any, b: Any) -> Any:
@@ -198,6 +194,7 @@ UFUNCS: dict[Any, Any] = {
     np.maximum: np.frompyfunc(_larger, 2, 1),
     np.absolute: np.frompyfunc(operator.abs, 1, 1),
     np.sign: np.frompyfunc(_sign, 1, 1),
+    np.arctan2: np.frompyfunc(atan2, 2, 1),
     np.isnan: np.frompyfunc(lambda x: ~(x <= x) if isinstance(x, Expr) else x != x, 1, 1),
     np.less: np.frompyfunc(lambda a, b: a < b, 2, 1),
     np.less_equal: np.frompyfunc(lambda a, b: a <= b, 2, 1),

@@ -115,6 +115,12 @@ class Expr:
         """Return the tangent of this angle in radians: the sine over the cosine."""
         return self.sin() / self.cos()
 
+    def atan2(self, x: object) -> Expr:
+        """Return the angle of the point (x, self) in radians."""
+        from kinetree.expr.arctangent import atan2
+
+        return atan2(self, x)  # type: ignore[no-any-return]
+
     # -- comparisons: conditions, and plain truth values where both sides are known ------------------------------
 
     def _compare(self, other: object, known: Callable[[float, float], bool], *, strict: bool, swap: bool) -> Any:

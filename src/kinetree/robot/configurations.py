@@ -63,49 +63,6 @@ class Configurations:
         v, a = rng.normal(size=(2, *q.shape[:-1], self.model.nv))
         return q, v, a
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike) -> FloatArray:
-        """Return the configuration reached from q by the velocity dv held for a unit of time.
-
-        Parameters
-        ----------
-        q : (..., nq) array
-        dv : (..., nv) array
-            Velocity times duration, in the bodies' axes where a joint has several degrees of freedom.
-
-        Returns
-        -------
-        (..., nq) array
-            With unit quaternions.
-        """
-        return self._on_manifold("integrate", ("q", q, self.model.nq), ("dv", dv, self.model.nv), self.model.nq)
-
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> FloatArray:
-        """Return the velocity (..., nv) that leads from q0 to q1 in a unit of time: the inverse of `integrate`."""
-        return self._on_manifold("difference", ("q0", q0, self.model.nq), ("q1", q1, self.model.nq), self.model.nv)
-
-    def _on_manifold(
-        self, method: str, first: tuple[str, ArrayLike, int], second: tuple[str, ArrayLike, int], n_out: int
-    ) -> FloatArray:
-        a, b = (checked_array(self.model, *argument) for argument in (first, second))
-        try:
-            lead = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
-        except ValueError:
-            raise ArgumentError(f"{first[0]} {a.shape} and {second[0]} {b.shape} do not broadcast") from None
-        a, b = np.broadcast_to(a, (*lead, a.shape[-1])), np.broadcast_to(b, (*lead, b.shape[-1]))
-        out = np.empty((*lead, n_out))
-        a, b = np.atleast_2d(a), np.atleast_2d(b)  # arrays throughout: a number would raise where an array has NaN
-        view = out.reshape(a.shape[:-1] + (n_out,))
-        with np.errstate(all="ignore"):  # NaN is the answer there, whatever the caller's settings
-            for body in self._leading:
-                second_index = body.q_index if method == "difference" else body.v_index
-                into = body.q_index if n_out == self.model.nq and method == "integrate" else body.v_index
-                columns = getattr(body.joint, method)(
-                    [a[..., k] for k in body.q_index], [b[..., k] for k in second_index]
-                )
-                for k, column in zip(into, columns, strict=True):
-                    view[..., k] = column
-        return out
-
     @property
     def _leading(self) -> list[Body]:
         """The bodies whose joints have coordinates of their own: not the mimic joints."""

@@ -43,7 +43,7 @@ def overlap(a: Array, b: Array) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return np.shares_memory(a, b, max_work=1000)
+        return np.shares_memory(a, b, max_work=1000)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 

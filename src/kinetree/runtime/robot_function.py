@@ -46,7 +46,7 @@ def declare(model: Model, algorithm: Algorithm) -> Declaration:
         identity=lambda: identity(model),
         optional=tuple(algorithm.optional),
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
-        describe=lambda port: describe(model, port),
+        describe=lambda port: describe(model, port, {**algorithm.inputs, **algorithm.optional}[port.name]),
         reduce=lambda: (function_of, (model, algorithm.name)),
         inline=inline,
     )
@@ -100,12 +100,14 @@ def nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
     return [nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 
-def describe(model: Model, port: Port) -> str:
-    """Return what an input is made of, for error messages."""
-    if port.name == "f_ext":
+def describe(model: Model, port: Port, shape: tuple[int | str, ...]) -> str:
+    """Return what an input is made of, for error messages; `shape` is its declared one."""
+    if "nb" in shape:
         return f"one wrench (n, f) for each of the nb = {model.nb} moving bodies: {_listed(model.body_names)}"
-    symbol = "nq" if port.name == "q" else "nv"
-    return f"this robot has {symbol} = {port.size}: joints {_listed(model.joint_names)}"
+    for symbol in ("nq", "nv"):
+        if symbol in shape:
+            return f"this robot has {symbol} = {getattr(model, symbol)}: joints {_listed(model.joint_names)}"
+    return f"one state has shape {port.shape}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -99,8 +99,10 @@ def is_negligible(x: Scalar, scale: Scalar) -> bool:
     >>> is_negligible(1e-16, 1.0), is_negligible(1e-9, 1.0)
     (True, False)
     """
-    x, scale = getattr(x, "constant", x), getattr(scale, "constant", scale)
-    return isinstance(x, Real) and isinstance(scale, Real) and bool(abs(x) <= 1e-14 * abs(scale))
+    known, measure = getattr(x, "constant", x), getattr(scale, "constant", scale)
+    if not (isinstance(known, Real) and isinstance(measure, Real)):
+        return False
+    return abs(float(known)) <= 1e-14 * abs(float(measure))
 
 
 def select_less(x: Scalar, limit: float, below: Scalar, otherwise: Scalar) -> Scalar:
