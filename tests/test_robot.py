@@ -270,7 +270,7 @@ def test_integrate_and_difference_broadcast() -> None:
         (np.zeros(6), np.zeros(7), r"integrate: q has shape \(6,\), this robot has nq = 7: joints panda_joint1"),
         (np.zeros(7), np.zeros((7, 1)), r"integrate: dv has shape \(7, 1\)"),
         (0.0, np.zeros(7), "integrate: q "),
-        (np.zeros((2, 7)), np.zeros((3, 7)), r"integrate: .*\(2,\).*\(3,\)"),
+        (np.zeros((2, 7)), np.zeros((3, 7)), "integrate: .*do not broadcast"),
         (np.zeros(7) * 1j, np.zeros(7), "integrate: q .*complex"),
         (["0"] * 7, np.zeros(7), "integrate: q "),
         (None, np.zeros(7), "integrate: q "),

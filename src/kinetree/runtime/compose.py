@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -30,10 +30,13 @@ from kinetree.runtime.robot_function import describe
 from kinetree.runtime.run_time_inputs import RunTimeInput, changed
 from kinetree.runtime.with_inputs import with_inputs
 
-if TYPE_CHECKING:
-    from kinetree.robot import Robot
-
 Shapes = Mapping[str, int | Sequence[int]]
+
+
+class Robot(Protocol):
+    """What is needed of a `kinetree.Robot`, which stands above this module."""
+
+    model: Model
 
 
 def compile(
@@ -254,6 +257,5 @@ def _array(entries: Any, what: str) -> Any:
 
 
 def _describe(model: Model, port: Port) -> str:
-    if port.name.partition("_")[0] in _JOINT_SPACE or port.name == "f_ext":
-        return describe(model, port)
-    return f"one state has shape {port.shape}"
+    declared = ("nb", 6) if port.name == "f_ext" else (_JOINT_SPACE.get(port.name.partition("_")[0], 0),)
+    return describe(model, port, declared)
