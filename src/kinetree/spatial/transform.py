@@ -108,45 +108,21 @@ class Chain:
         self.last, self.first = last, first
 
     @property
-    def T(self) -> BackwardChain:
+    def T(self) -> Backward:
         """The way back, for forces and inertias."""
-        return BackwardChain(self)
+        return Backward(self.last, self.first)
 
     def __matmul__(self, m: Motion) -> Motion:
         return self.last @ (self.first @ m)
 
 
 class Backward:
-    """``X.T``: forces and inertias from frame B back to frame A."""
+    """``X.T``: forces and inertias from frame B back to frame A, through these transforms, the last one first."""
 
-    __slots__ = ("X",)
+    __slots__ = ("transforms",)
 
-    def __init__(self, X: Transform) -> None:
-        self.X = X
-
-    @overload
-    def __matmul__(self, b: Force) -> Force: ...
-    @overload
-    def __matmul__(self, b: Inertia) -> Inertia: ...
-    @overload
-    def __matmul__(self, b: ArticulatedInertia) -> ArticulatedInertia: ...
-    def __matmul__(self, b: Force | Inertia | ArticulatedInertia) -> Force | Inertia | ArticulatedInertia:
-        E, r = self.X.E, self.X.r
-        if isinstance(b, Force):
-            f = E.to_a(b.lin)
-            return Force(E.to_a(b.ang) + r.cross(f), f)
-        if isinstance(b, Inertia):
-            return _shifted(b.m, E.to_a(b.h), E.sym_to_a(b.I), r)
-        return _shifted_articulated(E.sym_to_a(b.M), E.mat_to_a(b.H), E.sym_to_a(b.I), r)
-
-
-class BackwardChain:
-    """``X.T`` of a `Chain`."""
-
-    __slots__ = ("X",)
-
-    def __init__(self, X: Chain) -> None:
-        self.X = X
+    def __init__(self, *transforms: Transform) -> None:
+        self.transforms = transforms
 
     @overload
     def __matmul__(self, b: Force) -> Force: ...
@@ -155,7 +131,20 @@ class BackwardChain:
     @overload
     def __matmul__(self, b: ArticulatedInertia) -> ArticulatedInertia: ...
     def __matmul__(self, b: Force | Inertia | ArticulatedInertia) -> Force | Inertia | ArticulatedInertia:
-        return self.X.first.T @ (self.X.last.T @ b)
+        for X in self.transforms:
+            b = _carried_back(X.E, X.r, b)
+        return b
+
+
+def _carried_back(
+    E: Rotation, r: Vec3, b: Force | Inertia | ArticulatedInertia
+) -> Force | Inertia | ArticulatedInertia:
+    if isinstance(b, Force):
+        f = E.to_a(b.lin)
+        return Force(E.to_a(b.ang) + r.cross(f), f)
+    if isinstance(b, Inertia):
+        return _shifted(b.m, E.to_a(b.h), E.sym_to_a(b.I), r)
+    return _shifted_articulated(E.sym_to_a(b.M), E.mat_to_a(b.H), E.sym_to_a(b.I), r)
 
 
 def _shifted(m: Scalar, h: Vec3, I: Sym3, r: Vec3) -> Inertia:
