@@ -295,6 +295,16 @@ def test_run_time_inputs_of_a_function_of_ones_own():
         assert type(type(robot.gravity_forces).__call__).__name__ == "builtin_function_or_method"
 
 
+def test_an_input_of_the_wrong_shape():
+    f = kt.compile(robot, "gravity_forces", inputs=[kt.gravity])
+    with pytest.raises(ArgumentError, match=r"gravity has shape \(2,\), one state has shape \(3,\)"):
+        f(Q, [0.0, 1.0])
+    with pytest.raises(ArgumentError, match=r"q has shape \(2,\), this robot has nq = 7"):
+        f([0.0, 1.0], [0.0, 1.0, 2.0])
+    with pytest.raises(ArgumentError, match=r"q_des has shape \(3,\), this robot has nq = 7.*panda_joint1"):
+        controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD)
+
+
 def test_what_does_not_move_has_no_payload():
     with pytest.raises(ArgumentError, match="'panda_link0' does not move"):
         kt.compile(robot, "inverse_dynamics", inputs=[kt.payload("panda_link0")])

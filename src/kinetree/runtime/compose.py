@@ -50,10 +50,11 @@ def compile(
     """Return a function as one compiled kernel: a function of your own, or one of the robot's with further inputs.
 
     A function of your own is called once, with arrays of traced scalars, and may do with them what a formula does:
-    arithmetic, ``@``, slices, `np.concatenate` and the like, `np.sqrt`, `np.sin`, `np.cos`, `np.tan`, `kinetree.where`,
-    `minimum`, `maximum`, `abs`, `solve`, and the robot's functions with their options. It may branch on plain Python
-    values but not on traced ones. Work that several of the robot's functions share is done once. The result is like the
-    robot's own functions: it takes one state or, with leading axes, many, float64 or float32, and ``out=``.
+    arithmetic, ``@``, slices, `np.concatenate` and the like, `np.sqrt`, `np.sin`, `np.cos`, `np.tan`, `np.arctan2`,
+    `kinetree.where`, `minimum`, `maximum`, `abs`, `solve`, and the robot's functions with their options. It may branch
+    on plain Python values but not on traced ones. Work that several of the robot's functions share is done once. The
+    result is like the robot's own functions: it takes one state or, with leading axes, many, float64 or float32, and
+    ``out=``.
 
     Parameters
     ----------
@@ -257,5 +258,6 @@ def _array(entries: Any, what: str) -> Any:
 
 
 def _describe(model: Model, port: Port) -> str:
-    declared = ("nb", 6) if port.name == "f_ext" else (_JOINT_SPACE.get(port.name.partition("_")[0], 0),)
-    return describe(model, port, declared)
+    first = port.name.partition("_")[0]
+    symbols: tuple[str, ...] = ("nb",) if port.name == "f_ext" else (_JOINT_SPACE.get(first, ""),)
+    return describe(model, port, symbols)

@@ -356,9 +356,9 @@ class Function:
     def _expose(self) -> None:
         """Let calls go to the glue, if there is any and they need not be seen."""
         if self._glued is not None and not _watched:
-            type(self).__call__ = self._glued
+            type(self).__call__ = self._glued  # type: ignore[method-assign]
         elif "__call__" in vars(type(self)):
-            del type(self).__call__  # type: ignore[method-assign]
+            del type(self).__call__
 
 
 _functions: weakref.WeakSet[Function] = weakref.WeakSet()

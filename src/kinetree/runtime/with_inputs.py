@@ -10,7 +10,7 @@ from kinetree.errors import ArgumentError
 from kinetree.expr import Port, Program, Tracer
 from kinetree.model import Model
 from kinetree.runtime import tracing
-from kinetree.runtime.declaration import Declaration
+from kinetree.runtime.declaration import Declaration, describe_shape
 from kinetree.runtime.function import Function
 from kinetree.runtime.robot_function import nested
 from kinetree.runtime.run_time_inputs import RunTimeInput, changed
@@ -41,6 +41,7 @@ def with_inputs(model: Model, function: Function, inputs: tuple[RunTimeInput, ..
         name=name or known.name,
         inputs=ports,
         trace=trace,
+        describe=lambda port: describe_shape(port) if port in extra else known.describe(port),
         identity=lambda: known.identity() + repr(inputs).encode() + known.name.encode(),
         reduce=lambda: (with_inputs, (model, function, inputs, name)),
         inline=inline,
