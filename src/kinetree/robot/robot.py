@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
+from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from kinetree.algorithms import ALGORITHMS
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.inverse_kinematics import inverse_kinematics
 from kinetree.model import JointLimits
 from kinetree.robot.configurations import FloatArray
 from kinetree.robot.variations import Variations
@@ -47,6 +48,17 @@ class JointInfo:
     damping: float
     friction: float
     armature: float
+
+
+class Later:
+    """A method that is imported when it is first asked for, so that `import kinetree` stays quick."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __get__(self, robot: Any, owner: Any = None) -> Any:
+        function = getattr(import_module(self.module), self.name)
+        return function if robot is None else MethodType(function, robot)
 
 
 class Robot(Variations):
@@ -121,7 +133,7 @@ class Robot(Variations):
             getattr(self, name).warmup(batch=batch, **options)
         return self
 
-    inverse_kinematics = inverse_kinematics
+    inverse_kinematics = Later("kinetree.inverse_kinematics", "inverse_kinematics")
 
     def compile(self, function: Any = None, **options: Any) -> Any:
         """Return your function as one compiled kernel, as `kinetree.compile` does; also as ``@robot.compile``."""
