@@ -24,10 +24,11 @@ from kinetree.model import Model
 from kinetree.runtime import tracing
 from kinetree.runtime.batch import forced_lanes
 from kinetree.runtime.declaration import Declaration
-from kinetree.runtime.function import Function, calls_seen
+from kinetree.runtime.function import Function
 from kinetree.runtime.results import is_field
 from kinetree.runtime.robot_function import describe
 from kinetree.runtime.run_time_inputs import RunTimeInput, changed
+from kinetree.runtime.watch import calls_seen
 from kinetree.runtime.with_inputs import with_inputs
 
 Shapes = Mapping[str, int | Sequence[int]]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
-import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.expr import Program
-from kinetree.runtime import arguments, batch, glue, kernels, tracing
+from kinetree.runtime import arguments, batch, glue, kernels, tracing, watch
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.declaration import Declaration, Variant
 
@@ -72,7 +70,7 @@ class Function:
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._bound: dict[tuple[Any, ...], Function] = {}
         self._glued: Any = None
-        _functions.add(self)
+        watch.add(self)
         self._singles: dict[Variant, kernels.Single] = {}
         self._batches: dict[Variant, batch.BatchKernel] = {}
 
@@ -351,37 +349,11 @@ class Function:
                 owner = kernels.hidden((made.kernel.keep, made.options))
                 target = glue.builtin(self.__name__, made.glue, target, owner)
         self._glued = None if target == self._general else staticmethod(target)
-        self._expose()
+        self.expose()
 
-    def _expose(self) -> None:
+    def expose(self) -> None:
         """Let calls go to the glue, if there is any and they need not be seen."""
-        if self._glued is not None and not _watched:
+        if self._glued is not None and not watch.watching:
             type(self).__call__ = self._glued  # type: ignore[method-assign]
         elif "__call__" in vars(type(self)):
             del type(self).__call__
-
-
-_functions: weakref.WeakSet[Function] = weakref.WeakSet()
-_watched: list[None] = []  # as many as there are traces that must see all calls
-
-
-@contextlib.contextmanager
-def calls_seen(wanted: bool = True) -> Iterator[None]:
-    """Let all calls of all functions take the general path.
-
-    Where a robot's numbers are arguments, its functions must be traced even if they are called with plain arrays.
-    """
-    if not wanted:
-        yield
-        return
-    with kernels.lock:
-        _watched.append(None)
-        for function in list(_functions):
-            function._expose()
-    try:
-        yield
-    finally:
-        with kernels.lock:
-            _watched.pop()
-            for function in list(_functions):
-                function._expose()

@@ -31,12 +31,18 @@ def symbols() -> dict[str, int]:
         "PyType_GenericAlloc",
         "Py_NewRef",
         "Py_DecRef",
+        "PyErr_Clear",
         "PyErr_NoMemory",
+        "PyLong_AsDouble",
     )
     addresses = {f"kinetree_{name}": _address(name) for name in python}
     return addresses | {
         "kinetree_ndarray": id(np.ndarray),
         "kinetree_tuple": id(tuple),
+        "kinetree_float": id(float),
+        "kinetree_int": id(int),
+        "kinetree_scalar_float32": id(np.float32),
+        "kinetree_scalar_float64": id(np.float64),
         "kinetree_out": id(_OUT),
         "kinetree_PyArray_New": numpy_api().array_new,
         "kinetree_PyArray_Scalar": numpy_api().array_scalar,

@@ -59,16 +59,13 @@ def emit(inputs: Sequence[Port], outputs: Sequence[Port], dtype: str, layout: La
         Where to read arrays and tuples.
     """
     n, m = len(inputs), len(outputs)
-    flags = CONTIGUOUS | ALIGNED
     labels = [*(f"input.{k}" for k in range(n)), "output"]
-    checks = (
-        text.INPUT.format(k=k, flags=flags, nd=len(port.shape), then=labels[k + 1]) for k, port in enumerate(inputs)
-    )
+    checks = (_input(k, port, labels[k + 1], dtype, layout) for k, port in enumerate(inputs))
     call = text.CALL.format(
         n=n,
         m=m,
         first=labels[0],
-        slots="\n".join(_slots(outputs)),
+        slots="\n".join([*_slots(outputs), *(f"  %number.slot.{k} = alloca double" for k in range(n))]),
         inputs="".join(checks),
         given=_given(inputs, outputs, np.dtype(dtype).itemsize, layout),
         make=_make(outputs, TYPE_NUMBER[dtype], layout),
@@ -88,6 +85,23 @@ def emit(inputs: Sequence[Port], outputs: Sequence[Port], dtype: str, layout: La
         call,
     ]
     return "\n".join(parts)
+
+
+def _input(k: int, port: Port, then: str, dtype: str, layout: Layout) -> str:
+    """Return the code that checks an argument and finds its data."""
+    flags = CONTIGUOUS | ALIGNED
+    if port.shape:
+        return text.INPUT.format(k=k, flags=flags, nd=len(port.shape), then=then)
+    double = dtype == "float64"
+    return text.NUMBER.format(
+        k=k,
+        flags=flags,
+        then=then,
+        dtype=dtype,
+        other=text.INT.format(k=k) if double else f"  br label %array.{k}",
+        from_int=f", [ %number.slot.{k}, %int.{k} ]" if double else "",
+        **{name: getattr(layout, name) for name in ("type", "value")},
+    )
 
 
 def _slots(outputs: Sequence[Port]) -> list[str]:

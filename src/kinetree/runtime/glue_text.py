@@ -45,6 +45,11 @@ DECLARATIONS = """
 @kinetree_tuple = external global i8
 @kinetree_out = external global i8
 @kinetree_descr_{dtype} = external global i8
+@kinetree_scalar_{dtype} = external global i8
+@kinetree_float = external global i8
+@kinetree_int = external global i8
+declare double @kinetree_PyLong_AsDouble(ptr)
+declare void @kinetree_PyErr_Clear()
 declare ptr @kinetree_PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 declare ptr @kinetree_PyArray_Scalar(ptr, ptr, ptr)
 declare ptr @kinetree_PyType_GenericAlloc(ptr, i64)
@@ -207,6 +212,46 @@ input.{k}:
   %in.{k}.ok = icmp ne ptr %in.{k}, null
   br i1 %in.{k}.ok, label %{then}, label %general
 """
+
+# A number: a float or a NumPy scalar is read where it is.
+NUMBER = """
+input.{k}:
+  %arg.{k}.p = getelementptr ptr, ptr %args, i64 {k}
+  %arg.{k} = load ptr, ptr %arg.{k}.p
+  %ins.{k} = getelementptr ptr, ptr %ins, i64 {k}
+  %type.{k}.p = getelementptr i8, ptr %arg.{k}, i64 {type}
+  %type.{k} = load ptr, ptr %type.{k}.p
+  %is.scalar.{k} = icmp eq ptr %type.{k}, @kinetree_scalar_{dtype}
+  br i1 %is.scalar.{k}, label %value.{k}, label %other.{k}
+other.{k}:
+{other}
+value.{k}:
+  %value.{k}.p = getelementptr i8, ptr %arg.{k}, i64 {value}
+  br label %number.{k}
+array.{k}:
+  %array.{k}.data = call ptr @kt_plain(ptr %arg.{k}, i32 {flags}, i32 0, ptr @kt_dims.in.{k})
+  br label %number.{k}
+number.{k}:
+  %in.{k} = phi ptr [ %value.{k}.p, %value.{k} ], [ %array.{k}.data, %array.{k} ]{from_int}
+  store ptr %in.{k}, ptr %ins.{k}
+  %in.{k}.ok = icmp ne ptr %in.{k}, null
+  br i1 %in.{k}.ok, label %{then}, label %general
+"""
+
+# An int of Python's is converted, where the arguments are float64.
+INT = """  %is.float.{k} = icmp eq ptr %type.{k}, @kinetree_float
+  br i1 %is.float.{k}, label %value.{k}, label %no.float.{k}
+no.float.{k}:
+  %is.int.{k} = icmp eq ptr %type.{k}, @kinetree_int
+  br i1 %is.int.{k}, label %int.{k}, label %array.{k}
+int.{k}:
+  %double.{k} = call double @kinetree_PyLong_AsDouble(ptr %arg.{k})
+  store double %double.{k}, ptr %number.slot.{k}
+  %suspect.{k} = fcmp oeq double %double.{k}, -1.0
+  br i1 %suspect.{k}, label %too.large.{k}, label %number.{k}
+too.large.{k}:
+  call void @kinetree_PyErr_Clear()
+  br label %general"""
 
 CALL = """
 define ptr @kt_call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {{

@@ -24,6 +24,7 @@ class Layout(NamedTuple):
     type: int  # PyObject.ob_type
     length: int  # PyVarObject.ob_size
     items: int  # PyTupleObject.ob_item
+    value: int  # PyFloatObject.ob_fval, and the value of a NumPy scalar
     data: int  # PyArrayObject.data, ...
     nd: int
     dims: int
@@ -63,6 +64,7 @@ def find() -> Layout | None:
         type=head - 8,
         length=head,
         items=tuple.__basicsize__,
+        value=head,
         data=head,
         nd=head + 8,
         dims=head + 16,
@@ -83,11 +85,14 @@ def _read(kind: Any, address: int) -> Any:
 
 
 def _holds(layout: Layout) -> bool:
-    """Return whether arrays and tuples of several kinds show what is expected at every offset."""
+    """Return whether arrays, tuples and numbers of several kinds show what is expected at every offset."""
     pair = ("first", "second")
     if _read(ctypes.c_ssize_t, id(pair) + layout.length) != 2:
         return False
     if [_read(ctypes.c_void_p, id(pair) + layout.items + 8 * k) for k in (0, 1)] != [id(x) for x in pair]:
+        return False
+    scalars = ((0.375, ctypes.c_double), (np.float64(0.375), ctypes.c_double), (np.float32(0.375), ctypes.c_float))
+    if any(_read(kind, id(scalar) + layout.value) != 0.375 for scalar, kind in scalars):
         return False
     frozen = np.zeros((2, 3))
     frozen.flags.writeable = False
