@@ -1,9 +1,31 @@
 """Scalar expressions: the operations, the graph, and the scalar that records."""
 
+from typing import TYPE_CHECKING, Any
+
 from kinetree.expr.graph import Graph, Node, Port, Program
-from kinetree.expr.interpret import interpret
-from kinetree.expr.listing import listing
-from kinetree.expr.ops import OPS, Op
-from kinetree.expr.scalar import Expr, Tracer
+
+if TYPE_CHECKING:
+    from kinetree.expr.interpret import interpret
+    from kinetree.expr.listing import listing
+    from kinetree.expr.ops import OPS, Op
+    from kinetree.expr.scalar import Expr, Tracer
 
 __all__ = ["OPS", "Expr", "Graph", "Node", "Op", "Port", "Program", "Tracer", "interpret", "listing"]
+
+_LATER = {
+    "OPS": "ops",
+    "Op": "ops",
+    "Expr": "scalar",
+    "Tracer": "scalar",
+    "interpret": "interpret",
+    "listing": "listing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return what tracing needs, imported only now: calling cached code does not need it."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -9,8 +9,7 @@ from kinetree.expr.scalar import Condition
 
 # Minimax coefficients of (x − atan x) / x³ in x² for |x| ≤ 7/16, as in fdlibm's s_atan.c
 _ATAN = (
-    3.33333333333329318027e-01, -1.99999999998764832476e-01, 1.42857142725034663711e-01,
-    -1.11111104054623557880e-01,
+    3.33333333333329318027e-01, -1.99999999998764832476e-01, 1.42857142725034663711e-01, -1.11111104054623557880e-01,
     9.09088713343650656196e-02, -7.69187620504482999495e-02, 6.66107313738753120669e-02, -5.83357013379057348645e-02,
     4.97687799461593236017e-02, -3.65315727442169155270e-02, 1.62858201153657823623e-02,
 )  # fmt: skip
@@ -25,7 +24,9 @@ def choice(condition: Any, a: Any, b: Any) -> Any:
 
 
 def atan2(y: Any, x: Any) -> Any:
-    """Return the angle of the point (x, y) in (−π, π], to 3 ulp; 0 at the origin, NaN where x or y is NaN or both are infinite.
+    """Return the angle of the point (x, y) in (−π, π], to 3 ulp.
+
+    It is 0 at the origin, and NaN where x or y is NaN or both are infinite.
 
     The smaller coordinate over the larger is within the first 45°. Above 22.5° it is turned back by 45°, so that a
     polynomial serves; the larger coordinate, and then the signs, tell where the point really is.

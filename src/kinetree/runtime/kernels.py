@@ -74,7 +74,7 @@ def _register_symbols() -> None:
 
 def single(declaration: Declaration, variant: Variant, program: Callable[[], Program]) -> Single:
     """Return the single-state kernel of a variant; `program` is called only where the cache does not have it."""
-    from kinetree.backends.llvm import Target, compile_single, load
+    from kinetree.backends.llvm import Target, load
 
     target = Target.host()
     where = layout.find()
@@ -85,6 +85,8 @@ def single(declaration: Declaration, variant: Variant, program: Callable[[], Pro
     _register_symbols()
 
     def compiled() -> Code:
+        from kinetree.backends.llvm import compile_single
+
         return compile_single(program(), dtype=variant.dtype, target=target, extra_ir=extra)
 
     code = _code(declaration, variant, target, ("single", extra), compiled)
@@ -105,12 +107,14 @@ def batched(
     declaration: Declaration, variant: Variant, lanes: int | None, program: Callable[[], Program]
 ) -> batch.BatchKernel:
     """Return the batch kernel of a variant; `lanes` is the host's preferred count if None."""
-    from kinetree.backends.llvm import Target, compile_batch, load
+    from kinetree.backends.llvm import Target, load
 
     target = Target.host()
     width = target.lanes(variant.dtype) if lanes is None else lanes
 
     def compiled() -> Code:
+        from kinetree.backends.llvm import compile_batch
+
         return compile_batch(program(), dtype=variant.dtype, target=target, lanes=width)
 
     code = _code(declaration, variant, target, ("batch", str(width)), compiled)

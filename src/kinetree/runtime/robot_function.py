@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.algorithms.declaration import Joints, OneFrame
 from kinetree.algorithms.declaration import Option as DeclaredOption
-from kinetree.expr import Expr, Port, Program, Tracer
+from kinetree.expr import Port, Program
 from kinetree.expr.digest import digest
 from kinetree.model import Body, Model
 from kinetree.model.regroup import regrouped
@@ -17,6 +17,9 @@ from kinetree.runtime import tracing
 from kinetree.runtime.declaration import Declaration
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names, OneName, Option
+
+if TYPE_CHECKING:
+    from kinetree.expr import Expr
 
 
 def robot_function(model: Model, algorithm: Algorithm) -> Function:
@@ -75,6 +78,8 @@ def function_of(model: Model, name: str) -> Function:
 
 def traced(model: Model, algorithm: Algorithm, optional: Sequence[str], options: Mapping[str, Any]) -> Program:
     """Return the program of an algorithm for a model, with these optional inputs and options."""
+    from kinetree.expr import Tracer
+
     tracer = Tracer()
     shapes = {**algorithm.inputs, **{name: algorithm.optional[name] for name in optional}}
     arguments = {}
@@ -122,6 +127,8 @@ def identity(model: Model) -> bytes:
 
 def _behaviour(body: Body) -> bytes:
     """Return what a joint does that is not ours: its functions as they are traced, wherever their code comes from."""
+    from kinetree.expr import Tracer
+
     joint, tracer = body.joint, Tracer()
     q, v = tracer.input(Port("q", (joint.nq,))), tracer.input(Port("v", (joint.nv,)))
     state = joint.jcalc(q, v)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.expr.arrays import is_traced, traced_array
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 from kinetree.runtime.arguments import Array, Call
@@ -56,11 +55,15 @@ def is_inlined(call: Call) -> bool:
     """Return whether this call is a part of the function that is being traced, rather than one to be evaluated now."""
     if not _local.changes:
         return False
+    from kinetree.expr.arrays import is_traced
+
     return bool(_local.changes[-1]) or any(is_traced(value) for value in call.values)
 
 
 def inlined(declaration: Declaration, call: Call) -> Any:
     """Return the results of a call on traced values, one state."""
+    from kinetree.expr.arrays import traced_array
+
     name = declaration.name
     if declaration.inline is None:
         raise TypeError(f"{name} cannot be part of a compiled function")
