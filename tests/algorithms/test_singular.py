@@ -42,7 +42,8 @@ def test_the_joint_is_named(case: str, change: object) -> None:
     model = change(SINGULAR[case])
     q = [float(x) for body in model.bodies for x in body.joint.neutral()]
     zero = [0.0] * model.nv
-    with pytest.raises(ModelError, match="joint 'wrist' meets no inertia that other joints leave it: the mass matrix is singular; give the links"):
+    message = "joint 'wrist' meets no inertia that other joints leave it: the mass matrix is singular; give the links"
+    with pytest.raises(ModelError, match=message):
         aba(model, q, zero, zero)
     assert np.isfinite(rnea(model, q, zero, zero)).all()
     assert np.linalg.matrix_rank(crba(model, q)) < model.nv

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree.expr import Port, Tracer
-from kinetree.expr.interpret import interpret
+from kinetree.expr.interpreter import interpret
 
 
 def program():  # type: ignore[no-untyped-def]

@@ -10,7 +10,7 @@ from helpers.dense import assert_close
 from helpers.trees import random_tree
 from kinetree.algorithms import crba, forward_kinematics, rnea
 from kinetree.joints import Prismatic, Revolute
-from kinetree.model import Model, changes
+from kinetree.model import Model
 from kinetree.spatial import Inertia, Transform
 
 

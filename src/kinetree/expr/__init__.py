@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from kinetree.expr.graph import Graph, Node, Port, Program
 
 if TYPE_CHECKING:
-    from kinetree.expr.interpret import interpret
-    from kinetree.expr.listing import listing
+    from kinetree.expr.interpreter import interpret
     from kinetree.expr.ops import OPS, Op
     from kinetree.expr.scalar import Expr, Tracer
+    from kinetree.expr.show import listing
 
 __all__ = ["OPS", "Expr", "Graph", "Node", "Op", "Port", "Program", "Tracer", "interpret", "listing"]
 
@@ -17,8 +17,8 @@ _LATER = {
     "Op": "ops",
     "Expr": "scalar",
     "Tracer": "scalar",
-    "interpret": "interpret",
-    "listing": "listing",
+    "interpret": "interpreter",
+    "listing": "show",
 }
 
 

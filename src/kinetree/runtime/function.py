@@ -147,7 +147,7 @@ class Function:
         **options
             As in the call.
         """
-        from kinetree.expr.listing import listing
+        from kinetree.expr.show import listing
 
         return listing(self.bind(**options)._program(self.bind(**options)._default))
 
