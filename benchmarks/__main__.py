@@ -8,14 +8,16 @@ import os
 from datetime import date
 from pathlib import Path
 
-from benchmarks import batch, compiling, single, startup, threads
+from benchmarks import batch, compiling, first_use, hybrid, single, startup, threads
 from benchmarks.machine import commit, machine
 
 SECTIONS = {
     "single": single.run,
     "batch": batch.run,
+    "hybrid": hybrid.run,
     "threads": threads.run,
     "startup": startup.run,
+    "first_use": first_use.run,
     "compiling": compiling.run,
 }
 

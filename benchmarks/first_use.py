@@ -1,0 +1,45 @@
+"""The first call of every function after import, with an empty cache: tracing, passes, LLVM, loading."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from benchmarks.machine import Section
+from benchmarks.robots import Case, cases
+from benchmarks.timing import Timing
+from kinetree.algorithms import ALGORITHMS
+from kinetree.algorithms.declaration import OneFrame
+from kinetree.model import Model
+from kinetree.robot import Robot
+
+
+def _options(case: Case, name: str) -> dict[str, str]:
+    frames = iter((case.frame, case.robot.frame_names[1]))
+    return {key: next(frames) for key, kind in ALGORITHMS[name].options.items() if isinstance(kind, OneFrame)}
+
+
+def _seconds(model: Model, name: str, options: dict[str, str]) -> float:
+    start = time.perf_counter()
+    getattr(Robot(model), name).warmup(batch=False, **options)
+    return time.perf_counter() - start
+
+
+def run(rounds: int) -> Section:
+    section = Section("First use of each function", "Milliseconds to compile for one state, nothing cached.")
+    before = os.environ.get("KINETREE_CACHE_DIR")
+    os.environ["KINETREE_CACHE_DIR"] = "off"
+    try:
+        for case in cases():
+            Robot(case.robot.model).gravity_forces.warmup()  # imports the compiler
+            for name in ALGORITHMS:
+                options = _options(case, name)
+                times = tuple(_seconds(case.robot.model, name, options) for _ in range(min(rounds, 3)))
+                labels = {"robot": case.name, "function": name}
+                section.compare(labels, "first use", {"first use": Timing(times)}, 1, "ms")
+    finally:
+        if before is None:
+            del os.environ["KINETREE_CACHE_DIR"]
+        else:
+            os.environ["KINETREE_CACHE_DIR"] = before
+    return section
