@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from helpers.dense import assert_close
 from kinetree.algorithms import aba, bias_forces, crba, forward_kinematics, gravity_forces, rnea
-from kinetree.joints import FreeFlyer, Joint, Prismatic, Revolute
+from kinetree.joints import FreeFlyer, Joint, Prismatic, Revolute, RollPitchYaw, Spherical
 from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia, Scalar, Transform
 
@@ -61,6 +61,30 @@ def test_cart_pole(theta: float) -> None:
     assert_close(bias_forces(model, q, v), h, ulps=16, scale=m * g * l)
     assert_close(rnea(model, q, v, a), mass @ a + h, ulps=16, scale=m * g * l)
     assert_close(aba(model, q, v, [1.0, 0.2]), np.linalg.solve(mass, [1.0, 0.2] - h), ulps=100)
+
+
+@pytest.mark.parametrize("joint", [Spherical(), RollPitchYaw()], ids=["quaternion", "roll-pitch-yaw"])
+@pytest.mark.parametrize(("theta", "precession"), [(0.6, 2.0), (1.2, -0.7), (2.0, 5.0)])
+def test_symmetric_top(joint: Joint, theta: float, precession: float) -> None:
+    """Steady precession: I₃ ω₃ Ω − I₁ Ω² cos θ = m g l, about the fixed point; then θ stays and no moment is needed."""
+    m, l, I1, I3, g = 1.5, 0.3, 0.2, 0.05, 9.81
+    top = Inertia.from_com(m, (0, 0, l), np.diag([I1 - m * l * l, I1 - m * l * l, I3]).tolist())
+    model = chain((joint, (0.1, 0.2, 0.3), top), gravity=(0, 0, -g))
+    c, s = math.cos(theta), math.sin(theta)
+    w3 = (m * g * l + I1 * precession**2 * c) / (I3 * precession)
+    spin = w3 - precession * c
+    w, dw = [0.0, precession * s, w3], [precession * spin * s, 0.0, 0.0]  # in the body's axes, tilted about x
+    if isinstance(joint, Spherical):
+        q, v, a = [math.sin(theta / 2), 0.0, 0.0, math.cos(theta / 2)], w, dw
+    else:  # at pitch and yaw zero the columns of S are x, (0, c, −s) and (0, s, c)
+        q = [theta, 0.0, 0.0]
+        E = np.array([[1, 0, 0], [0, c, s], [0, -s, c]])
+        v = np.linalg.solve(E, w).tolist()
+        bias = np.array(list(joint.jcalc(q, v).cJ))[:3]
+        a = np.linalg.solve(E, dw - bias).tolist()
+    size = I3 * max(map(abs, v)) ** 2  # what cancels in the sum
+    assert_close(rnea(model, q, v, a), [0.0, 0.0, 0.0], ulps=32, scale=size)
+    assert_close(aba(model, q, v, [0.0] * 3), a, ulps=200, scale=size / I3)
 
 
 @pytest.mark.parametrize("seed", range(3))
