@@ -11,8 +11,9 @@ import pytest
 
 import kinetree as kt
 from helpers.dense import assert_close
-from kinetree.joints import Joint, Revolute
+from kinetree.joints import Joint, JointState, Revolute
 from kinetree.runtime.robot_function import identity
+from kinetree.spatial import Force, Motion, Transform
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +83,53 @@ def test_the_cache_knows_a_joint_by_what_it_does_wherever_its_code_is() -> None:
     Geared.ratio = 1.7
     assert identity(model) != before
     assert math.isfinite(float(kt.Robot(model).gravity_forces([0.1, 0.2])[0]))
+
+
+def test_the_cache_knows_the_difference_of_a_joint_and_a_joint_that_mimics() -> None:
+    class Counted(Revolute):
+        turns = 1.0
+
+        def difference(self, q0, q1):  # type: ignore[no-untyped-def]
+            return [(q1[0] - q0[0]) * self.turns]
+
+        def jcalc(self, q, v):  # type: ignore[no-untyped-def]
+            return Revolute.jcalc(self, [q[0] * self.turns], [v[0] * self.turns])
+
+    @dataclass(frozen=True)
+    class OnlyDifference(Revolute):
+        turns = 1.0
+        difference = Counted.difference
+
+    @dataclass(frozen=True)
+    class Mine(Counted):
+        pass
+
+    b = kt.ModelBuilder()
+    for name in ("base", "one", "two"):
+        b.add_link(name, kt.Inertia.from_com(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
+    b.add_joint("leader", parent="base", child="one", joint=Revolute())
+    b.add_joint("follower", parent="one", child="two", joint=Mine(), mimic=("leader", 0.5, 0.0))
+    differing, mimicking = robot(OnlyDifference()).model, b.build()
+    before = identity(differing), identity(mimicking)
+    OnlyDifference.turns = Counted.turns = 2.0
+    assert identity(differing) != before[0]
+    assert identity(mimicking) != before[1]
+
+
+def test_powers_have_rates_too() -> None:
+    @dataclass(frozen=True)
+    class Cubic(Joint):
+        nq, nv = 1, 1
+
+        def jcalc(self, q, v):  # type: ignore[no-untyped-def]
+            S = Motion.of((0.0, 0.0, 0.0, 3.0 * q[0] ** 2, 0.0, 0.0))
+            bias = Motion.of((0.0, 0.0, 0.0, 6.0 * q[0], 0.0, 0.0)) * (v[0] * v[0])
+            return JointState(Transform.translation((q[0] ** 3, 0.0, 0.0)), (S,), S * v[0], bias)
+
+        def constraint_subspace(self, q):  # type: ignore[no-untyped-def]
+            return tuple(Force.of(float(j == k) for j in range(6)) for k in (0, 1, 2, 4, 5))
+
+    r = robot(Cubic())
+    q, v, _ = r.random_state(0)
+    assert_close(r.jacobian_rate(q, v, frame="arm") @ v, r.jacobian_bias(q, v, frame="arm"), ulps=100)
+    assert_close(r.coriolis_matrix(q, v) @ v, r.bias_forces(q, v) - r.gravity_forces(q), ulps=100)

@@ -10,7 +10,7 @@ from helpers.dense import assert_close
 from helpers.trees import random_tree
 from kinetree.algorithms import crba, forward_kinematics, rnea
 from kinetree.joints import Prismatic, Revolute
-from kinetree.model import Model
+from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia, Transform
 
 
@@ -109,6 +109,25 @@ def test_names_must_differ() -> None:
         panda.attach(Inertia.zero(), "panda_hnd")
     with pytest.raises(kt.ArgumentError, match="attach takes a Robot or an Inertia; str was given"):
         panda.attach("hand", "panda_hand")
+
+
+def test_names_of_followers_must_differ_too() -> None:
+    def gripper(leader: str, follower: str) -> kt.Robot:
+        b = ModelBuilder()
+        for name in ("palm", "left", "right"):
+            b.add_link(leader + name, Inertia.from_com(1.0, [0, 0, 0.1], np.eye(3)))
+        b.add_joint(leader, parent=leader + "palm", child=leader + "left", joint=Revolute())
+        b.add_joint(follower, parent=leader + "palm", child=leader + "right", joint=Revolute(), mimic=(leader, 1, 0))
+        return kt.Robot(b.build())
+
+    for follower in ("f", "b"):
+        with pytest.raises(kt.ModelError, match=f"both robots have a joint named '{follower}'"):
+            gripper("a", follower).attach(gripper("b", "f"), "apalm")
+
+
+def test_a_floating_robot_is_not_attached() -> None:
+    with pytest.raises(kt.ModelError, match="'go2' has a floating base"):
+        kt.load("panda").attach(kt.load("go2"), "panda_hand", prefix="dog_")
 
 
 def test_a_payload_is_a_link_fixed_to_the_frame() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ArgumentError, ModelError
+from kinetree.joints import Revolute
 from kinetree.model.regroup import regrouped
 from kinetree.runtime import Function, layout
 
@@ -317,3 +318,50 @@ def test_what_is_known_is_regrouped_before_what_is_not_is_added():
     loaded = sum(kt.compile(robot, "gravity_forces", inputs=[kt.payload("panda_link7")]).op_count.values())
     assert loaded < plain + 80
     assert regrouped(robot.model).bodies[3].inertia.m == 0.0
+
+
+def on_a_stick(length: float) -> kt.Robot:
+    b = kt.ModelBuilder("stick")
+    b.add_link("base")
+    b.add_link("stick", kt.Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
+    b.add_joint("hinge", parent="base", child="stick", joint=Revolute((0, 1, 0)))
+    b.add_frame("end", link="stick", placement=[[1, 0, 0, length], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    return kt.Robot(b.build())
+
+
+def test_inputs_on_a_compiled_function_know_the_robot(own_cache):
+    """Without the inputs these two are the same program; with them they are not."""
+    for length in (1.0, 2.0):
+        robot = on_a_stick(length)
+        compiled = kt.compile(robot, lambda q: robot.gravity_forces(q), name="held")  # noqa: B023  # used at once
+        loaded = kt.compile(robot, compiled, inputs=[kt.payload("end", name="load")])
+        assert loaded([0.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-9.81 * (0.1 + length), rel=1e-14)
+
+
+def test_inputs_may_be_given_in_two_steps():
+    robot = on_a_stick(1.0)
+    for f in ("gravity_forces", lambda q: robot.gravity_forces(q)):
+        both = kt.compile(robot, kt.compile(robot, f, inputs=[kt.gravity]), inputs=[kt.payload("end", name="load")])
+        assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
+
+
+def test_inputs_count_in_a_compiled_function_with_inputs_of_its_own():
+    robot = on_a_stick(1.0)
+    for f in ("gravity_forces", lambda q: robot.gravity_forces(q)):
+        under = kt.compile(robot, f, inputs=[kt.gravity])
+        load = kt.payload("end", name="load")
+        both = kt.compile(robot, lambda q, g: under(q, g), shapes={"g": 3}, inputs=[load])  # noqa: B023  # used at once
+        assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
+
+
+def test_inputs_must_be_of_the_robot_whose_function_it_is():
+    one, other = on_a_stick(1.0), on_a_stick(2.0)
+    with pytest.raises(ArgumentError, match="gravity_forces is not a function of 'stick'"):
+        kt.compile(one, other.gravity_forces, inputs=[kt.gravity])([0.0], [0.0, 0.0, -1.0])
+    with pytest.raises(ArgumentError, match="mine was compiled for another robot"):
+        kt.compile(one, kt.compile(other, lambda q: q, name="mine"), inputs=[kt.gravity])
+
+
+def test_the_inertia_of_a_body_is_given_once():
+    with pytest.raises(ArgumentError, match="inertia_stick and inertia_end are the inertia of one body"):
+        kt.compile(on_a_stick(1.0), "gravity_forces", inputs=[kt.inertia("stick"), kt.inertia("end")])

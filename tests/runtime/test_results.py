@@ -187,3 +187,10 @@ def test_a_function_of_nothing():
         c, d = f()
         assert c.tolist() == [1.0, 2.0]
         assert d == 3.0
+
+
+def test_a_function_without_a_proper_name_has_results_too():
+    for name in ("<lambda>", "", "class", "2nd"):
+        result = result_type(name, ("x", "y"))(x=1, y=2)
+        assert result == (1, 2)
+        assert pickle.loads(pickle.dumps(result)).y == 2

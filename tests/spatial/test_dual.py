@@ -29,6 +29,11 @@ RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "+x": (lambda x: +x, lambda x: 1.0),
     "sin": (sin, cos),
     "cos": (cos, lambda x: -sin(x)),
+    "x ** 3": (lambda x: x**3, lambda x: 3.0 * x * x),
+    "x ** -2": (lambda x: x**-2, lambda x: -2.0 / (x * x * x)),
+    "x ** 1": (lambda x: x**1, lambda x: 1.0),
+    "x ** 0.5": (lambda x: x**0.5, lambda x: 0.5 / sqrt(x)),
+    "x ** 0": (lambda x: x**0, lambda x: 0.0 * x),
     "sqrt": (sqrt, lambda x: 0.5 / sqrt(x)),
 }
 

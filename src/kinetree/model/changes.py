@@ -81,6 +81,8 @@ def with_attached(model: Model, other: Model, frame: str, placement: Transform, 
     The other's joints come after the model's own in q and v. Its names get the prefix.
     """
     at = model.frame(frame)
+    if other.frame(other.root).body != WORLD:
+        raise ModelError(f"{other.name!r} has a floating base: only a robot of a fixed base can be attached to a frame")
     to_root = placement @ at.X
     own_base = other.frame(other.root).X
     to_world_of_other = own_base.inverse() @ to_root
@@ -104,7 +106,7 @@ def with_attached(model: Model, other: Model, frame: str, placement: Transform, 
         else Frame(prefix + f.name, f.body + nb, f.X)
         for f in other.frames
     )
-    _check_new("joint", model.joint_names, [prefix + body.joint_name for body in other.bodies])
+    _check_new("joint", [body.joint_name for body in model.bodies], [prefix + body.joint_name for body in other.bodies])
     _check_new("frame", model.frame_names, [f.name for f in frames])
     carrier = replace(
         model,

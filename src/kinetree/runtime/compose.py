@@ -27,7 +27,7 @@ from kinetree.runtime.declaration import Declaration
 from kinetree.runtime.function import Function
 from kinetree.runtime.results import is_field
 from kinetree.runtime.robot_function import describe
-from kinetree.runtime.run_time_inputs import RunTimeInput, changed
+from kinetree.runtime.run_time_inputs import RunTimeInput
 from kinetree.runtime.watch import calls_seen
 from kinetree.runtime.with_inputs import with_inputs
 
@@ -108,15 +108,28 @@ def compile(
         if not isinstance(given, RunTimeInput):
             raise ArgumentError(f"inputs takes kt.gravity, kt.inertia(link) and kt.payload(frame), not {given!r}")
         given.check(robot.model)
+    _check_bodies(robot.model, inputs)
     if isinstance(function, str):
         if function not in ALGORITHMS:
             raise ArgumentError(unknown_name("function", function, ALGORITHMS))
         function = getattr(robot, function)
+    if isinstance(function, Composed):
+        return function.composed_again(robot, inputs, name)
     if isinstance(function, Function):
         return with_inputs(robot.model, function, inputs, name)
     if not callable(function):
         raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
     return Composed(robot, function, dict(shapes or {}), inputs, name or str(getattr(function, "__name__", "function")))
+
+
+def _check_bodies(model: Model, inputs: Sequence[RunTimeInput]) -> None:
+    """Raise where two inputs would each be all inertia of one body."""
+    replaced: dict[int, str] = {}
+    for given in inputs:
+        if given.kind == "inertia":
+            first = replaced.setdefault(model.frame(given.frame).body, given.name)
+            if first != given.name:
+                raise ArgumentError(f"{first} and {given.name} are the inertia of one body: give it once")
 
 
 class Composed(Function):
@@ -139,6 +152,13 @@ class Composed(Function):
         self.__module__ = getattr(function, "__module__", __name__)
         self._made_of = robot, function, dict(shapes), inputs, name
 
+    def composed_again(self, robot: Robot, inputs: tuple[RunTimeInput, ...], name: str | None) -> Composed:
+        """Return this function with further inputs, traced anew: what it is made of depends on them."""
+        own, function, shapes, had, own_name = self._made_of
+        if own.model != robot.model:
+            raise ArgumentError(f"{own_name} was compiled for another robot: compile it for that one")
+        return Composed(own, function, shapes, (*had, *inputs), name or own_name)
+
     def __reduce__(self) -> Any:
         """Return where it is defined, or if it is not found there how to make it again."""
         path = getattr(self.__wrapped__, "__qualname__", "")
@@ -157,8 +177,7 @@ def declare(
 
     def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
         values = {i: list(tracing.flat(arguments[i.name])) for i in inputs}
-        change = functools.lru_cache(lambda joint_space: changed(model, values, joint_space))
-        with tracing.tracing({model.digest: change} if inputs else {}), calls_seen(bool(inputs)):
+        with tracing.tracing({model.digest: values} if inputs else {}), calls_seen(bool(inputs)):
             return _outputs(function(**{port.name: arguments[port.name] for port in own}), name)
 
     def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:

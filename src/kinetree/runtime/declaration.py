@@ -89,7 +89,7 @@ class Declaration:
         names = [port.name for port in self.inputs]
         everything = [*names, *(option.name for option in self.options), "out"]
         if len(set(everything)) != len(everything):
-            raise ValueError(f"{self.name}: these arguments do not have different names: {everything}")
+            raise ArgumentError(f"{self.name}: these arguments do not have different names: {everything}")
         if tuple(names[len(names) - len(self.optional) :]) != self.optional:
             raise ValueError(f"{self.name}: the optional inputs {self.optional} are not the last of {names}")
         if not self.outputs:

@@ -20,7 +20,8 @@ def result_type(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
     >>> result_type("hybrid_dynamics", ("a", "tau"))(a=1.0, tau=2.0)
     HybridDynamics(a=1.0, tau=2.0)
     """
-    title = "".join(part[:1].upper() + part[1:] for part in function.split("_")) or "Result"
+    title = "".join(part[:1].upper() + part[1:] for part in function.split("_"))
+    title = title if is_field(title) else "Result"  # a lambda has no name to make a type's of
     base: Any = namedtuple(title, names)  # type: ignore[misc]
     members = {
         "__slots__": (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
@@ -11,6 +12,7 @@ from kinetree.algorithms.declaration import Joints, OneFrame
 from kinetree.algorithms.declaration import Option as DeclaredOption
 from kinetree.expr import Port, Program
 from kinetree.expr.digest import digest
+from kinetree.joints import Joint
 from kinetree.model import Body, Model
 from kinetree.model.regroup import regrouped
 from kinetree.runtime import tracing
@@ -121,8 +123,15 @@ def _listed(names: Sequence[str]) -> str:
 
 def identity(model: Model) -> bytes:
     """Return what the programs of a model depend on beside kinetree's source: its numbers, and foreign joints."""
-    foreign = [body for body in model.bodies if not type(body.joint).__module__.startswith("kinetree.")]
+    foreign = [body for body in model.bodies if _is_foreign(body.joint)]
     return model.digest.encode() + b"".join(map(_behaviour, foreign))
+
+
+def _is_foreign(joint: Joint) -> bool:
+    """Return whether a joint's type is not ours, or that of a joint inside it: a mimic joint holds another one."""
+    inside = (getattr(joint, field.name) for field in fields(joint))  # type: ignore[arg-type]  # all are dataclasses
+    theirs = (_is_foreign(value) for value in inside if isinstance(value, Joint))
+    return not type(joint).__module__.startswith("kinetree.") or any(theirs)
 
 
 def _behaviour(body: Body) -> bytes:
@@ -134,4 +143,5 @@ def _behaviour(body: Body) -> bytes:
     state = joint.jcalc(q, v)
     entries = [*(x for row in state.X.placement for x in row), *(x for m in (*state.S, state.vJ, state.cJ) for x in m)]
     entries += [*joint.inertia_for_parent(body.inertia), *joint.integrate(q, v)]
+    entries += joint.difference(q, tracer.input(Port("q1", (joint.nq,))))
     return digest(tracer.program({"all": ((len(entries),), entries)}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,40 +14,51 @@ from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 from kinetree.runtime.arguments import Array, Call
 from kinetree.runtime.declaration import Declaration
+from kinetree.runtime.run_time_inputs import RunTimeInput, changed
 
-Change = Callable[[bool], Model]
+Values = Mapping[RunTimeInput, Sequence[Any]]
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.changes: list[dict[str, Change]] = []
+        self.changes: list[Changes] = []
+
+
+class Changes(dict[str, Values]):
+    """By the digest of a model, what numbers of it are arguments; and which models were asked for."""
+
+    def __init__(self, values: Mapping[str, Values]) -> None:
+        super().__init__(values)
+        self.asked: set[str] = set()
 
 
 _local = _Local()
 
 
 @contextlib.contextmanager
-def tracing(changes: dict[str, Change] | None = None) -> Iterator[None]:
+def tracing(changes: Mapping[str, Values]) -> Iterator[Changes]:
     """Trace in this context.
 
     Parameters
     ----------
     changes : dict
-        By the digest of a model, what is traced in its place: ``change(joint_space) -> Model``.
+        By the digest of a model, the run-time inputs that change it. Those of the contexts around this one count too.
     """
     outer = _local.changes[-1] if _local.changes else {}
-    _local.changes.append({**outer, **(changes or {})})
+    here = Changes({**outer, **{digest: {**outer.get(digest, {}), **new} for digest, new in changes.items()}})
+    _local.changes.append(here)
     try:
-        yield
+        yield here
     finally:
         _local.changes.pop()
 
 
 def model_for(model: Model, joint_space: bool) -> Model:
     """Return the model that a page is to be traced from."""
-    change = _local.changes[-1].get(model.digest) if _local.changes else None
-    if change is not None:
-        return change(joint_space)
+    if _local.changes:
+        _local.changes[-1].asked.add(model.digest)
+        if model.digest in _local.changes[-1]:
+            return changed(model, _local.changes[-1][model.digest], joint_space)
     return regrouped(model) if joint_space else model
 
 

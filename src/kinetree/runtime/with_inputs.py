@@ -13,7 +13,7 @@ from kinetree.runtime import tracing
 from kinetree.runtime.declaration import Declaration, describe_shape
 from kinetree.runtime.function import Function
 from kinetree.runtime.robot_function import nested
-from kinetree.runtime.run_time_inputs import RunTimeInput, changed
+from kinetree.runtime.run_time_inputs import RunTimeInput
 
 
 def with_inputs(model: Model, function: Function, inputs: tuple[RunTimeInput, ...], name: str | None) -> Function:
@@ -21,14 +21,22 @@ def with_inputs(model: Model, function: Function, inputs: tuple[RunTimeInput, ..
     known = function.declaration
     if known.inline is None:
         raise ArgumentError(f"{known.name} cannot have further inputs")
+    made_by, parts = known.reduce() if known.reduce else (None, ())
+    if made_by is with_inputs:  # inputs on inputs: all of them at once
+        _, inner, had, had_name = parts
+        again: Function = with_inputs(model, inner, (*had, *inputs), name or had_name)
+        return again
     extra = tuple(Port(i.name, i.shape) for i in inputs)
     ports = (*known.required, *extra, *known.inputs[len(known.required) :])
 
     def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         values = {i: arguments[i.name] for i in inputs}
         own = {key: entries for key, entries in arguments.items() if key not in {i.name for i in inputs}}
-        with tracing.tracing({model.digest: lambda joint_space: changed(model, values, joint_space)}):
-            return known.inline(own, options)  # type: ignore[misc]
+        with tracing.tracing({model.digest: values}) as changes:
+            results = known.inline(own, options)  # type: ignore[misc]
+        if model.digest not in changes.asked:
+            raise ArgumentError(f"{known.name} is not a function of {model.name!r}, whose numbers are to be its inputs")
+        return results
 
     def trace(optional: tuple[str, ...], options: Mapping[str, Any]) -> Program:
         tracer = Tracer()

@@ -47,6 +47,11 @@ class Dual:
     def __rtruediv__(self, b: Scalar) -> Dual:
         return Dual(b, 0.0) / self
 
+    def __pow__(self, n: float) -> Dual:
+        if n == 0.5:  # the one power that is no product which a traced scalar has
+            return self.sqrt()
+        return Dual(self.value**n, self.rate * (n * self.value ** (n - 1))) if n != 0 else Dual(self.value**n, 0.0)
+
     def __neg__(self) -> Dual:
         return Dual(-self.value, -self.rate)
 
