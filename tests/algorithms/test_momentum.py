@@ -20,7 +20,9 @@ from kinetree.algorithms.momentum import (
     centroidal_momentum_matrix_rate,
     centroidal_momentum_rate,
 )
-from kinetree.model import Model
+from kinetree.errors import ModelError
+from kinetree.joints import Revolute
+from kinetree.model import Model, ModelBuilder
 
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
 names = pytest.mark.parametrize("name", NAMES)
@@ -114,3 +116,13 @@ def test_mimic_joints_project_the_matrix() -> None:
     )
     expected = page(centroidal_momentum_matrix_rate, FREE, q_free, v @ G.T) @ G
     assert_close(page(centroidal_momentum_matrix_rate, FOLLOWING, q, v), expected, ulps=100)
+
+
+@pytest.mark.parametrize("function", [centroidal_momentum, centroidal_momentum_matrix_rate])
+def test_without_mass_there_is_no_centre_of_mass(function) -> None:  # type: ignore[no-untyped-def]
+    b = ModelBuilder("feather")
+    b.add_link("base")
+    b.add_link("link")
+    b.add_joint("joint", parent="base", child="link", joint=Revolute(), armature=0.1)
+    with pytest.raises(ModelError, match="'feather' has no moving mass, so no centre of mass"):
+        function(b.build(), [0.1], [0.2])

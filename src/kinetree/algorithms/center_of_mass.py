@@ -166,10 +166,7 @@ def _subtrees(model: Model, states: Sequence[BodyState], a: Sequence[Scalar] | N
     From the leaves to the base every joint adds its own motion to all that it carries, so no velocity of a body is
     needed; the last entry is the world's, the whole robot.
     """
-    mass = sum(body.inertia.m for body in model.bodies)
-    if is_zero(mass):
-        raise ModelError(f"robot {model.name!r} has no moving mass, so no centre of mass: give its links inertias")
-    share = 1.0 / mass
+    share = 1.0 / moving_mass(model)
     moments = [Moment(body.inertia.m * share, body.inertia.h * share) for body in model.bodies] + [Moment(0.0)]
     for i in reversed(range(model.nb)):
         body, (_, X_J, S, vJ, cJ) = model.bodies[i], states[i]
@@ -184,3 +181,11 @@ def _subtrees(model: Model, states: Sequence[BodyState], a: Sequence[Scalar] | N
 
 def _whole(model: Model, states: Sequence[BodyState], a: Sequence[Scalar] | None = None) -> Moment:
     return _subtrees(model, states, a)[WORLD]
+
+
+def moving_mass(model: Model) -> Scalar:
+    """Return the mass of the moving bodies; `ModelError` where they have none."""
+    mass = sum((body.inertia.m for body in model.bodies), 0.0)
+    if is_zero(mass):
+        raise ModelError(f"robot {model.name!r} has no moving mass, so no centre of mass: give its links inertias")
+    return mass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.center_of_mass import moving_mass
 from kinetree.algorithms.declaration import algorithm
 from kinetree.algorithms.motions import (
     body_motions,
@@ -37,6 +38,11 @@ def centroidal_momentum(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) 
         h_G: angular momentum about the centre of mass (N·m·s) and linear momentum (N·s), in the world's axes.
         Of the moving bodies; rotors that armature stands for are not in it.
 
+    Raises
+    ------
+    ModelError
+        If the moving bodies have no mass.
+
     References
     ----------
     Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", 2013: ``h_G = A_G v``.
@@ -64,6 +70,11 @@ def centroidal_momentum_rate(
     (..., 6) array
         ``ḣ_G = A_G a + Ȧ_G v``: moment about the centre of mass (N·m) and force (N), in the world's axes.
 
+    Raises
+    ------
+    ModelError
+        If the moving bodies have no mass.
+
     References
     ----------
     Orin, Goswami and Lee 2013; computed as the sum of the bodies' net wrenches (RBDA Table 5.1).
@@ -88,6 +99,11 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> list[list[S
     (..., 6, nv) array
         A_G: angular rows first, about the centre of mass, in the world's axes (see `centroidal_momentum`).
 
+    Raises
+    ------
+    ModelError
+        If the moving bodies have no mass.
+
     References
     ----------
     Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", 2013, from the composite inertias of RBDA
@@ -96,7 +112,7 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> list[list[S
     states = [model.jcalc(i, q) for i in range(model.nb)]
     X = transforms_from_first_origin(model, states)
     Ic = composites(model, states, [body.inertia for body in model.bodies])
-    c = _com(model, X, Ic, _mass(model))
+    c = _com(model, X, Ic, moving_mass(model))
     A = [Force.zero()] * model.nv
     for i, body in enumerate(model.bodies):
         for k, S_k in zip(body.v_index, states[i].S, strict=True):
@@ -120,6 +136,11 @@ def centroidal_momentum_matrix_rate(model: Model, q: Sequence[Scalar], v: Sequen
     (..., 6, nv) array
         Ȧ_G, in the axes of `centroidal_momentum_matrix`.
 
+    Raises
+    ------
+    ModelError
+        If the moving bodies have no mass.
+
     References
     ----------
     Wensing and Orin, "Improved computation of the humanoid centroidal dynamics", 2016; here the column of joint i is
@@ -131,8 +152,8 @@ def centroidal_momentum_matrix_rate(model: Model, q: Sequence[Scalar], v: Sequen
     inertias = [body.inertia for body in model.bodies]
     Ic = composites(model, states, inertias)
     dIc = composites(model, states, [inertia_rate(I, v_i) for I, v_i in zip(inertias, v_, strict=True)])
-    c = _com(model, X, Ic, _mass(model))
-    c_dot = _com(model, X, dIc, _mass(model))
+    c = _com(model, X, Ic, moving_mass(model))
+    c_dot = _com(model, X, dIc, moving_mass(model))
     A_dot = [Force.zero()] * model.nv
     for i, body in enumerate(model.bodies):
         for k, S_k, ring in zip(body.v_index, states[i].S, subspace_rates(model, i, q, v), strict=True):
@@ -145,10 +166,6 @@ def centroidal_momentum_matrix_rate(model: Model, q: Sequence[Scalar], v: Sequen
 
 def _rows(columns: Sequence[Force]) -> list[list[Scalar]]:
     return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _mass(model: Model) -> Scalar:
-    return sum((body.inertia.m for body in model.bodies), 0.0)
 
 
 def _com(model: Model, X: Sequence[Transform], Ic: Sequence[Inertia], mass: Scalar) -> Vec3:
@@ -164,7 +181,7 @@ def _com(model: Model, X: Sequence[Transform], Ic: Sequence[Inertia], mass: Scal
 def _about_com(model: Model, states: Sequence[BodyState], forces: Sequence[Force]) -> Force:
     """Return the sum of force vectors, each in its body's coordinates, about the centre of mass in world axes."""
     X = transforms_from_first_origin(model, states)
-    c = _com(model, X, composites(model, states, [body.inertia for body in model.bodies]), _mass(model))
+    c = _com(model, X, composites(model, states, [body.inertia for body in model.bodies]), moving_mass(model))
     f, total = list(forces), Force.zero()
     for i in reversed(range(model.nb)):
         parent = model.bodies[i].parent

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Self
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +26,7 @@ class Variations(Configurations):
 
     def with_base_pose(self, pose: ArrayLike) -> Self:
         """Return this robot with its root link at this (4, 4) pose in the world; for a fixed base."""
-        return type(self)(changes.with_base_pose(self.model, np.asarray(pose, dtype=float).tolist()))
+        return type(self)(changes.with_base_pose(self.model, _rows(pose, "base_pose")))
 
     def with_friction(self, *, damping: bool = True, coulomb: bool = True, smoothing: float = 1e-3) -> Self:
         """Return this robot with the friction of its joints counted in all dynamics.
@@ -45,7 +46,7 @@ class Variations(Configurations):
         >>> kt.load("ur5").with_friction(coulomb=False).model.friction.damping
         True
         """
-        if not (np.isfinite(smoothing) and smoothing > 0):
+        if not (isinstance(smoothing, Real) and 0 < smoothing < np.inf):
             raise ArgumentError(f"smoothing must be a positive speed; {smoothing!r} was given")
         return type(self)(replace(self.model, friction=JointFriction(bool(damping), bool(coulomb), float(smoothing))))
 
@@ -102,7 +103,7 @@ class Variations(Configurations):
         >>> round(robot.attach(ball, "panda_hand").mass - robot.mass, 12)
         1.0
         """
-        X = as_transform(None if placement is None else np.asarray(placement, dtype=float).tolist(), "placement")
+        X = as_transform(None if placement is None else _rows(placement, "placement"), "placement")
         if isinstance(what, Variations):
             return type(self)(changes.with_attached(self.model, what.model, frame, X, prefix))
         if not isinstance(what, Inertia):
@@ -116,3 +117,10 @@ class Variations(Configurations):
                 self.model, checked_array(self.model, "parameters", parameters, 10 * self.model.nb).tolist()
             )
         )
+
+
+def _rows(placement: ArrayLike, what: str) -> Any:
+    try:
+        return np.asarray(placement, dtype=float).tolist()
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{what} must be a 4×4 matrix of numbers; {placement!r} was given") from None
