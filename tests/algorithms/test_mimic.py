@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kinetree as kt
 from helpers.dense import assert_close
 from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
 from kinetree.algorithms.hybrid import hybrid_dynamics
 from kinetree.joints import Helical, Joint, Prismatic, Revolute
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.model.regroup import regrouped
 from kinetree.spatial import Inertia, Transform
 
@@ -99,3 +100,42 @@ def test_hybrid_dynamics(case: tuple[np.ndarray, ...], prescribed: tuple[str, ..
     a_out, tau_out = hybrid_dynamics(FOLLOWING, q, v, a_in, tau_in, prescribed=prescribed)
     assert_close(a_out, a, ulps=20_000)  # the solve's condition number on forces of this size
     assert_close(tau_out, tau, ulps=20_000)
+
+
+def fingers(**follower: object) -> kt.Robot:
+    b = ModelBuilder("fingers")
+    for name in ("palm", "left", "right"):
+        b.add_link(name, Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
+    own = JointLimits(-1.0, 1.0, velocity=3.0)
+    b.add_joint(
+        "lead", parent="palm", child="left", joint=Revolute(), limits=own, armature=0.5, damping=0.1, friction=1.0
+    )
+    b.add_joint("follow", parent="palm", child="right", joint=Revolute(), mimic=("lead", -2.0, 0.3), **follower)
+    return kt.Robot(b.build())
+
+
+def test_a_follower_narrows_its_leaders_limits() -> None:
+    robot = fingers(limits=JointLimits(-1.0, 1.0, velocity=3.0))
+    assert (robot.lower_limits[0], robot.upper_limits[0]) == ((1.0 - 0.3) / -2.0, (-1.0 - 0.3) / -2.0)
+    assert robot.velocity_limits[0] == 1.5
+    q = robot.random_configuration(0, 1000)
+    assert (abs(-2.0 * q + 0.3) <= 1.0).all()
+    contradiction = fingers(limits=JointLimits(5.0, 6.0))
+    assert (contradiction.lower_limits[0], contradiction.upper_limits[0]) == (-1.0, 1.0)
+
+
+def test_what_resists_counts_the_followers_and_is_what_the_regressor_multiplies() -> None:
+    robot = fingers(armature=0.2, damping=0.05, friction=0.4)
+    assert_close(robot.armature, [0.5 + 4 * 0.2], ulps=2)
+    assert_close(robot.damping, [0.1 + 4 * 0.05], ulps=2)
+    assert_close(robot.friction, [1.0 + 2 * 0.4], ulps=2)
+    q, v, a = robot.random_state(1, 5)
+    links = robot.joint_torque_regressor(q, v, a) @ robot.inertial_parameters
+    joints = robot.joint_physics_regressor(v, a) @ np.r_[robot.armature, robot.damping, robot.friction]
+    assert_close(links + joints, robot.with_friction().inverse_dynamics(q, v, a), ulps=50)
+
+
+@pytest.mark.parametrize("mimic", ["lead", ("lead", 1.0), (1.0, "lead", 0.0)])
+def test_mimic_takes_a_name_and_two_numbers(mimic: object) -> None:
+    with pytest.raises(kt.ModelError, match=r"joint 'f': mimic takes \(leader, factor, offset\)"):
+        ModelBuilder().add_joint("f", parent="a", child="b", joint=Revolute(), mimic=mimic)  # type: ignore[arg-type]

@@ -145,7 +145,7 @@ REFUSED = {
     "max": (lambda x: max(x[0], x[1]), r"kt\.maximum"),
     "array": (lambda x: np.maximum(np.array([x[0], x[1]]), 0.0), r"kt\.maximum.*np\.stack"),
     "float": (lambda x: float(x[0]), r"not those of math"),
-    "int": (lambda x: int(x[0]), r"has no number"),
+    "int": (lambda x: int(x[0]), r"is no number"),
     "math": (lambda x: math.sin(x[0]), r"the functions of NumPy, not those of math"),
     "index": (lambda x: [1.0, 2.0][x[0]], r"indices|index"),
     "solve": (lambda x: np.linalg.solve(x.reshape(2, 2), np.ones(2)), r"np\.linalg\.solve.*kt\.solve"),
@@ -156,7 +156,7 @@ REFUSED = {
     "hypot": (lambda x: np.hypot(x[0], x[1]), r"np\.hypot cannot be traced.*kt\.where"),
     "logical": (lambda x: np.logical_and(x > 0, x < 1), r"combine conditions with &"),
     "in place": (lambda x: np.add(np.ones(4), x, out=np.ones(4)), r"x = x \+ y"),
-    "into numbers": (lambda x: np.zeros(4).__setitem__(0, x[0]), r"has no number"),
+    "into numbers": (lambda x: np.zeros(4).__setitem__(0, x[0]), r"np\.zeros_like"),
     "sort": (lambda x: np.sort(x), r"truth value"),
     "where of words": (lambda x: kt.where(x[0] > 0, "a", x[1]), r"chooses between numbers"),
 }

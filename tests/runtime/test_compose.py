@@ -365,3 +365,18 @@ def test_inputs_must_be_of_the_robot_whose_function_it_is():
 def test_the_inertia_of_a_body_is_given_once():
     with pytest.raises(ArgumentError, match="inertia_stick and inertia_end are the inertia of one body"):
         kt.compile(on_a_stick(1.0), "gravity_forces", inputs=[kt.inertia("stick"), kt.inertia("end")])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("panda", abs), {}, "compile takes a robot first"),
+        ((kt.load("ur5"), "gravity_forces"), {"inputs": kt.gravity}, r"inputs takes a list: inputs=\["),
+        ((kt.load("ur5"), lambda q, x: q), {"shapes": {"x": 2.5}}, r"shapes\['x'\] must be a length"),
+        ((kt.load("ur5"), lambda q, x: q), {"shapes": {"x": (-1,)}}, r"shapes\['x'\] must be a length"),
+        ((kt.load("ur5"), "gravity_forces"), {"shapes": {"q": (6,)}}, "leave shapes= out"),
+    ],
+)
+def test_what_compile_takes(arguments, options, message):
+    with pytest.raises(kt.ArgumentError, match=message):
+        kt.compile(*arguments, **options)

@@ -125,8 +125,8 @@ def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> tuple[Matrix, list[
     Returns
     -------
     L : (..., nv, nv) array
-        Ones on the diagonal; besides, row k has entries only at the joints that carry joint k. Lower triangular
-        where joints are listed after the joints that carry them.
+        Ones on the diagonal; besides, row k has entries only at the joints that carry joint k (and, where mimic
+        joints tie branches, at those tied to it). Lower triangular where joints are listed after those that carry them.
     D : (..., nv) array
         Positive: the inertia that each velocity meets while all that it carries moves freely.
 

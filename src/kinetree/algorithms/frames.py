@@ -118,7 +118,8 @@ def frame_acceleration(
         The axes, and the point whose acceleration is the linear part; see `frame_velocity`.
     kind : {"spatial", "classical"}
         The spatial acceleration, which transforms like a velocity; or, in the linear part, the acceleration of the
-        point as an accelerometer that does not feel gravity measures it: ``v̇ + ω × v``.
+        point as an accelerometer that does not feel gravity measures it: ``v̇ + ω × v``. With "aligned" it is the
+        classical one that equals ``J a + J̇ v``, with the other references the spatial one.
 
     Returns
     -------

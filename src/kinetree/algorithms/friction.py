@@ -31,8 +31,8 @@ def friction_forces(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
 def joint_physics_regressor(model: Model, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[list[Scalar]]:
     """Regressor of what the joints themselves resist with: armature, damping and Coulomb friction.
 
-    ``τ = Y_links φ + Y(v, a) [armature; damping; friction]``, each nv long, with all three counted whether or not
-    friction is turned on.
+    ``τ = Y_links φ + Y(v, a) [armature; damping; friction]``, each nv long (`Robot.armature`, `Robot.damping`,
+    `Robot.friction`), with all three counted whether or not friction is turned on.
 
     Parameters
     ----------

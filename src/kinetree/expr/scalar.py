@@ -16,6 +16,12 @@ _BRANCH = (
     "to compute, the functions of NumPy, not those of math. Or branch on the model and on plain Python values."
 )
 
+_NUMBER = (
+    "a traced value is no number while the function is being traced. To compute, use the functions of NumPy, not those "
+    "of math; to fill an array entry by entry, make it with np.zeros_like(q), np.stack or np.concatenate of traced "
+    "values, or np.zeros(n, dtype=object)"
+)
+
 
 class Expr:
     """A scalar whose arithmetic is recorded in a graph.
@@ -163,7 +169,7 @@ class Expr:
         raise TypeError(_BRANCH.format(what="truth value"))
 
     def __float__(self) -> NoReturn:
-        raise TypeError(_BRANCH.format(what="number"))
+        raise TypeError(_NUMBER)
 
     __int__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = __mod__ = __floordiv__ = __float__
 

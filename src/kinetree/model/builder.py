@@ -19,7 +19,7 @@ from kinetree.model.checks import (
     check_not_negative,
 )
 from kinetree.model.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, Model
-from kinetree.model.specs import JointSpec, following, slices
+from kinetree.model.specs import JointSpec, following, leaders_limits, slices
 from kinetree.spatial import Inertia, Scalar, Transform
 
 NOT_A_JOINT = "joint takes a joint type with its parameters, such as Revolute((0, 0, 1)) from kinetree.joints"
@@ -114,7 +114,7 @@ class ModelBuilder:
             The same as an armature of ``rotor_inertia · gear_ratio²``, added to it.
         mimic : (str, float, float), optional
             The name of a joint that this one follows, a factor and an offset: it stands at ``factor · q + offset``
-            and has no coordinate of its own.
+            and has no coordinate of its own. Its limits narrow its leader's.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class ModelBuilder:
         armature = armature + rotor_inertia * gear_ratio**2
         leader = None
         if mimic is not None:
-            leader, factor, offset = mimic
+            leader, factor, offset = _follow(name, mimic)
             check_finite(f"joint {name!r}", (factor, offset))
             joint = Mimic(joint, float(factor), float(offset))
         self._joints[name] = JointSpec(
@@ -175,6 +175,8 @@ class ModelBuilder:
         if floating_base and base_pose is not None:
             raise ModelError("a floating base has its pose in q: give base_pose only for a fixed base")
         joints = [following(spec, self._joints) for spec in self._joints.values()]
+        limits = leaders_limits(joints)
+        joints = [replace(spec, limits=limits[spec.name]) for spec in joints]
         pose = as_transform(base_pose, "base_pose")
         if floating_base:
             if ROOT_JOINT in self._joints:
@@ -288,6 +290,12 @@ class ModelBuilder:
         merged = [replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias, strict=True)]
         leading = (k for k in sorted(body_of_joint) if joints[k].leader is None)
         return merged, tuple(body_of_joint[k] for k in leading), base
+
+
+def _follow(name: str, mimic: tuple[str, float, float]) -> tuple[str, float, float]:
+    if not (isinstance(mimic, (tuple, list)) and len(mimic) == 3 and isinstance(mimic[0], str)):
+        raise ModelError(f"joint {name!r}: mimic takes (leader, factor, offset); {mimic!r} was given")
+    return mimic
 
 
 def _check_sizes(bodies: list[Body], inertias: list[Inertia], placed: dict[str, _Placed]) -> None:

@@ -102,7 +102,8 @@ class JointFriction:
     damping : bool
         Viscous friction, ``d v``.
     coulomb : bool
-        Coulomb friction, ``f v / sqrt(v² + s²)``: smooth, odd, and within 1 % of ±f where ``|v| > 7 s``.
+        Coulomb friction, ``f v / sqrt(v² + s²)``: smooth, odd, and within 1 % of ±f where ``|v| > 7 s``. That of
+        a mimic joint is smoothed at its leader's speed, so that torques stay linear in f.
     smoothing : float
         The speed s (rad/s, m/s).
     """

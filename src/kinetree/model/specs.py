@@ -52,6 +52,29 @@ def following(spec: JointSpec, joints: Mapping[str, JointSpec]) -> JointSpec:
     return replace(spec, armature=f * f * spec.armature, damping=f * f * spec.damping, friction=abs(f) * spec.friction)
 
 
+def leaders_limits(joints: list[JointSpec]) -> dict[str, JointLimits]:
+    """Return the limits of the joints that lead others: their own, and those that their followers leave them."""
+    limits = {spec.name: spec.limits for spec in joints}
+    for spec in joints:
+        if spec.leader is not None and isinstance(spec.joint, Mimic):
+            limits[spec.leader] = _narrowed(limits[spec.leader], spec)
+    return limits
+
+
+def _narrowed(own: JointLimits, follower: JointSpec) -> JointLimits:
+    """Return a leader's limits within which a follower, at ``factor · q + offset``, keeps its own."""
+    joint, limits = follower.joint, follower.limits
+    assert isinstance(joint, Mimic)
+    factor, offset = joint.factor, joint.offset
+    if factor == 0.0:
+        return own
+    low, high = sorted(((limits.lower - offset) / factor, (limits.upper - offset) / factor))
+    low, high = max(own.lower, low), min(own.upper, high)
+    if low > high:  # files whose limits contradict each other mean the leader's
+        return own
+    return JointLimits(low, high, min(own.velocity, limits.velocity / abs(factor)), own.effort)
+
+
 def slices(joints: list[JointSpec]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     """Return the entries in q and in v of each joint; those of a mimic joint are its leader's."""
     at: dict[str, int] = {spec.name: k for k, spec in enumerate(joints)}

@@ -234,6 +234,27 @@ class Robot(Variations):
                 values[list(getattr(body, of))] = getattr(body.limits, field)
         return values
 
+    def _resistance(self, field: str) -> FloatArray:
+        values = np.zeros(self.nv)
+        for body in self.model.bodies:  # followers too: theirs are seen from the leader
+            values[list(body.v_index)] += getattr(body, field)
+        return values
+
+    @property
+    def armature(self) -> FloatArray:
+        """Reflected rotor inertia (nv,), followers' included (kg·m², kg): what `joint_physics_regressor` multiplies."""
+        return self._resistance("armature")
+
+    @property
+    def damping(self) -> FloatArray:
+        """Viscous friction (nv,), followers' included (N·m·s, N·s/m)."""
+        return self._resistance("damping")
+
+    @property
+    def friction(self) -> FloatArray:
+        """Coulomb friction (nv,), followers' included (N·m, N)."""
+        return self._resistance("friction")
+
     @property
     def lower_limits(self) -> FloatArray:
         """Lowest positions (nq,), −inf where there is no limit (rad, m)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
@@ -66,8 +66,8 @@ class Variations(Configurations):
         >>> kt.load("panda").lock(["panda_joint3", "panda_joint5"]).joint_names
         ('panda_joint1', 'panda_joint2', 'panda_joint4', 'panda_joint6', 'panda_joint7')
         """
-        if isinstance(joints, str):
-            raise ArgumentError(f"joints takes a list of names: [{joints!r}]")
+        if isinstance(joints, str) or not isinstance(joints, Collection):
+            raise ArgumentError(f"joints takes a list of names, such as [{joints!r}]")
         configuration = self.neutral() if q is None else checked_array(self.model, "q", q, self.model.nq)
         if configuration.shape != (self.model.nq,) or not np.isfinite(configuration).all():
             raise ArgumentError(f"lock takes one finite configuration; q has shape {configuration.shape}")
@@ -82,7 +82,7 @@ class Variations(Configurations):
         ----------
         what : Inertia or Robot
             A payload's inertia, or a robot with a fixed base, whose root link is put there. Its joints come after
-            this robot's in q and v.
+            this robot's in q and v; gravity and what friction counts are this robot's.
         frame : str
             Where.
         placement : (4, 4) array, optional

@@ -101,6 +101,16 @@ def compile(
     >>> loaded(q, [2.0, 0, 0, 0.2, 0, 0, 0, 0, 0, 0]).shape  # 2 kg, 0.1 m before the hand
     (7,)
     """
+    if not isinstance(getattr(robot, "model", None), Model):
+        raise ArgumentError(f"compile takes a robot first (kinetree.load makes one); {robot!r} was given")
+    if isinstance(inputs, RunTimeInput):
+        raise ArgumentError(f"inputs takes a list: inputs=[{inputs!r}]")
+    for argument, shape in (shapes or {}).items():
+        lengths = (shape,) if isinstance(shape, int) else shape
+        if not (isinstance(lengths, tuple) and all(isinstance(n, int) and n > 0 for n in lengths)):
+            raise ArgumentError(
+                f"shapes[{argument!r}] must be a length or a tuple of lengths, such as (7,) or (); it is {shape!r}"
+            )
     if function is None:
         return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name)
     inputs = tuple(inputs)
@@ -113,6 +123,8 @@ def compile(
         if function not in ALGORITHMS:
             raise ArgumentError(unknown_name("function", function, ALGORITHMS))
         function = getattr(robot, function)
+    if shapes and isinstance(function, Function):
+        raise ArgumentError(f"{function.__name__} knows the shapes of its arguments: leave shapes= out")
     if isinstance(function, Composed):
         return function.composed_again(robot, inputs, name)
     if isinstance(function, Function):
