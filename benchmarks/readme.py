@@ -45,6 +45,20 @@ def table(results: dict[str, Any]) -> list[str]:
     return lines
 
 
+def large_outputs(batch: list[dict[str, Any]], least_ns: float = 1000.0) -> str:
+    """Return a sentence on the results that take longer to write than to compute."""
+    parts = []
+    for row in batch:
+        if row["way"] == "np.full of the output" and row["min ns"] > least_ns:
+            ours = row_of(batch, row["robot"], row["function"], "kinetree")
+            assert ours is not None
+            parts.append(f"{ours['min ns'] / row['min ns']:.2f} × (`{row['function']}`)")
+    return (
+        "Where a result is large, memory sets the pace: against `np.full` of a fresh array of that size, the batches of "
+        f"G1 take {', '.join(parts)}."
+    )
+
+
 def main() -> None:
     path, results = newest()
     text = README.read_text(encoding="utf-8")
@@ -56,7 +70,14 @@ def main() -> None:
         f"[All results](benchmarks/results/{path.stem}.md)."
     )
     README.write_text(
-        before + START + "\n" + "\n".join([note, "", *table(results)]) + "\n\n" + END + after, encoding="utf-8"
+        before
+        + START
+        + "\n"
+        + "\n".join([note, "", *table(results), "", large_outputs(results["batch"])])
+        + "\n\n"
+        + END
+        + after,
+        encoding="utf-8",
     )
 
 

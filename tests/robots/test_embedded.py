@@ -11,13 +11,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import kinetree
 from kinetree.errors import ModelError
 from kinetree.robots import EMBEDDED, embedded_path, embedded_text
-
-pin = pytest.importorskip("pinocchio")
 
 DOF = {"ur5": 6, "panda": 7, "go2": 12, "g1": 29}
 PUBLISHED = {
