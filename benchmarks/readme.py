@@ -54,8 +54,8 @@ def large_outputs(batch: list[dict[str, Any]], least_ns: float = 1000.0) -> str:
             assert ours is not None
             parts.append(f"{ours['min ns'] / row['min ns']:.2f} × (`{row['function']}`)")
     return (
-        "Where a result is large, memory sets the pace: against `np.full` of a fresh array of that size, the batches of "
-        f"G1 take {', '.join(parts)}."
+        "Where a result is large, memory sets the pace: against `np.full` of a fresh array of that size, the batches "
+        f"of G1 take {', '.join(parts)}."
     )
 
 
