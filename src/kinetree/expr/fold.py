@@ -10,6 +10,7 @@ result; it reaches every output that still depends on it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from kinetree.expr.graph import Graph, Node
 from kinetree.expr.ops import OPS
@@ -206,7 +207,7 @@ def _select(graph: Graph, op: str, a: int, b: int, x: int, y: int) -> int:
     return graph.node(op, (a, b, x, y))
 
 
-FOLD = {
+FOLD: dict[str, Callable[..., int]] = {
     "add": add,
     "sub": sub,
     "mul": mul,

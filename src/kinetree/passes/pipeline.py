@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from kinetree.expr import Program
 from kinetree.passes.contract import contract
+from kinetree.passes.rewrite import rewrite
 
-PASSES: tuple[Callable[[Program], Program], ...] = (contract,)
+PASSES: tuple[Callable[[Program], Program], ...] = (rewrite, contract)
 
 
 def optimize(program: Program) -> Program:
-    """Return the program after all passes: fewer operations, fused.
+    """Return the program after all passes: rewritten by the rules, fused, and scheduled.
 
     Results differ from the given program's in rounding only. The passes are deterministic and take linear time.
 
