@@ -3,11 +3,13 @@
 llvmlite and the compiler wing are imported here when they are first needed, and a cached function needs no tracing.
 All work is done under one lock, so that of two threads that want the same kernel one compiles and the other waits.
 Finer locks would gain nothing (llvmlite has a single lock of its own) and could deadlock where tracing one function
-calls another. A fork waits for the lock, so that a child never inherits LLVM at work in a thread that it does not have.
+calls another. A fork waits for the lock, and for llvmlite's, so that a child never inherits LLVM at work in a
+thread that it does not have.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -28,15 +30,38 @@ if TYPE_CHECKING:
 lock = threading.RLock()
 
 
-def _renew_lock() -> None:
+def _llvm_lock() -> contextlib.AbstractContextManager[None]:
+    """Return llvmlite's lock: a thread that frees code holds it without holding ours."""
+    ffi = sys.modules.get("llvmlite.binding.ffi")
+    try:
+        return ffi.lib._lock  # type: ignore[no-any-return, union-attr]
+    except AttributeError:  # not imported yet, or kept elsewhere
+        return contextlib.nullcontext()
+
+
+_at_fork: list[contextlib.AbstractContextManager[None]] = []
+
+
+def _before_fork() -> None:
+    lock.acquire()
+    held = _llvm_lock()
+    held.__enter__()
+    _at_fork.append(held)
+
+
+def _after_fork_in_parent() -> None:
+    _at_fork.pop().__exit__(None, None, None)
+    lock.release()
+
+
+def _after_fork_in_child() -> None:
     global lock
+    _at_fork.pop().__exit__(None, None, None)  # the child's one thread is the one that forked
     lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=lambda: lock.acquire(), after_in_parent=lambda: lock.release(), after_in_child=_renew_lock
-    )
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 
 class Single(NamedTuple):
