@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.formats.serial import about_com
+from kinetree.lazy import cached_property
 from kinetree.model import WORLD, Model
 from kinetree.robot import Robot
 from kinetree.spatial import Transform

@@ -6,12 +6,12 @@ import hashlib
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Joint
+from kinetree.lazy import cached_property
 from kinetree.model.numbers import map_numbers, structure_and_numbers
 from kinetree.spatial import Chain, Inertia, Motion, Scalar, Transform, Vec3
 

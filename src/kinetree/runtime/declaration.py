@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from kinetree.errors import ArgumentError
 from kinetree.expr import Port, Program
+from kinetree.lazy import cached_property
 from kinetree.runtime.options import Fixed, Option, Value
 from kinetree.runtime.results import is_field, result_type
 
@@ -97,24 +97,24 @@ class Declaration:
         if len(self.outputs) > 1 and not all(is_field(port.name) for port in self.outputs):
             raise ValueError(f"{self.name}: outputs of these names cannot be those of a named tuple: {self.outputs}")
 
-    @functools.cached_property
+    @cached_property
     def required(self) -> tuple[Port, ...]:
         """The inputs that every call must give."""
         return self.inputs[: len(self.inputs) - len(self.optional)]
 
-    @functools.cached_property
+    @cached_property
     def default_options(self) -> tuple[tuple[str, Value], ...] | None:
         """Every option with its default value; None if one must be given."""
         if any(option.required for option in self.options):
             return None
         return tuple((option.name, option.default) for option in self.options)
 
-    @functools.cached_property
+    @cached_property
     def open_options(self) -> tuple[Option, ...]:
         """The options that are not fixed."""
         return tuple(option for option in self.options if not isinstance(option, Fixed))
 
-    @functools.cached_property
+    @cached_property
     def result(self) -> type[tuple[Any, ...]] | None:
         """The type of the results, None where there is one output only."""
         if len(self.outputs) == 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -11,6 +10,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.expr import Program
+from kinetree.lazy import cached_property
 from kinetree.runtime import arguments, batch, glue, kernels, tracing, watch
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.declaration import Declaration, Variant
@@ -215,7 +215,7 @@ class Function:
         if batch:
             self._batch(variant)
 
-    @functools.cached_property
+    @cached_property
     def _default(self) -> Variant:
         return Variant((), self.declaration.chosen({}), "float64")
 

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+
+from kinetree.lazy import cached_property
+
+
+class Square:
+    def __init__(self, x: float) -> None:
+        self.x = x
+        self.computed = 0
+
+    @cached_property
+    def area(self) -> float:
+        """The area."""
+        self.computed += 1
+        return self.x * self.x
+
+
+def test_computed_once_for_each_object():
+    a, b = Square(2.0), Square(3.0)
+    assert (a.area, a.area, b.area) == (4.0, 4.0, 9.0)
+    assert (a.computed, b.computed) == (1, 1)
+
+
+def test_an_error_is_not_kept():
+    broken = Square("x")  # type: ignore[arg-type]
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            broken.area  # noqa: B018
+    assert broken.computed == 2
+
+
+def test_the_class_shows_its_documentation():
+    assert Square.area.__doc__ == "The area."
