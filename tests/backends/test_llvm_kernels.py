@@ -6,6 +6,7 @@ import pytest
 from helpers.kernels import run_batch, run_single, same_bits, small_pieces
 from helpers.programs import EXACT, random_program, traced
 from kinetree.backends.llvm import Target, compile_single
+from kinetree.backends.llvm.batch import LONGEST_IN_TILES
 from kinetree.expr import Graph, Port, Program, interpret
 
 LANES = (1, 2, 4, 8, 16)
@@ -78,6 +79,23 @@ def test_rows_of_every_width_are_transposed_and_back(size, lanes):
     program = traced(lambda x: x[::-1], size)
     x = np.arange(5.0 * size).reshape(5, size)
     np.testing.assert_array_equal(run_batch(program, [x], lanes)[0], x[:, ::-1])
+
+
+@pytest.mark.parametrize("size", [1024, 1027, 2049])
+@pytest.mark.parametrize("lanes", LANES)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_long_rows_are_gathered(size, lanes, dtype):
+    assert size * np.dtype(dtype).itemsize > LONGEST_IN_TILES or size == 1024
+
+    def entries(x):  # entries of several places, an input, constants
+        made = [a * b for a in x for b in x]
+        return [(made[i % 97], x[i % 11], float(i % 5), made[-i % 89])[i % 7 % 4] for i in range(size)]
+
+    program = traced(entries, 13)
+    x = np.arange(13.0 * 11).reshape(11, 13) / 8
+    expected = np.array([entries(list(row)) for row in x], dtype)
+    assert same_bits(run_batch(program, [x], lanes, dtype)[0], expected)
+    assert same_bits(run_batch(small_pieces(program, lanes, dtype), [x], lanes, dtype)[0], expected)
 
 
 @pytest.mark.parametrize("lanes", [2, 8])

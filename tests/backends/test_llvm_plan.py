@@ -35,6 +35,10 @@ def carry_out(plan, inputs):
                 values[i] = OPS[op].evaluate(*[value(a) for a in args])
             for cell in plan.stores.get(i, ()):
                 memory[cell] = value(i)
+            for tile in plan.tiles.get(i, ()):
+                memory.update({Cell(("out", tile.port), tile.first + c): value(j) for c, j in enumerate(tile.nodes)})
+    for k, cells in plan.gathered.items():
+        memory.update({Cell(("out", k), j): memory[cell] for j, cell in enumerate(cells)})
     assert all(0 <= cell.offset < plan.areas[cell.area] for cell in memory)
     return [
         np.array([memory[Cell(("out", k), j)] for j in range(port.size)]).reshape(port.shape)
@@ -42,13 +46,22 @@ def carry_out(plan, inputs):
     ]
 
 
+WAYS = {
+    "cells": None,
+    "gathered": lambda size: 0,
+    "tiles": lambda size: 1 << (min(size, 4).bit_length() - 1),
+    "both": lambda size: min(size, 2) if size % 2 else 0,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("size", [1, 5, 1000])
 @pytest.mark.parametrize("seed", range(15))
-def test_a_plan_gives_what_the_program_gives(seed, size):
+def test_a_plan_gives_what_the_program_gives(seed, size, way):
     program = random_program(seed, size=80, operations=(*EXACT[:3], "fma", "sin", "cos", "neg"))
     rng = np.random.default_rng(seed)
     inputs = [rng.uniform(-1, 1, port.shape) for port in program.inputs]
-    plan = make_plan(program, size)
+    plan = make_plan(program, size, columns=WAYS[way])
     assert all(len(step.nodes) <= size for step in plan.steps if isinstance(step, Piece))
     for got, expected in zip(carry_out(plan, inputs), interpret(program, inputs), strict=True):
         assert same_bits(got, expected)
@@ -76,3 +89,26 @@ def test_without_pieces_in_between_there_are_no_slots():
     program = random_program(0, size=80, operations=("add", "mul"))
     assert make_plan(program, 1000).areas["slots", 0] == 0
     assert make_plan(program, 10).areas["slots", 0] > 0
+
+
+def test_equal_entries_of_a_gathered_output_have_one_cell():
+    def entries(x):
+        y = x[0] * x[1]
+        return [y, x[0], 0.0, y, y, 0.0, x[1] + y]
+
+    plan = make_plan(traced(entries, 2), 100, columns=lambda size: 0)
+    assert plan.areas["kept", 0] == 3  # y, 0 and the sum
+    assert plan.gathered[0][1] == Cell(("in", 0), 0)
+    assert plan.constants == [(plan.gathered[0][2], 0.0)]
+
+
+def test_a_tile_is_written_when_its_last_value_is_made():
+    def entries(x):
+        y = x[0] * x[1]
+        return [y + x[0], y, 1.0, 2.0, x[0], x[1] * 3.0]
+
+    program = traced(entries, 2)
+    plan = make_plan(program, 100, columns=lambda size: 2)
+    ops = {program.graph[i].op: [tile.first for tile in tiles] for i, tiles in plan.tiles.items()}
+    assert sum(len(tiles) for tiles in plan.tiles.values()) == 3
+    assert ops["add"] == [0, 2]

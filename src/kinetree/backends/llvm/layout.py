@@ -7,10 +7,15 @@ from kinetree.backends.llvm.plan import Area, Cell, Plan
 from kinetree.backends.llvm.text import Body
 
 ALIGNMENT = 64  # of the scratch, and of every area in it
+_POINTER = 8
 
 
 class Layout:
-    """Addresses of cells.
+    """Addresses of cells, and of the tables of rows.
+
+    For one state, inputs and outputs are the caller's own arrays. For many, an input is a lane block in the scratch,
+    and an output is reached by a table of pointers, one to the row of every lane; the distances between these rows
+    are in a table too.
 
     Parameters
     ----------
@@ -18,26 +23,36 @@ class Layout:
         Whose areas are laid out.
     lanes : Lanes
         What is in one cell.
-    ports_in_scratch : bool
-        Whether inputs and outputs are lane blocks in the scratch; else they are the caller's own arrays.
-    extra : int
-        Bytes after all areas, at the offset `extra_offset`.
+    batch : bool
+        Whether the code is for many states.
     """
 
-    def __init__(self, plan: Plan, lanes: Lanes, *, ports_in_scratch: bool, extra: int = 0) -> None:
+    def __init__(self, plan: Plan, lanes: Lanes, *, batch: bool) -> None:
         self.lanes = lanes
         self.alignment = min(ALIGNMENT, lanes.bytes)
-        self.parameters = "ptr noalias %s" if ports_in_scratch else "ptr noalias %in, ptr noalias %out, ptr noalias %s"
+        self.parameters = "ptr noalias %s" if batch else "ptr noalias %in, ptr noalias %out, ptr noalias %s"
         self.arguments = self.parameters.replace("noalias ", "")
         self._offsets: dict[Area, int] = {}
-        size = 0
+        self._tables: dict[tuple[str, Area], int] = {}
+        self.size = 0
         for area, count in plan.areas.items():
-            if ports_in_scratch or area[0] not in ("in", "out"):
-                self._offsets[area] = size
+            if area[0] not in ("in", "out") or (area[0] == "in" and batch):
                 # a stage writes whole vectors of at most 64 bytes of float64: a full one more is always enough
-                size = aligned(size + count * lanes.bytes + (ALIGNMENT if area[0] in ("sin", "cos") else 0))
-        self.extra_offset = size
-        self.size = aligned(size + extra)
+                more = ALIGNMENT if area[0] in ("sin", "cos") else 0
+                self._offsets[area] = self._reserve(count * lanes.bytes + more)
+            if area[0] in ("in", "out") and batch:
+                self._tables["distances", area] = self._reserve(_POINTER * lanes.count)
+                self._tables["rows", area] = self._reserve(_POINTER * lanes.count)
+
+    def _reserve(self, size: int) -> int:
+        """Return the offset of so many bytes more."""
+        offset = self.size
+        self.size += -(-size // ALIGNMENT) * ALIGNMENT
+        return offset
+
+    def table(self, kind: str, area: Area) -> int:
+        """Return the offset of a table of a port: "distances" between the rows, or "rows", pointers to them."""
+        return self._tables[kind, area]
 
     def address(self, cell: Cell) -> tuple[Area | None, int]:
         """Return the port whose array the cell is in, None for the scratch, and the offset in bytes."""
@@ -52,8 +67,3 @@ class Layout:
             return "%s"
         kind, k = port
         return body(f"load ptr, ptr {body(f'getelementptr ptr, ptr %{kind}, i64 {k}')}, align 8")
-
-
-def aligned(size: int) -> int:
-    """Return the size rounded up to the alignment."""
-    return -(-size // ALIGNMENT) * ALIGNMENT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kinetree.backends.llvm.layout import Layout
 from kinetree.backends.llvm.plan import Area, Cell, Piece, Plan
 from kinetree.backends.llvm.text import Body, function
+from kinetree.backends.llvm.transpose import Transpose, row_pointers
 
 # The legal operations of straight-line code, and the instructions of each: {0}, {1}, {2} are the arguments, {t} the
 # result of the instruction before; {V} is the type, {B} that of its truth values, {S} the ending of an intrinsic. LLVM
@@ -59,6 +60,15 @@ def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
             values[i] = result
         for cell in plan.stores.get(i, ()):
             access.store(value(i), cell)
+        for tile in plan.tiles.get(i, ()):
+            constants = [nodes[j].payload for j in tile.nodes if nodes[j].op == "const"]
+            transpose = Transpose(b, lanes, len(tile.nodes))
+            if len(constants) == len(tile.nodes):
+                rows = transpose.constant_rows(constants)  # type: ignore[arg-type]
+            else:
+                rows = transpose.to_rows([value(j) for j in tile.nodes])
+            for row, place in zip(rows, access.rows(Cell(("out", tile.port), tile.first)), strict=True):
+                b.line(f"store {transpose.row} {row}, ptr {place}, align {lanes.item}")
     b.line("ret void")
     return function(f"void @{name}({layout.parameters})", b)
 
@@ -70,6 +80,7 @@ class Access:
         self._body = body
         self._layout = layout
         self._bases: dict[Area | None, str] = {}
+        self._rows: dict[Area, list[str]] = {}
 
     def pointer(self, cell: Cell) -> str:
         """Return a pointer to the cell."""
@@ -87,3 +98,12 @@ class Access:
         """Put a value into the cell."""
         lanes = self._layout.lanes
         self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {self._layout.alignment}")
+
+    def rows(self, cell: Cell) -> list[str]:
+        """Return pointers to an entry of an output, in the row of every lane."""
+        b = self._body
+        if cell.area not in self._rows:
+            table = b(f"getelementptr i8, ptr %s, i64 {self._layout.table('rows', cell.area)}")
+            self._rows[cell.area] = row_pointers(b, self._layout.lanes, table)
+        offset = cell.offset * self._layout.lanes.item
+        return [b(f"getelementptr i8, ptr {row}, i64 {offset}") for row in self._rows[cell.area]]

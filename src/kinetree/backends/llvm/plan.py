@@ -4,16 +4,25 @@ A plan alternates stages and pieces. A *stage* evaluates all sines and cosines o
 *piece* is a bounded run of straight-line operations, one function of the object code. What a piece computes and a
 later one needs waits in a slot; inputs and the results of stages are in memory anyway.
 
+Outputs lie in cells like everything else. Or they leave the pieces in *tiles* of neighbouring entries: for many
+states side by side, a tile is what one can transpose in registers. Or they are gathered in the end, where there are so
+many entries that tiles written here and there would be slow: equal entries then have one cell.
+
 Nothing here knows LLVM, lanes or bytes: memory is counted in cells, one value each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import bisect
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from kinetree.expr import OPS, Program
+
+TILE_OPERATIONS = 16
+"""About as many instructions are in a tile: shuffles and stores."""
 
 Area = tuple[str, int]
 
@@ -22,11 +31,19 @@ class Cell(NamedTuple):
     """A place in memory for one value: the offset in an area.
 
     The area is ``("in", k)`` or ``("out", k)`` for a port, ``("args", n)``, ``("sin", n)`` or ``("cos", n)`` for a
-    stage, and ``("slots", 0)``.
+    stage, ``("slots", 0)``, and ``("kept", k)`` for the values of an output that is gathered.
     """
 
     area: Area
     offset: int
+
+
+class Tile(NamedTuple):
+    """Neighbouring entries of output `port`, from `first` on, that are written together."""
+
+    port: int
+    first: int
+    nodes: tuple[int, ...]
 
 
 @dataclass
@@ -57,8 +74,12 @@ class Plan:
         Where a later piece finds the value of a node.
     stores : dict of int to list of Cell
         Where else the value of a node goes when it is made: output entries, arguments of stages.
+    tiles : dict of int to list of Tile
+        What is written to the outputs when a node has been made, if outputs leave in tiles.
+    gathered : dict of int to list of Cell
+        Where the entries of an output are in the end, if it is gathered.
     constants : list of (Cell, float)
-        Output entries that do not depend on the inputs.
+        What does not depend on the inputs and must be in these cells; constants in tiles are left out.
     areas : dict
         Size of each area, in cells.
     """
@@ -67,12 +88,28 @@ class Plan:
     steps: list[Piece | Stage] = field(default_factory=list)
     home: dict[int, Cell] = field(default_factory=dict)
     stores: dict[int, list[Cell]] = field(default_factory=dict)
+    tiles: dict[int, list[Tile]] = field(default_factory=dict)
+    gathered: dict[int, list[Cell]] = field(default_factory=dict)
     constants: list[tuple[Cell, float]] = field(default_factory=list)
     areas: dict[Area, int] = field(default_factory=dict)
 
 
-def make_plan(program: Program, piece_size: int) -> Plan:
-    """Return a plan with at most `piece_size` operations in a piece."""
+def make_plan(
+    program: Program, piece_size: int, *, columns: Callable[[int], int] | None = None, in_place: float = 2.0
+) -> Plan:
+    """Return a plan with at most `piece_size` operations in a piece.
+
+    Parameters
+    ----------
+    program : Program
+    piece_size : int
+        A tile counts as `TILE_OPERATIONS`.
+    columns : callable, optional
+        ``columns(size)`` is the width of the tiles of an output of this size, 0 if it is to be gathered. Without
+        `columns` all outputs are cells.
+    in_place : float
+        A stage may read an input in place if this makes it at most so many times longer.
+    """
     plan = Plan(program)
     order = program.schedule()
     nodes = program.graph.nodes
@@ -82,17 +119,24 @@ def make_plan(program: Program, piece_size: int) -> Plan:
         if nodes[i].op == "input":
             port, entry = cast("tuple[int, int]", nodes[i].payload)
             plan.home[i] = Cell(("in", port), entry)
-    _place_outputs(plan)
+    widths = [0 if columns is None else columns(port.size) for port in program.outputs]
+    if columns is None:
+        _place_outputs(plan)
     pending = set(order)
     for staged in _staged_by_depth(program, order):
         arguments = sorted({nodes[i].args[0] for i in staged})
-        stage = _place_stage(plan, staged, arguments)
+        stage = _place_stage(plan, staged, arguments, in_place)
         if stage.first.area[0] == "args":
             needed = _ancestors(program, arguments, pending)
             _cut(plan, [i for i in order if i in needed], piece_size)
             pending -= needed
         plan.steps.append(stage)
+    if columns is not None:
+        _place_gathered(plan, [k for k, width in enumerate(widths) if not width])
     made = [i for i in order if i in pending and (_computed(program, i) or plan.stores.get(i))]
+    if any(widths):
+        made = made or list(order[-1:])
+        _place_tiles(plan, made, widths)
     _cut(plan, made, piece_size)
     _assign_slots(plan)
     return plan
@@ -114,6 +158,45 @@ def _place_outputs(plan: Plan) -> None:
                 plan.stores.setdefault(i, []).append(Cell(("out", k), j))
 
 
+def _place_gathered(plan: Plan, ports: Iterable[int]) -> None:
+    """Give every value of these outputs one cell, if it has none yet. Pieces, too, read it there."""
+    nodes = plan.program.graph.nodes
+    for k in ports:
+        area = ("kept", k)
+        cells: dict[int, Cell] = {}
+        for i in dict.fromkeys(plan.program.results[k]):
+            if i in plan.home:
+                cells[i] = plan.home[i]
+                continue
+            cells[i] = Cell(area, plan.areas.setdefault(area, 0))
+            plan.areas[area] += 1
+            if nodes[i].op == "const":
+                plan.constants.append((cells[i], cast("float", nodes[i].payload)))
+            else:
+                plan.home[i] = cells[i]
+                plan.stores.setdefault(i, []).append(cells[i])
+        plan.gathered[k] = [cells[i] for i in plan.program.results[k]]
+
+
+def _place_tiles(plan: Plan, made: Sequence[int], widths: Sequence[int]) -> None:
+    """Cut the outputs into tiles, each written as soon as the last of its values is made.
+
+    `made` are the nodes of the last pieces; all others are made before. A tile of constants is written with the one
+    before it.
+    """
+    rank = {i: n for n, i in enumerate(made)}
+    for k, (entries, width) in enumerate(zip(plan.program.results, widths, strict=True)):
+        if not width:
+            continue
+        writer = 0
+        for start in range(0, len(entries), width):
+            first = min(start, len(entries) - width)
+            tile = Tile(k, first, tuple(entries[first : first + width]))
+            if any(plan.program.graph.nodes[i].op != "const" for i in tile.nodes):
+                writer = max(rank.get(i, 0) for i in tile.nodes)
+            plan.tiles.setdefault(made[writer], []).append(tile)
+
+
 def _staged_by_depth(program: Program, order: Sequence[int]) -> list[list[int]]:
     """Return the staged nodes, grouped by how many of them are on the longest way to each."""
     nodes = program.graph.nodes
@@ -130,7 +213,7 @@ def _staged_by_depth(program: Program, order: Sequence[int]) -> list[list[int]]:
     return groups
 
 
-def _place_stage(plan: Plan, staged: list[int], arguments: list[int]) -> Stage:
+def _place_stage(plan: Plan, staged: list[int], arguments: list[int], in_place: float) -> Stage:
     """Return the stage, with places for what it reads and makes.
 
     Arguments that are close together in one input are read in place:
@@ -142,7 +225,7 @@ def _place_stage(plan: Plan, staged: list[int], arguments: list[int]) -> Stage:
     offsets = [c.offset for c in cells if c is not None]
     areas = {c.area if c is not None else ("slots", 0) for c in cells}
     area = areas.pop()
-    if not areas and area[0] == "in" and max(offsets) - min(offsets) < 2 * len(offsets):
+    if not areas and area[0] == "in" and max(offsets) - min(offsets) < in_place * len(offsets):
         first = min(offsets)
         stage = Stage(number, Cell(area, first), max(offsets) - first + 1)
         position = {a: plan.home[a].offset - first for a in arguments}
@@ -173,10 +256,13 @@ def _ancestors(program: Program, roots: Iterable[int], pending: set[int]) -> set
 
 
 def _cut(plan: Plan, nodes: list[int], size: int) -> None:
-    """Append pieces of about equal length, none longer than `size`."""
-    pieces = -(-len(nodes) // size)
-    for p in range(pieces):
-        plan.steps.append(Piece(nodes[p * len(nodes) // pieces : (p + 1) * len(nodes) // pieces]))
+    """Append pieces of about equal work, none above `size` (but for a node with very many tiles)."""
+    if not nodes:
+        return
+    work = list(itertools.accumulate(1 + TILE_OPERATIONS * len(plan.tiles.get(i, ())) for i in nodes))
+    pieces = -(-work[-1] // size)
+    ends = [bisect.bisect_right(work, p * work[-1] // pieces) for p in range(pieces + 1)]
+    plan.steps += [Piece(nodes[a:b]) for a, b in itertools.pairwise(ends) if a < b]
 
 
 def _assign_slots(plan: Plan) -> None:
@@ -188,12 +274,14 @@ def _assign_slots(plan: Plan) -> None:
         for i in piece.nodes:
             for a in nodes[i].args:
                 last[a] = p
+            for tile in plan.tiles.get(i, ()):
+                last.update(dict.fromkeys(tile.nodes, p))
     free: list[int] = []
     ending: dict[int, list[int]] = {}
     count = 0
     for p, piece in enumerate(pieces):
         for i in piece.nodes:
-            if i not in plan.home and last.get(i, p) > p:
+            if i not in plan.home and last.get(i, p) > p and nodes[i].op != "const":
                 if free:
                     slot = free.pop()
                 else:

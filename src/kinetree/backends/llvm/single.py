@@ -24,7 +24,7 @@ def single_ir(
     """Return the LLVM IR with ``void kt_single(ptr ins, ptr outs, ptr scratch)``, and the bytes of scratch."""
     check_legal(program)
     plan = make_plan(program, piece_operations)
-    layout = Layout(plan, Lanes(dtype, 1), ports_in_scratch=False)
+    layout = Layout(plan, Lanes(dtype, 1), batch=False)
     body = Body()
     body.line(f"call void @constants({layout.arguments})")
     call_steps(body, plan, layout)

@@ -1,13 +1,14 @@
-"""Rows to lanes and lanes to rows: from the caller's row-major arrays to lane blocks and back.
+"""Rows to lanes and lanes to rows: from the caller's row-major arrays to lanes and back.
 
-A lane block of a port has the same entry of W states side by side. Tiles of W rows by C columns are transposed in
-registers by log₂ C steps of two-input shuffles; the last tile overlaps the one before, so that no column is left over.
-The code is a loop over tiles, shared by all ports of the same tile width.
+In lanes, an entry of W states lies side by side. Tiles of W rows by C columns are transposed in registers by log₂ C
+steps of two-input shuffles. Inputs are moved by a loop over tiles, shared by all ports of the same tile width. Outputs
+go from the registers where they are made right to the rows: with stores spread over the computation, the memory works
+at the same time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.text import Body, function
@@ -17,109 +18,163 @@ MAX_COLUMNS = 4  # wider tiles need more shuffles that cross 256-bit halves; nar
 
 def tile_columns(size: int, lanes: int) -> int:
     """Return the columns of a tile for a port of this size: a power of two, not above the size or the lanes."""
-    limit = min(size, MAX_COLUMNS, lanes if lanes > 1 else MAX_COLUMNS)
-    return 1 << (limit.bit_length() - 1)
+    return 1 << (min(size, MAX_COLUMNS, lanes).bit_length() - 1)
 
 
-class _Tile:
-    """The body of one transposing loop: pointers to W rows and to C columns of the lane block, at the column %i."""
+class Transpose:
+    """Transposes of tiles in the body of a function: W rows of C entries to C vectors of W lanes, and back.
 
-    def __init__(self, dtype: str, lanes: int, columns: int) -> None:
-        item = Lanes(dtype, 1)
-        self.scalar, self.item = item.type, item.item
-        self.lanes, self.columns = lanes, columns
-        self.width = max(lanes, columns)  # of the vectors in the lane block; one lane: a row is the block
-        self.block_align = min(64, lanes * item.item)
-        b = self.body = Body()
-        rows = []
-        for r in range(lanes):
-            offset = b(f"load i64, ptr {b(f'getelementptr i64, ptr %offsets, i64 {r}')}, align 8")
-            rows.append(b(f"getelementptr i8, ptr %rows, i64 {offset}"))
-        last = b(f"sub i64 %size, {columns}")
-        b.line("br label %loop")
-        b.label("loop")
-        b.line("%i = phi i64 [0, %entry], [%next, %loop]")
-        column = b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
-        self.rows = [b(f"getelementptr {self.scalar}, ptr {p}, i64 {column}") for p in rows]
-        block = b(f"getelementptr [{lanes} x {self.scalar}], ptr %lanes, i64 {column}")
-        vectors = lanes * columns // self.width
-        self.block = [b(f"getelementptr [{lanes} x {self.scalar}], ptr {block}, i64 {c}") for c in range(vectors)]
+    Examples
+    --------
+    >>> b = Body()
+    >>> Transpose(b, Lanes("float64", 2), 2).to_rows(["%x", "%y"])
+    ['%t1', '%t2']
+    >>> print(b)
+      %t1 = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 0, i32 2>
+      %t2 = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 1, i32 3>
+    """
 
-    def end(self, name: str) -> str:
-        """Return the function."""
-        b = self.body
-        b.line(f"%next = add i64 %i, {self.columns}")
-        b.line(f"br i1 {b('icmp ult i64 %next, %size')}, label %loop, label %end")
-        b.label("end")
-        b.line("ret void")
-        return function(f"void @{name}(ptr noalias %rows, ptr noalias %offsets, ptr noalias %lanes, i64 %size)", b)
+    def __init__(self, body: Body, lanes: Lanes, columns: int) -> None:
+        self.body, self.lanes, self.columns = body, lanes, columns
+
+    @property
+    def row(self) -> str:
+        """The LLVM type of a row."""
+        return self.kind(self.columns) if self.lanes.count > 1 else self.lanes.type
 
     def kind(self, width: int) -> str:
         """Return the type of a vector."""
-        return f"<{width} x {self.scalar}>"
+        return f"<{width} x {self.lanes.scalar}>"
 
-    def shuffle(self, width: int, x: str, y: str, indices: Iterable[int]) -> str:
+    def to_lanes(self, rows: list[str]) -> list[str]:
+        """Return C vectors, made of W rows."""
+        return self._transposed(self._joined(rows)) if self.lanes.count > 1 else rows
+
+    def to_rows(self, vectors: list[str]) -> list[str]:
+        """Return W rows, made of C vectors."""
+        return self._split(self._transposed(vectors)) if self.lanes.count > 1 else vectors
+
+    def constant_rows(self, values: Sequence[float]) -> list[str]:
+        """Return W equal rows of constants."""
+        scalar = Lanes(self.lanes.dtype, 1)
+        entries = [f"{scalar.type} {scalar.constant(x)}" for x in values]
+        row = f"<{', '.join(entries)}>" if self.lanes.count > 1 else scalar.constant(values[0])
+        return [row] * self.lanes.count
+
+    def _shuffle(self, width: int, x: str, y: str, indices: Iterable[int]) -> str:
         """Return a vector of these entries of x and y, which have `width` each."""
         mask = [f"i32 {i}" for i in indices]
         kind = self.kind(width)
         return self.body(f"shufflevector {kind} {x}, {kind} {y}, <{len(mask)} x i32> <{', '.join(mask)}>")
 
-    def transpose(self, tile: list[str]) -> list[str]:
+    def _transposed(self, tile: list[str]) -> list[str]:
         """Transpose every C × C block of the C vectors, by butterflies at doubling distances."""
-        w = range(self.width)
+        width = self.lanes.count
         d = 1
         while d < len(tile):
-            low = [j if not j & d else self.width + j - d for j in w]
-            high = [j + d if not j & d else self.width + j for j in w]
+            low = [j if not j & d else width + j - d for j in range(width)]
+            high = [j + d if not j & d else width + j for j in range(width)]
             step = list(tile)
             for i in range(len(tile)):
                 if not i & d:
-                    step[i] = self.shuffle(self.width, tile[i], tile[i + d], low)
-                    step[i + d] = self.shuffle(self.width, tile[i], tile[i + d], high)
+                    step[i] = self._shuffle(width, tile[i], tile[i + d], low)
+                    step[i + d] = self._shuffle(width, tile[i], tile[i + d], high)
             tile = step
             d *= 2
         return tile
 
-    def join(self, rows: list[str]) -> list[str]:
+    def _joined(self, rows: list[str]) -> list[str]:
         """Return, for every i below C, the rows i, i + C, i + 2C, … one after another in a vector."""
         width, columns = self.columns, self.columns
         while len(rows) > columns:
             groups = [rows[g : g + columns] for g in range(0, len(rows), columns)]
             rows = [
-                self.shuffle(width, x, y, range(2 * width))
+                self._shuffle(width, x, y, range(2 * width))
                 for first, second in zip(groups[::2], groups[1::2], strict=True)
                 for x, y in zip(first, second, strict=True)
             ]
             width *= 2
         return rows
 
-    def split(self, tile: list[str]) -> list[str]:
-        """Return the rows, the inverse of `join`."""
-        if self.width == self.columns:
+    def _split(self, tile: list[str]) -> list[str]:
+        """Return the rows, the inverse of `_joined`."""
+        if self.lanes.count == self.columns:
             return tile
         return [
-            self.shuffle(self.width, tile[r % self.columns], "poison", range(first, first + self.columns))
-            for r in range(self.lanes)
+            self._shuffle(self.lanes.count, tile[r % self.columns], "poison", range(first, first + self.columns))
+            for r in range(self.lanes.count)
             for first in [r // self.columns * self.columns]
         ]
 
 
-def rows_to_lanes(dtype: str, lanes: int, columns: int) -> str:
-    """Return IR of ``void @rows_to_lanes_C(ptr rows, ptr offsets, ptr lanes, i64 size)``.
+def rows_to_lanes(lanes: Lanes, columns: int) -> str:
+    """Return IR of ``void @rows_to_lanes_C(ptr rows, ptr cells, i64 size)``.
 
-    `offsets` has the distance in bytes of each of the W rows from `rows`.
+    `rows` are W pointers; the columns go to as many neighbouring cells. The last tile overlaps the one before, so that
+    no column is left over.
     """
-    t = _Tile(dtype, lanes, columns)
-    rows = [t.body(f"load {t.kind(columns)}, ptr {p}, align {t.item}") for p in t.rows]
-    for value, p in zip(t.transpose(t.join(rows)), t.block, strict=True):
-        t.body.line(f"store {t.kind(t.width)} {value}, ptr {p}, align {t.block_align}")
-    return t.end(f"rows_to_lanes_{columns}")
+    b = Body()
+    rows = row_pointers(b, lanes, "%rows")
+    column = _begin_loop(b, columns)
+    block = b(f"getelementptr {lanes.type}, ptr %cells, i64 {column}")
+    transpose = Transpose(b, lanes, columns)
+    tile = [b(f"load {transpose.row}, ptr {p}, align {lanes.item}") for p in _at(b, lanes, rows, column)]
+    for c, vector in enumerate(transpose.to_lanes(tile)):
+        cell = b(f"getelementptr {lanes.type}, ptr {block}, i64 {c}")
+        b.line(f"store {lanes.type} {vector}, ptr {cell}, align {alignment(lanes)}")
+    _end_loop(b, columns)
+    return function(f"void @rows_to_lanes_{columns}(ptr noalias %rows, ptr noalias %cells, i64 %size)", b)
 
 
-def lanes_to_rows(dtype: str, lanes: int, columns: int) -> str:
-    """Return IR of ``void @lanes_to_rows_C(ptr rows, ptr offsets, ptr lanes, i64 size)``, the inverse."""
-    t = _Tile(dtype, lanes, columns)
-    tile = [t.body(f"load {t.kind(t.width)}, ptr {p}, align {t.block_align}") for p in t.block]
-    for value, p in zip(t.split(t.transpose(tile)), t.rows, strict=True):
-        t.body.line(f"store {t.kind(columns)} {value}, ptr {p}, align {t.item}")
-    return t.end(f"lanes_to_rows_{columns}")
+def gather_rows(lanes: Lanes, columns: int) -> str:
+    """Return IR of ``void @gather_rows_C(ptr rows, ptr places, ptr scratch, i64 size)``.
+
+    `rows` are W pointers, `places` are where in the scratch the cells of the columns are: i32, in bytes.
+    """
+    b = Body()
+    rows = row_pointers(b, lanes, "%rows")
+    column = _begin_loop(b, columns)
+    first = b(f"getelementptr i32, ptr %places, i64 {column}")
+    vectors = []
+    for c in range(columns):
+        place = b(f"load i32, ptr {b(f'getelementptr i32, ptr {first}, i64 {c}')}, align 4")
+        cell = b(f"getelementptr i8, ptr %scratch, i64 {b(f'zext i32 {place} to i64')}")
+        vectors.append(b(f"load {lanes.type}, ptr {cell}, align {alignment(lanes)}"))
+    transpose = Transpose(b, lanes, columns)
+    for row, place in zip(transpose.to_rows(vectors), _at(b, lanes, rows, column), strict=True):
+        b.line(f"store {transpose.row} {row}, ptr {place}, align {lanes.item}")
+    _end_loop(b, columns)
+    signature = "(ptr noalias %rows, ptr noalias %places, ptr noalias %scratch, i64 %size)"
+    return function(f"void @gather_rows_{columns}{signature}", b)
+
+
+def alignment(lanes: Lanes) -> int:
+    """Return the alignment of cells."""
+    return min(64, lanes.bytes)
+
+
+def row_pointers(b: Body, lanes: Lanes, table: str) -> list[str]:
+    """Return the W pointers of a table."""
+    places = [b(f"getelementptr ptr, ptr {table}, i64 {r}") for r in range(lanes.count)]
+    return [b(f"load ptr, ptr {place}, align 8") for place in places]
+
+
+def _at(b: Body, lanes: Lanes, rows: list[str], column: str) -> list[str]:
+    """Return pointers to a column of these rows."""
+    return [b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}") for row in rows]
+
+
+def _begin_loop(b: Body, columns: int) -> str:
+    """Begin a loop over tiles; return the first column of a tile, so that it ends at %size at the latest."""
+    last = b(f"sub i64 %size, {columns}")
+    b.line("br label %loop")
+    b.label("loop")
+    b.line("%i = phi i64 [0, %entry], [%next, %loop]")
+    return b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
+
+
+def _end_loop(b: Body, columns: int) -> None:
+    b.line(f"%next = add i64 %i, {columns}")
+    b.line(f"br i1 {b('icmp ult i64 %next, %size')}, label %loop, label %end")
+    b.label("end")
+    b.line("ret void")
