@@ -14,7 +14,7 @@ from kinetree.algorithms.motions import (
 )
 from kinetree.algorithms.paths import back
 from kinetree.model import WORLD, Model
-from kinetree.spatial import Motion, Scalar
+from kinetree.spatial import Force, Motion, Scalar
 
 Column = tuple[int, Motion, Motion]
 """A velocity index k, S_k and its rate Ṡ_k."""
@@ -49,10 +49,6 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     v_ = body_velocities(model, states)
-    inertias = [body.inertia for body in model.bodies]
-    Ic = composites(model, states, inertias)
-    dIc = composites(model, states, [inertia_rate(I, v_i) for I, v_i in zip(inertias, v_, strict=True)])
-    p = [I @ v_i for I, v_i in zip(inertias, v_, strict=True)]
     X = transforms_from_first_body(model, states)
     own: list[list[Column]] = []
     above: list[list[Column]] = []  # of the joints that carry a body, seen from the first body
@@ -62,11 +58,16 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
         j = body.parent
         above.append([] if j == WORLD else above[j] + [(k, back(X[j], S_k), back(X[j], d)) for k, S_k, d in own[j]])
     C: list[list[Scalar]] = [[0.0] * model.nv for _ in range(model.nv)]
-    for i in reversed(range(model.nb)):
+    p = [Force.zero()] * model.nb  # the momentum of what each body carries, so far
+    inertia = composites(model, states, lambda i: model.bodies[i].inertia)
+    rate = composites(model, states, lambda i: inertia_rate(model.bodies[i].inertia, v_[i]))
+    for (i, Ic), (_, dIc) in zip(inertia, rate, strict=True):
+        body = model.bodies[i]
+        p[i] = p[i] + body.inertia @ v_[i]
         for k, S_k, S_k_dot in own[i]:
-            dI_half, p_half = (dIc[i] @ S_k) * 0.5, S_k.cross_force(p[i]) * 0.5
-            F = Ic[i] @ S_k
-            G = Ic[i] @ S_k_dot + dI_half + p_half  # Ic Ṡ_k + B S_k
+            dI_half, p_half = (dIc @ S_k) * 0.5, S_k.cross_force(p[i]) * 0.5
+            F = Ic @ S_k
+            G = Ic @ S_k_dot + dI_half + p_half  # Ic Ṡ_k + B S_k
             H = dI_half - p_half  # Bᵀ S_k
             for l, S_l, _ in own[i]:
                 C[l][k] = C[l][k] + S_l.dot(G)
@@ -74,7 +75,6 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
             for l, S_l, S_l_dot in above[i]:
                 C[l][k] = C[l][k] + S_l.dot(G)
                 C[k][l] = C[k][l] + S_l_dot.dot(F) + S_l.dot(H)
-        parent = model.bodies[i].parent
-        if parent != WORLD:
-            p[parent] = p[parent] + states[i].Xup.T @ p[i]
+        if body.parent != WORLD:
+            p[body.parent] = p[body.parent] + states[i].Xup.T @ p[i]
     return C

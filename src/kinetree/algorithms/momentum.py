@@ -14,7 +14,6 @@ from kinetree.algorithms.motions import (
     subspace_rates,
     transforms_from_first_origin,
 )
-from kinetree.algorithms.paths import moved_origin
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
 from kinetree.spatial import Force, Inertia, Scalar, Transform, Vec3
@@ -111,13 +110,13 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> list[list[S
     """
     states = [model.jcalc(i, q) for i in range(model.nb)]
     X = transforms_from_first_origin(model, states)
-    Ic = composites(model, states, [body.inertia for body in model.bodies])
-    c = _com(model, X, Ic, moving_mass(model))
-    A = [Force.zero()] * model.nv
-    for i, body in enumerate(model.bodies):
-        for k, S_k in zip(body.v_index, states[i].S, strict=True):
-            A[k] = A[k] + moved_origin(X[i], c).T @ (Ic[i] @ S_k)
-    return _rows(A)
+    A, h = [Force.zero()] * model.nv, ZERO
+    for i, Ic in composites(model, states, lambda i: model.bodies[i].inertia):
+        for k, S_k in zip(model.bodies[i].v_index, states[i].S, strict=True):
+            A[k] = A[k] + X[i].T @ (Ic @ S_k)
+        h = h + _root(model, X, i, Ic)
+    c = h * (1.0 / moving_mass(model))
+    return _rows([_about(c, A_k) for A_k in A])
 
 
 @algorithm("centroidal_momentum_matrix_rate", inputs={"q": ("nq",), "v": ("nv",)}, outputs={"A_G_dot": (6, "nv")})
@@ -149,44 +148,42 @@ def centroidal_momentum_matrix_rate(model: Model, q: Sequence[Scalar], v: Sequen
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     X = transforms_from_first_origin(model, states)
     v_ = body_velocities(model, states)
-    inertias = [body.inertia for body in model.bodies]
-    Ic = composites(model, states, inertias)
-    dIc = composites(model, states, [inertia_rate(I, v_i) for I, v_i in zip(inertias, v_, strict=True)])
-    c = _com(model, X, Ic, moving_mass(model))
-    c_dot = _com(model, X, dIc, moving_mass(model))
-    A_dot = [Force.zero()] * model.nv
-    for i, body in enumerate(model.bodies):
-        for k, S_k, ring in zip(body.v_index, states[i].S, subspace_rates(model, i, q, v), strict=True):
-            F = Ic[i] @ S_k
-            F_dot = Ic[i] @ (v_[i].cross(S_k) + ring) + dIc[i] @ S_k
-            moving = Force(c_dot.cross(X[i].E.to_a(F.lin)), ZERO)
-            A_dot[k] = A_dot[k] + moved_origin(X[i], c).T @ F_dot - moving
-    return _rows(A_dot)
+    A, A_dot, h, h_dot = [Force.zero()] * model.nv, [Force.zero()] * model.nv, ZERO, ZERO
+    inertia = composites(model, states, lambda i: model.bodies[i].inertia)
+    rate = composites(model, states, lambda i: inertia_rate(model.bodies[i].inertia, v_[i]))
+    for (i, Ic), (_, dIc) in zip(inertia, rate, strict=True):
+        rings = subspace_rates(model, i, q, v)
+        for k, S_k, ring in zip(model.bodies[i].v_index, states[i].S, rings, strict=True):
+            A[k] = A[k] + X[i].T @ (Ic @ S_k)
+            A_dot[k] = A_dot[k] + X[i].T @ (Ic @ (v_[i].cross(S_k) + ring) + dIc @ S_k)
+        h, h_dot = h + _root(model, X, i, Ic), h_dot + _root(model, X, i, dIc)
+    c, c_dot = (x * (1.0 / moving_mass(model)) for x in (h, h_dot))
+    return _rows([_about(c, B) - Force(c_dot.cross(F.lin), ZERO) for F, B in zip(A, A_dot, strict=True)])
 
 
 def _rows(columns: Sequence[Force]) -> list[list[Scalar]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _com(model: Model, X: Sequence[Transform], Ic: Sequence[Inertia], mass: Scalar) -> Vec3:
-    """Return ``Σ h / mass`` in the frame that X leads from, given the composite inertias (or their rates)."""
-    h = ZERO
-    for X_i, I, body in zip(X, Ic, model.bodies, strict=True):
-        if body.parent == WORLD:
-            h = h + (X_i.T @ I).h
-    c: Vec3 = h * (1.0 / mass)
-    return c
+def _root(model: Model, X: Sequence[Transform], i: int, Ic: Inertia) -> Vec3:
+    """Return the first moment of mass of body i with all that it carries, if nothing carries it; else zero."""
+    return (X[i].T @ Ic).h if model.bodies[i].parent == WORLD else ZERO
+
+
+def _about(c: Vec3, F: Force) -> Force:
+    """Return the same force vector about the point c."""
+    return Force(F.ang - c.cross(F.lin), F.lin)
 
 
 def _about_com(model: Model, states: Sequence[BodyState], forces: Sequence[Force]) -> Force:
     """Return the sum of force vectors, each in its body's coordinates, about the centre of mass in world axes."""
     X = transforms_from_first_origin(model, states)
-    c = _com(model, X, composites(model, states, [body.inertia for body in model.bodies]), moving_mass(model))
-    f, total = list(forces), Force.zero()
-    for i in reversed(range(model.nb)):
+    f, total, h = list(forces), Force.zero(), ZERO
+    for i, Ic in composites(model, states, lambda i: model.bodies[i].inertia):
         parent = model.bodies[i].parent
+        h = h + _root(model, X, i, Ic)
         if parent == WORLD:
-            total = total + moved_origin(X[i], c).T @ f[i]
+            total = total + X[i].T @ f[i]
         else:
             f[parent] = f[parent] + states[i].Xup.T @ f[i]
-    return total
+    return _about(h * (1.0 / moving_mass(model)), total)

@@ -72,14 +72,20 @@ def inertia_rate(I: Inertia, v: Motion) -> Inertia:
     return Inertia(0.0, v.lin * I.m + w.cross(I.h), turned + shifted)
 
 
-def composites(model: Model, states: Sequence[BodyState], inertias: Sequence[Inertia]) -> list[Inertia]:
-    """Return the inertia of every body with all that it carries, in its own coordinates."""
-    Ic = list(inertias)
-    for i in reversed(range(model.nb)):
-        parent = model.bodies[i].parent
-        if parent != WORLD:
-            Ic[parent] = Ic[parent] + states[i].Xup.T @ Ic[i]
-    return Ic
+def composites(
+    model: Model, states: Sequence[BodyState], inertia: Callable[[int], Inertia]
+) -> Iterator[tuple[int, Inertia]]:
+    """Yield every body i, leaves first, and the inertia of i with all that it carries, in its own coordinates.
+
+    `inertia` gives what body i has itself (or the rate of that). It is asked for when body i is reached, and what is
+    made of the sum is traced next to it: compiled code then keeps both in registers.
+    """
+    carried = [Inertia.zero()] * model.nb
+    for i, body in reversed(list(enumerate(model.bodies))):
+        Ic = carried[i] + inertia(i)
+        yield i, Ic
+        if body.parent != WORLD:
+            carried[body.parent] = carried[body.parent] + states[i].Xup.T @ Ic
 
 
 def transforms_from_first_body(model: Model, states: Sequence[BodyState]) -> list[Transform]:

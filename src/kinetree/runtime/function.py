@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.expr import Program
 from kinetree.lazy import cached_property
-from kinetree.runtime import arguments, batch, glue, kernels, tracing, watch
+from kinetree.runtime import arguments, batch, glue, kernels, memory, tracing, watch
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.declaration import Declaration, Variant
 
@@ -265,7 +265,7 @@ class Function:
             return None
         n = len(arrays[0])
         if out is None:
-            arrays += [np.empty((n, *port.shape), arguments.DTYPES["float64"]) for port in outputs]
+            arrays += [memory.empty((n, *port.shape), arguments.DTYPES["float64"]) for port in outputs]
         elif not arrays[-1].flags.writeable or any(arguments.overlap(a, arrays[-1]) for a in arrays[:-1]):
             return None
         laid = batch.Laid(arrays, [*map(batch.address, arrays)], [a.strides[0] for a in arrays], len(args))
@@ -296,7 +296,7 @@ class Function:
             and not any(arguments.overlap(out, array) for array in inputs.arrays)
         ):
             return out
-        return np.empty(shape, arguments.DTYPES[inputs.variant.dtype])
+        return memory.empty(shape, arguments.DTYPES[inputs.variant.dtype])
 
     def _run(self, inputs: Inputs, places: list[Array]) -> None:
         arrays = [*inputs.arrays, *places]
