@@ -12,6 +12,7 @@ from benchmarks.peers import Adam, Pinocchio, casadi_c
 from benchmarks.robots import Case, cases
 from benchmarks.timing import Thunk, interleaved, ratios
 from kinetree.algorithms import ALGORITHMS
+from kinetree.runtime import memory
 
 N = 4096
 
@@ -38,6 +39,13 @@ def _ways(case: Case, name: str) -> dict[str, Thunk]:
     pool = pin.pool(name, *arrays)
     if pool is not None:
         ways["pinocchio's pool, 1 thread"] = pool
+    if memory.LEAST_BYTES <= out.nbytes <= memory.MOST_BYTES:
+
+        def in_new_memory() -> None:
+            memory.clear()
+            function(*arrays, **options)
+
+        ways["kinetree, new memory"] = in_new_memory
     if out.nbytes > 1000 * N:
         ways["np.full of the output"] = lambda: np.full(out.shape, 1.0)
     if name not in ("inverse_dynamics", "forward_dynamics"):
@@ -57,7 +65,8 @@ def run(rounds: int) -> Section:
     kt.set_num_threads(1)
     section = Section(
         f"A batch of {N} states, one thread",
-        "Nanoseconds a state. Fresh result arrays unless out= is given. Pinocchio's results are not kept.",
+        "Nanoseconds a state. Fresh result arrays unless out= is given; those of 32 to 64 MB are in memory of one that was "
+        "dropped, but for the rows called new memory. Pinocchio's results are not kept.",
     )
     for case in cases():
         found = []

@@ -16,9 +16,9 @@ ROWS = LEAST_BYTES // 8 // 4 + 1
 
 @pytest.fixture(autouse=True)
 def nothing_spare():
-    memory._spare.clear()
+    memory.clear()
     yield
-    memory._spare.clear()
+    memory.clear()
 
 
 def place(array: np.ndarray) -> int:

@@ -75,3 +75,8 @@ def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         return np.empty(shape, dtype)
     block = _spare.find(size)
     return np.asarray(_Owner(np.empty(size, np.uint8) if block is None else block)).view(dtype).reshape(shape)
+
+
+def clear() -> None:
+    """Give back all memory that is kept."""
+    _spare.clear()
