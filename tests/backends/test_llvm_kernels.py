@@ -81,11 +81,11 @@ def test_rows_of_every_width_are_transposed_and_back(size, lanes):
     np.testing.assert_array_equal(run_batch(program, [x], lanes)[0], x[:, ::-1])
 
 
-@pytest.mark.parametrize("size", [768, 1027, 2049])
+@pytest.mark.parametrize("size", [500, 1027, 2049])
 @pytest.mark.parametrize("lanes", LANES)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_long_rows_are_gathered(size, lanes, dtype):
-    assert size * np.dtype(dtype).itemsize > LONGEST_IN_TILES or size == 768
+    assert size * np.dtype(dtype).itemsize > LONGEST_IN_TILES or size == 500
 
     def entries(x):  # entries of several places, an input, constants
         made = [a * b for a in x for b in x]

@@ -31,7 +31,7 @@ from kinetree.expr import Program
 PIECE_BYTES = 64 * 1024
 """Most bytes of values made in one piece: no more can be spilled, so that stack frames are bounded."""
 
-LONGEST_IN_TILES = 3072
+LONGEST_IN_TILES = 4096
 """Most bytes of a row that is written in tiles; longer ones are gathered."""
 
 

@@ -34,6 +34,7 @@ class Layout:
         self.arguments = self.parameters.replace("noalias ", "")
         self._offsets: dict[Area, int] = {}
         self._tables: dict[tuple[str, Area], int] = {}
+        self._row_bytes = {area: count * lanes.item for area, count in plan.areas.items()}
         self.size = 0
         for area, count in plan.areas.items():
             if area[0] not in ("in", "out") or (area[0] == "in" and batch):
@@ -43,6 +44,7 @@ class Layout:
             if area[0] in ("in", "out") and batch:
                 self._tables["distances", area] = self._reserve(_POINTER * lanes.count)
                 self._tables["rows", area] = self._reserve(_POINTER * lanes.count)
+                self._tables["block", area] = self._reserve(_POINTER)
 
     def _reserve(self, size: int) -> int:
         """Return the offset of so many bytes more."""
@@ -50,8 +52,15 @@ class Layout:
         self.size += -(-size // ALIGNMENT) * ALIGNMENT
         return offset
 
+    def row_bytes(self, area: Area) -> int:
+        """Return how long a row of a port is."""
+        return self._row_bytes[area]
+
     def table(self, kind: str, area: Area) -> int:
-        """Return the offset of a table of a port: "distances" between the rows, or "rows", pointers to them."""
+        """Return the offset of a table of a port.
+
+        "distances" has those between the rows, "rows" pointers to them; "block" is the distance to the next block.
+        """
         return self._tables[kind, area]
 
     def address(self, cell: Cell) -> tuple[Area | None, int]:

@@ -25,6 +25,10 @@ SPELLING: dict[str, tuple[str, ...]] = {
     "fnma": ("fneg {V} {0}", "call {V} @llvm.fma.{S}({V} {t}, {V} {1}, {V} {2})"),
 }
 STAGED = ("sin", "cos")
+
+LINE = 64  # bytes of a cache line
+PREFETCHED = 3072
+"""Bytes of a row from which on the next block's places of a tile are prefetched: a larger result leaves the cache."""
 LEGAL = frozenset({"const", "input", *SPELLING, *STAGED})
 
 
@@ -67,8 +71,7 @@ def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
                 rows = transpose.constant_rows(constants)  # type: ignore[arg-type]
             else:
                 rows = transpose.to_rows([value(j) for j in tile.nodes])
-            for row, place in zip(rows, access.rows(Cell(("out", tile.port), tile.first)), strict=True):
-                b.line(f"store {transpose.row} {row}, ptr {place}, align {lanes.item}")
+            access.write(rows, transpose.row, Cell(("out", tile.port), tile.first))
     b.line("ret void")
     return function(f"void @{name}({layout.parameters})", b)
 
@@ -81,6 +84,7 @@ class Access:
         self._layout = layout
         self._bases: dict[Area | None, str] = {}
         self._rows: dict[Area, list[str]] = {}
+        self._blocks: dict[Area, str] = {}
 
     def pointer(self, cell: Cell) -> str:
         """Return a pointer to the cell."""
@@ -99,11 +103,19 @@ class Access:
         lanes = self._layout.lanes
         self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {self._layout.alignment}")
 
-    def rows(self, cell: Cell) -> list[str]:
-        """Return pointers to an entry of an output, in the row of every lane."""
-        b = self._body
-        if cell.area not in self._rows:
-            table = b(f"getelementptr i8, ptr %s, i64 {self._layout.table('rows', cell.area)}")
-            self._rows[cell.area] = row_pointers(b, self._layout.lanes, table)
-        offset = cell.offset * self._layout.lanes.item
-        return [b(f"getelementptr i8, ptr {row}, i64 {offset}") for row in self._rows[cell.area]]
+    def write(self, rows: list[str], kind: str, first: Cell) -> None:
+        """Write a tile, its first column being this entry of an output."""
+        b, layout = self._body, self._layout
+        if first.area not in self._rows:
+            table = b(f"getelementptr i8, ptr %s, i64 {layout.table('rows', first.area)}")
+            self._rows[first.area] = row_pointers(b, layout.lanes, table)
+            block = b(f"getelementptr i8, ptr %s, i64 {layout.table('block', first.area)}")
+            self._blocks[first.area] = b(f"load i64, ptr {block}, align 8")
+        offset = first.offset * layout.lanes.item
+        ahead = layout.row_bytes(first.area) >= PREFETCHED and offset % LINE == 0
+        for value, row in zip(rows, self._rows[first.area], strict=True):
+            place = b(f"getelementptr i8, ptr {row}, i64 {offset}")
+            b.line(f"store {kind} {value}, ptr {place}, align {layout.lanes.item}")
+            if ahead:
+                place = b(f"getelementptr i8, ptr {place}, i64 {self._blocks[first.area]}")
+                b.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
