@@ -156,6 +156,12 @@ def test_a_wrong_call_of_compile(function, kwargs, message):
     ("function", "error", "message"),
     [
         (lambda q: q if q[0] > 0 else -q, TypeError, r"kt\.where"),
+        (lambda q: 2.0**q, TypeError, "whole powers and square roots"),
+        (lambda q: q**q, TypeError, "whole powers and square roots"),
+        (lambda q: q[0] ** 2.5, TypeError, "whole powers and square roots"),
+        (lambda q: np.round(q), TypeError, r"np\.round cannot be traced"),
+        (lambda q: (f"{q[0]:.3f}", q)[1], TypeError, "no digits to print"),
+        (lambda q: [[q[0], q[1]], [q[2]]], ArgumentError, "rows of different lengths: return a tuple"),
         (lambda q: robot.gravity_forces(q[:5]), ArgumentError, r"q has shape \(5,\).*one state: \(7,\).*panda_joint1"),
         (lambda q: robot.gravity_forces(np.stack([q, q])), ArgumentError, "gives it one state"),
         (lambda q: robot.gravity_forces(q, out=np.empty(7)), ArgumentError, "out= has no meaning"),
@@ -371,6 +377,7 @@ def test_the_inertia_of_a_body_is_given_once():
     ("arguments", "options", "message"),
     [
         (("panda", abs), {}, "compile takes a robot first"),
+        ((robot, "rnea"), {}, "here it is 'inverse_dynamics'"),
         ((kt.load("ur5"), "gravity_forces"), {"inputs": kt.gravity}, r"inputs takes a list: inputs=\["),
         ((kt.load("ur5"), lambda q, x: q), {"shapes": {"x": 2.5}}, r"shapes\['x'\] must be a length"),
         ((kt.load("ur5"), lambda q, x: q), {"shapes": {"x": (-1,)}}, r"shapes\['x'\] must be a length"),
@@ -380,3 +387,18 @@ def test_the_inertia_of_a_body_is_given_once():
 def test_what_compile_takes(arguments, options, message):
     with pytest.raises(kt.ArgumentError, match=message):
         kt.compile(*arguments, **options)
+
+
+def test_inputs_that_nothing_in_the_function_could_see():
+    robot = kt.load("panda")
+    heavy = robot.with_friction()
+    with pytest.raises(
+        ArgumentError, match=r"calls no function of 'panda' that gravity could change.*robot of its own"
+    ):
+        kt.compile(robot, lambda q: heavy.gravity_forces(q), inputs=[kt.gravity], name="f")
+    own = kt.compile(heavy, lambda q: heavy.gravity_forces(q), inputs=[kt.gravity], name="f")
+    inner = kt.compile(robot, lambda q: robot.gravity_forces(q), name="inner")
+    outer = kt.compile(robot, lambda q: inner(q), inputs=[kt.gravity], name="outer")
+    q = robot.random_state(seed=1)[0]
+    assert np.array_equal(own(q, [0.0, 0.0, -3.0]), robot.with_gravity((0.0, 0.0, -3.0)).gravity_forces(q))
+    assert np.allclose(outer(q, [0.0, 0.0, -3.0]), own(q, [0.0, 0.0, -3.0]), rtol=0, atol=1e-13)

@@ -26,3 +26,15 @@ __all__ = [
     "rnea",
     "shape_of",
 ]
+
+
+ELSEWHERE = {
+    "rnea": "inverse_dynamics",
+    "aba": "forward_dynamics",
+    "crba": "mass_matrix",
+    "fk": "forward_kinematics",
+    "ik": "inverse_kinematics",
+    "nonLinearEffects": "bias_forces",
+    "com": "center_of_mass",
+}
+"""Names that people know from other libraries."""

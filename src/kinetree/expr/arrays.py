@@ -119,7 +119,12 @@ def apply_function(function: Any, args: Any, kwargs: Any) -> Any:
         return functions.FUNCTIONS[function](*args, **kwargs)
     if function.__module__.startswith("numpy.linalg"):
         raise TypeError(_refusal(f"linalg.{function.__name__}"))
-    return _wrapped(function._implementation(*args, **kwargs))
+    try:
+        return _wrapped(function._implementation(*args, **kwargs))
+    except TypeError as error:
+        if "no callable" not in str(error):
+            raise
+        raise TypeError(_refusal(function.__name__)) from None
 
 
 def _refusal(name: str) -> str:

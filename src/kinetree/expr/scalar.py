@@ -22,6 +22,8 @@ _NUMBER = (
     "values, or np.zeros(n, dtype=object)"
 )
 
+_POWER = "of a traced value there are whole powers and square roots; pass what needs another power as an argument"
+
 
 class Expr:
     """A scalar whose arithmetic is recorded in a graph.
@@ -95,15 +97,20 @@ class Expr:
         return Expr(self.graph, fold.absolute(self.graph, self.id))
 
     def __pow__(self, exponent: object) -> Expr:
-        if exponent == 0.5 and not isinstance(exponent, Expr):
-            return self.sqrt()
-        if not isinstance(exponent, Real) or not float(exponent).is_integer():
+        if not isinstance(exponent, Expr | Real):
             return NotImplemented
+        if isinstance(exponent, Real) and exponent == 0.5:
+            return self.sqrt()
+        if isinstance(exponent, Expr) or not float(exponent).is_integer():
+            raise TypeError(_POWER)
         n = int(float(exponent))
         result = Expr(self.graph, self.graph.const(1.0))
         for _ in range(abs(n)):
             result = result * self
         return result if n >= 0 else 1.0 / result
+
+    def __rpow__(self, base: object) -> NoReturn:
+        raise TypeError(_POWER)
 
     def sqrt(self) -> Expr:
         """Return the square root."""
@@ -170,6 +177,11 @@ class Expr:
 
     def __float__(self) -> NoReturn:
         raise TypeError(_NUMBER)
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise TypeError("a traced value has no digits to print while the function is being traced; f'{x}' shows it")
+        return repr(self)
 
     __int__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = __mod__ = __floordiv__ = __float__
 

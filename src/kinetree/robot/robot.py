@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from kinetree.algorithms import ALGORITHMS
+from kinetree.algorithms import ALGORITHMS, ELSEWHERE
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.model import JointLimits
 from kinetree.robot.configurations import FloatArray
@@ -296,18 +296,6 @@ class Robot(Variations):
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"
-
-
-ELSEWHERE = {
-    "rnea": "inverse_dynamics",
-    "aba": "forward_dynamics",
-    "crba": "mass_matrix",
-    "fk": "forward_kinematics",
-    "ik": "inverse_kinematics",
-    "nonLinearEffects": "bias_forces",
-    "com": "center_of_mass",
-}
-"""Names that people know from other libraries."""
 
 
 def function_list() -> str:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from kinetree.algorithms import ALGORITHMS
+from kinetree.algorithms import ALGORITHMS, ELSEWHERE
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.expr import Expr, Port, Program, Tracer
 from kinetree.expr.arrays import traced_array
@@ -121,7 +121,12 @@ def compile(
     _check_bodies(robot.model, inputs)
     if isinstance(function, str):
         if function not in ALGORITHMS:
-            raise ArgumentError(unknown_name("function", function, ALGORITHMS))
+            here = ELSEWHERE.get(function)
+            raise ArgumentError(
+                f"no function {function!r}; here it is {here!r}"
+                if here
+                else unknown_name("function", function, ALGORITHMS)
+            )
         function = getattr(robot, function)
     if shapes and isinstance(function, Function):
         raise ArgumentError(f"{function.__name__} knows the shapes of its arguments: leave shapes= out")
@@ -189,8 +194,14 @@ def declare(
 
     def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
         values = {i: list(tracing.flat(arguments[i.name])) for i in inputs}
-        with tracing.tracing({model.digest: values} if inputs else {}), calls_seen(bool(inputs)):
-            return _outputs(function(**{port.name: arguments[port.name] for port in own}), name)
+        with tracing.tracing({model.digest: values} if inputs else {}) as changes, calls_seen(bool(inputs)):
+            results = _outputs(function(**{port.name: arguments[port.name] for port in own}), name)
+        if inputs and model.digest not in changes.asked:
+            raise ArgumentError(
+                f"{name} calls no function of {model.name!r} that {inputs[0].name} could change; one that was made "
+                "of it (with_friction, attach, …) is a robot of its own: compile for that one"
+            )
+        return results
 
     def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         arrays = {p.name: traced_array(list(tracing.flat(arguments[p.name])), p.shape) for p in ports}
@@ -275,7 +286,10 @@ def _outputs(result: Any, function: str) -> dict[str, Any]:
 
 
 def _array(entries: Any, what: str) -> Any:
-    array: Any = np.asarray(entries) if not isinstance(entries, Expr) else np.asarray(entries, dtype=object)
+    try:
+        array: Any = np.asarray(entries) if not isinstance(entries, Expr) else np.asarray(entries, dtype=object)
+    except ValueError:
+        raise ArgumentError(f"{what} has rows of different lengths: return a tuple of several arrays") from None
     if array.dtype.kind in "fiub":
         return array.astype(np.float64).astype(object)
     for entry in array.flat:

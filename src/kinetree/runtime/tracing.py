@@ -51,6 +51,8 @@ def tracing(changes: Mapping[str, Values]) -> Iterator[Changes]:
         yield here
     finally:
         _local.changes.pop()
+        if _local.changes:
+            _local.changes[-1].asked |= here.asked
 
 
 def model_for(model: Model, joint_space: bool) -> Model:
