@@ -66,7 +66,7 @@ def test_scratch_is_found_and_its_lack_is_told():
     f = Function(declare(identity=b"scratch"))
     call = c_function(f)
     out = np.empty(5)
-    set_scratch = f._singles[f._default].kernel.keep[()].address("kt_set_scratch")
+    set_scratch = f._variants.singles[f._default].kernel.keep[()].address("kt_set_scratch")
     for size, status in ((1 << 20, 0), (1 << 62, -1)):
         kernels.glue.set_scratch(set_scratch, size)
         out[:] = 0.0

@@ -140,7 +140,7 @@ def test_inputs_are_not_copied_where_they_can_be_read_as_they_lie():
 def test_chunks_are_multiples_of_the_lanes_of_at_most_about_a_millisecond(threads, seconds, monkeypatch):
     g = Function(declare())
     g(*states(3))
-    kernel = g._batch(g._default)
+    kernel = g._variants.batch(g._default)
     seen = []
     monkeypatch.setattr(kernel, "_runner", lambda laid: lambda start, count: seen.append((start, count)))
     kernel._seconds = seconds
@@ -161,7 +161,7 @@ def test_the_environment_forces_the_lanes(monkeypatch):
     for lanes in batch.LANES:
         monkeypatch.setenv("KINETREE_LANES", str(lanes))
         g = Function(declare())
-        assert g._batch(g._default).lanes == lanes
+        assert g._variants.batch(g._default).lanes == lanes
         assert np.array_equal(g(x, y, z), reference(x, y, z))
 
 
@@ -190,7 +190,7 @@ def test_the_gil_is_released():
     other = threading.Thread(target=spin)
     other.start()
     try:
-        kernel = f._batch(f._default)
+        kernel = f._variants.batch(f._default)
         ports = (*f.declaration.required, *f.declaration.outputs)
         step = kernel._runner(batch.lay([x, y, z, out], ports, (3_000_000,), 3))
         before = spins
@@ -227,7 +227,7 @@ set_num_threads({threads})
 f = Function(declare())
 n = 1 << 40
 x, y, z = (np.broadcast_to(a, (n, N)) for a in states())
-kernel = f._batch(f._default)
+kernel = f._variants.batch(f._default)
 from kinetree.runtime import batch
 row = np.empty((1, N))
 addresses = [a.ctypes.data for a in (x, y, z, row)]

@@ -50,18 +50,18 @@ def test_functions_do_not_share_their_calls():
 
 def test_only_what_is_used_is_compiled():
     f = Function(declare())
-    assert (len(f._singles), len(f._batches)) == (0, 0)
+    assert (len(f._variants.singles), len(f._variants.batches)) == (0, 0)
     f(X, Y, Z)
-    assert (len(f._singles), len(f._batches)) == (1, 0)
+    assert (len(f._variants.singles), len(f._variants.batches)) == (1, 0)
     f(XS, YS, ZS)
-    assert (len(f._singles), len(f._batches)) == (1, 1)
+    assert (len(f._variants.singles), len(f._variants.batches)) == (1, 1)
     f(X, Y, Z, sign="minus")
     f(X, Y, Z, w=np.ones((2, 3)))
     f(*(a.astype("f4") for a in (X, Y, Z)))
-    assert (len(f._singles), len(f._batches)) == (4, 1)
+    assert (len(f._variants.singles), len(f._variants.batches)) == (4, 1)
     g = Function(declare())
     g(XS, YS, ZS)
-    assert (len(g._singles), len(g._batches)) == (0, 1)
+    assert (len(g._variants.singles), len(g._variants.batches)) == (0, 1)
 
 
 @pytest.mark.parametrize("w", [None, np.arange(6.0).reshape(2, 3)])
@@ -78,13 +78,13 @@ def test_warmup_compiles_what_a_call_needs(traced):
     f.warmup()
     f.warmup(dtype="float32", optional=("w",), batch=False, sign="minus")
     count = traced()
-    made = len(f._singles), len(f._batches)
+    made = len(f._variants.singles), len(f._variants.batches)
     assert made == (2, 1)
     f(X, Y, Z)
     f(XS, YS, ZS)
     f(*(a.astype("f4") for a in (X, Y, Z)), w=np.ones((2, 3), "f4"), sign="minus")
     assert traced() == count
-    assert (len(f._singles), len(f._batches)) == made
+    assert (len(f._variants.singles), len(f._variants.batches)) == made
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_threads_that_call_for_the_first_time_at_once(traced):
         assert all(np.array_equal(one, reference(X, Y, Z)) for one, _ in results)
         assert all(np.array_equal(many, reference(XS, YS, ZS)) for _, many in results)
         assert traced() == k + 1
-        assert (len(f._singles), len(f._batches)) == (1, 1)
+        assert (len(f._variants.singles), len(f._variants.batches)) == (1, 1)
 
 
 def test_tracing_may_call_another_function():

@@ -182,7 +182,7 @@ def test_other_variants_are_chained():
 
 
 def single_of(f):
-    return f._single(f._default)
+    return f._variants.single(f._default)
 
 
 def owner(single):
@@ -237,7 +237,7 @@ def test_the_code_outlives_the_function():
 def test_the_code_is_freed_with_the_function():
     f = Counting(declare())
     f.warmup()
-    loaded = [weakref.ref(owner(single_of(f))), weakref.ref(f._batch(f._default).keep[()])]
+    loaded = [weakref.ref(owner(single_of(f))), weakref.ref(f._variants.batch(f._default).keep[()])]
     del f
     gc.collect()
     assert [ref() for ref in loaded] == [None, None]

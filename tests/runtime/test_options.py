@@ -73,7 +73,7 @@ def test_the_order_and_the_number_of_names_make_no_difference():
     f(V, frame="frame_1", parts=("knee", "hip", "knee"))
     f(V, parts={"knee": 1, "hip": 2}, frame="frame_1")
     f(V, frame="frame_1", parts=iter(["hip", "knee"]))
-    assert len(f._singles) == 1
+    assert len(f._variants.singles) == 1
 
 
 def test_a_name_that_is_not_required():
@@ -119,10 +119,10 @@ def test_the_signature_shows_what_is_required():
 def test_warmup_and_listing_take_options():
     f = scaled()
     f.warmup(frame="frame_3", parts=["knee"])
-    assert (len(f._singles), len(f._batches)) == (1, 1)
-    before = len(f._programs)
+    assert (len(f._variants.singles), len(f._variants.batches)) == (1, 1)
+    before = len(f._variants._programs)
     assert np.array_equal(f(V, frame="frame_3", parts=["knee"]), 3 * V + 2)
-    assert len(f._programs) == before
+    assert len(f._variants._programs) == before
     assert f.listing(frame="frame_3", parts=["knee"]).startswith("@1 = ")
     assert f.bind(frame="frame_1").op_count == {}
     assert f.bind(frame="frame_3").op_count == {"mul": 3}

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.expr import Program
 from kinetree.lazy import cached_property
 from kinetree.runtime import arguments, batch, glue, kernels, memory, tracing, watch
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.declaration import Declaration, Variant
+from kinetree.runtime.variants import Variants
 
 CHAIN = 8  # variants that have their glue in the call; the others take the general path
 
@@ -67,12 +67,10 @@ class Function:
         self.__name__ = self.__qualname__ = declaration.name
         self.__signature__ = declaration.signature()
         self._lanes = batch.forced_lanes() if lanes is None else batch.check_lanes(lanes)
-        self._programs: dict[tuple[Any, ...], Program] = {}
         self._bound: dict[tuple[Any, ...], Function] = {}
         self._glued: Any = None
+        self._variants = Variants(declaration, self._lanes, self._install)
         watch.add(self)
-        self._singles: dict[Variant, kernels.Single] = {}
-        self._batches: dict[Variant, batch.BatchKernel] = {}
 
     def __call__(self, /, *args: object, **kwargs: object) -> Any:
         """Call the function; once something is compiled, the glue is here instead."""
@@ -137,7 +135,7 @@ class Function:
 
         For other options than the default ones: ``f.bind(...).op_count``.
         """
-        return self._program(self._default).op_count()
+        return self._variants.program(self._default).op_count()
 
     def listing(self, **options: object) -> str:
         """Return the optimised program as text, one operation a line (no optional arguments).
@@ -149,7 +147,8 @@ class Function:
         """
         from kinetree.expr.show import listing
 
-        return listing(self.bind(**options)._program(self.bind(**options)._default))
+        function = self.bind(**options)
+        return listing(function._variants.program(function._default))
 
     @property
     def address(self) -> int:
@@ -160,7 +159,7 @@ class Function:
         `c_signature`. It needs no GIL and may be called from several threads. The address is good as long as this
         function is alive: keep a reference to it.
         """
-        return self._single(self._default).raw
+        return self._variants.single(self._default).raw
 
     @property
     def c_signature(self) -> str:
@@ -211,9 +210,9 @@ class Function:
         call = arguments.bind(self.declaration, (), {**given, **dict.fromkeys(optional, 0.0), **options})
         variant = Variant(call.optional, call.options, dtype)
         if single:
-            self._single(variant)
+            self._variants.single(variant)
         if batch:
-            self._batch(variant)
+            self._variants.batch(variant)
 
     @cached_property
     def _default(self) -> Variant:
@@ -235,7 +234,7 @@ class Function:
         if 0 not in inputs.lead:
             self._run(inputs, places)
         if kwargs and inputs.lead == ():
-            self._singles[inputs.variant].options.learn(kwargs)
+            self._variants.singles[inputs.variant].options.learn(kwargs)
         if call.out is None:
             return self._returned([place if place.ndim else place[()] for place in places])
         for out, place in zip(given, places, strict=True):
@@ -256,7 +255,7 @@ class Function:
         required, outputs = self.declaration.required, self.declaration.outputs
         if others or len(args) != len(required) or self.declaration.default_options is None:
             return None
-        kernel = self._batches.get(self._default)
+        kernel = self._variants.batches.get(self._default)
         if kernel is None or (out is not None and len(outputs) > 1):
             return None
         ports = (*required, *outputs)
@@ -303,40 +302,9 @@ class Function:
         ports = (*inputs.ports, *self.declaration.outputs)
         laid = batch.lay(arrays, ports, inputs.lead, len(inputs.ports))
         if inputs.lead == ():
-            self._single(inputs.variant).kernel.run(laid)
+            self._variants.single(inputs.variant).kernel.run(laid)
         else:
-            self._batch(inputs.variant).run(laid, math.prod(inputs.lead))
-
-    def _program(self, variant: Variant) -> Program:
-        """Return the optimised program of a variant, the same for every dtype."""
-        from kinetree.passes.pipeline import optimize
-
-        key = variant[:2]
-        with kernels.lock:
-            if key not in self._programs:
-                self._programs[key] = optimize(self.declaration.traced(variant))
-            return self._programs[key]
-
-    def _single(self, variant: Variant) -> kernels.Single:
-        known = self._singles.get(variant)
-        if known is not None:
-            return known
-        with kernels.lock:
-            if variant not in self._singles:
-                self._singles[variant] = kernels.single(self.declaration, variant, lambda: self._program(variant))
-                self._install()
-            return self._singles[variant]
-
-    def _batch(self, variant: Variant) -> batch.BatchKernel:
-        known = self._batches.get(variant)
-        if known is not None:
-            return known
-        with kernels.lock:
-            if variant not in self._batches:
-                self._batches[variant] = kernels.batched(
-                    self.declaration, variant, self._lanes, lambda: self._program(variant)
-                )
-            return self._batches[variant]
+            self._variants.batch(inputs.variant).run(laid, math.prod(inputs.lead))
 
     def _install(self) -> None:
         """Make the glue of the compiled variants, of the last ones if they are many, this function's ``__call__``.
@@ -344,7 +312,7 @@ class Function:
         Each takes the calls that it knows and hands the others to the next, the last one to the general path.
         """
         target: Any = self._general
-        for made in reversed(list(self._singles.values())[-CHAIN:]):
+        for made in reversed(list(self._variants.singles.values())[-CHAIN:]):
             if made.glue is not None:
                 owner = kernels.hidden((made.kernel.keep, made.options))
                 target = glue.builtin(self.__name__, made.glue, target, owner)
