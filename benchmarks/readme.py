@@ -50,12 +50,12 @@ def large_outputs(batch: list[dict[str, Any]], least_ns: float = 1000.0) -> str:
     parts = []
     for row in batch:
         if row["way"] == "np.full of the output" and row["min ns"] > least_ns:
-            ours = row_of(batch, row["robot"], row["function"], "kinetree")
-            assert ours is not None
-            parts.append(f"{ours['min ns'] / row['min ns']:.2f} × (`{row['function']}`)")
+            rows = [row_of(batch, row["robot"], row["function"], f"kinetree{way}") for way in ("", ", new memory")]
+            times = [f"{ours['min ns'] / row['min ns']:.2f} ×" for ours in rows if ours]
+            parts.append(f"`{row['function']}` {' ('.join(times)}{')' * (len(times) - 1)}")
     return (
         "Where a result is large, memory sets the pace: against `np.full` of a fresh array of that size, the batches "
-        f"of G1 take {', '.join(parts)}."
+        f"of G1 take {', '.join(parts)}. In brackets, where the result cannot have the memory of one that was dropped."
     )
 
 
