@@ -132,10 +132,20 @@ def test_code_is_freed_with_its_object():
     assert mappings() <= before + 3
 
 
+def late(x, n):
+    """Values that are used long after they are made, but in the same piece."""
+    total = x[0]
+    for start in range(0, n, 200):
+        made = [x[i % 12] * x[i % 11] + x[i % 7] * float(i + 1) for i in range(start, start + 200)]
+        for value in reversed(made):
+            total = total * x[0] + value
+    return [total]
+
+
 @pytest.mark.skipif(not X86, reason="reads x86 assembly")
 @pytest.mark.parametrize("lanes", [None, 1, 8, 16])
 def test_stack_frames_are_bounded(lanes):
-    program = wide_sum(3000)
+    program = traced(lambda x: late(x, 3000), 12)
     ir, _ = single_ir(program, "float64", HOST) if lanes is None else batch_ir(program, "float64", HOST, lanes)
     frames = [int(n) for n in re.findall(r"subq\s+\$(\d+), %rsp", assembly(ir))]
     assert frames, "this program must spill, or the test shows nothing"

@@ -26,6 +26,10 @@ SPELLING: dict[str, tuple[str, ...]] = {
 }
 STAGED = ("sin", "cos")
 
+AGAIN = 50
+"""After so many operations a value that is in memory is loaded again. LLVM would keep it on the stack instead: one more
+store, and stores are what long programs in lanes wait for."""
+
 LINE = 64  # bytes of a cache line
 PREFETCHED = 3072
 """Bytes of a row from which on the next block's places of a tile are prefetched: a larger result leaves the cache."""
@@ -43,34 +47,35 @@ def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
     }
     b = Body()
     access = Access(b, layout)
-    values: dict[int, str] = {}
+    values: dict[int, tuple[str, int]] = {}  # their names, and when they were last used
 
-    def value(i: int) -> str:
-        known = values.get(i)
-        if known is None:
-            node = nodes[i]
-            known = lanes.constant(node.payload) if node.op == "const" else access.load(plan.home[i])  # type: ignore[arg-type]
-            values[i] = known
-        return known
+    def value(i: int, now: int) -> str:
+        name, last = values.get(i, ("", now - AGAIN))
+        if nodes[i].op == "const":
+            name = lanes.constant(nodes[i].payload)  # type: ignore[arg-type]
+        elif now - last >= AGAIN and i in plan.home:
+            name = access.load(plan.home[i])
+        values[i] = name, now
+        return name
 
-    for i in piece.nodes:
+    for now, i in enumerate(piece.nodes):
         node = nodes[i]
         lines = spelling.get(node.op)
         if lines is not None:
-            arguments = [value(a) for a in node.args]
+            arguments = [value(a, now) for a in node.args]
             result = ""
             for line in lines:
                 result = b(line.format(*arguments, t=result))
-            values[i] = result
+            values[i] = result, now
         for cell in plan.stores.get(i, ()):
-            access.store(value(i), cell)
+            access.store(value(i, now), cell)
         for tile in plan.tiles.get(i, ()):
             constants = [nodes[j].payload for j in tile.nodes if nodes[j].op == "const"]
             transpose = Transpose(b, lanes, len(tile.nodes))
             if len(constants) == len(tile.nodes):
                 rows = transpose.constant_rows(constants)  # type: ignore[arg-type]
             else:
-                rows = transpose.to_rows([value(j) for j in tile.nodes])
+                rows = transpose.to_rows([value(j, now) for j in tile.nodes])
             access.write(rows, transpose.row, Cell(("out", tile.port), tile.first))
     b.line("ret void")
     return function(f"void @{name}({layout.parameters})", b)
