@@ -66,7 +66,7 @@ def run(rounds: int) -> Section:
     section = Section(
         f"A batch of {N} states, one thread",
         "Nanoseconds a state. Fresh result arrays unless out= is given; those of 32 to 64 MB are in memory of one that "
-        "was dropped, but for the rows called new memory. Pinocchio's results are not kept.",
+        "is gone, but for the rows called new memory. Pinocchio's results are not kept.",
     )
     for case in cases():
         found = []

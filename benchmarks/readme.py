@@ -55,7 +55,7 @@ def large_outputs(batch: list[dict[str, Any]], least_ns: float = 1000.0) -> str:
             parts.append(f"`{row['function']}` {' ('.join(times)}{')' * (len(times) - 1)}")
     return (
         "Where a result is large, memory sets the pace: against `np.full` of a fresh array of that size, the batches "
-        f"of G1 take {', '.join(parts)}. In brackets, where the result cannot have the memory of one that was dropped."
+        f"of G1 take {', '.join(parts)}. In brackets, where the result cannot have the memory of one that is gone."
     )
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from kinetree.lazy import cached_property
@@ -33,3 +35,24 @@ def test_an_error_is_not_kept():
 
 def test_the_class_shows_its_documentation():
     assert Square.area.__doc__ == "The area."
+
+
+def test_two_threads_get_the_same_object():
+    inside, leave = threading.Event(), threading.Event()
+
+    class Slow:
+        @cached_property
+        def thing(self) -> object:
+            if threading.current_thread() is not threading.main_thread():
+                inside.set()
+                leave.wait(10)
+            return object()
+
+    slow, got = Slow(), []
+    other = threading.Thread(target=lambda: got.append(slow.thing))
+    other.start()
+    assert inside.wait(10)
+    ours = slow.thing
+    leave.set()
+    other.join()
+    assert got == [ours] == [slow.thing]

@@ -29,5 +29,5 @@ class cached_property(Generic[T]):  # noqa: N801  (named as its model in functoo
     def __get__(self, instance: object | None, owner: type) -> Self | T:
         if instance is None:
             return self
-        value = instance.__dict__[self._name] = self._compute(instance)
-        return value
+        # two threads may both compute it: the first one's value is everybody's
+        return instance.__dict__.setdefault(self._name, self._compute(instance))  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@ import pytest
 
 from helpers.kernels import same_bits
 from helpers.programs import EXACT, random_program, traced
-from kinetree.backends.llvm.plan import Cell, Piece, Stage, make_plan
+from kinetree.backends.llvm.plan import Cell, Piece, Stage, Tile, _work, make_plan
 from kinetree.expr import OPS, interpret
 
 
@@ -29,14 +29,15 @@ def carry_out(plan, inputs):
                 values[i] = node.payload if node.op == "const" else memory[plan.home[i]]
             return values[i]
 
-        for i in step.nodes:
+        for i in step.items:
+            if isinstance(i, Tile):
+                memory.update({Cell(("out", i.port), i.first + c): value(j) for c, j in enumerate(i.nodes)})
+                continue
             op, args, _ = program.graph[i]
             if op not in ("const", "input") and not OPS[op].staged:
                 values[i] = OPS[op].evaluate(*[value(a) for a in args])
             for cell in plan.stores.get(i, ()):
                 memory[cell] = value(i)
-            for tile in plan.tiles.get(i, ()):
-                memory.update({Cell(("out", tile.port), tile.first + c): value(j) for c, j in enumerate(tile.nodes)})
     for k, cells in plan.gathered.items():
         memory.update({Cell(("out", k), j): memory[cell] for j, cell in enumerate(cells)})
     assert all(0 <= cell.offset < plan.areas[cell.area] for cell in memory)
@@ -61,8 +62,10 @@ def test_a_plan_gives_what_the_program_gives(seed, size, way):
     program = random_program(seed, size=80, operations=(*EXACT[:3], "fma", "sin", "cos", "neg"))
     rng = np.random.default_rng(seed)
     inputs = [rng.uniform(-1, 1, port.shape) for port in program.inputs]
-    plan = make_plan(program, size, columns=WAYS[way])
-    assert all(len(step.nodes) <= size for step in plan.steps if isinstance(step, Piece))
+    widths = WAYS[way] and [WAYS[way](port.size) for port in program.outputs]
+    plan = make_plan(program, size, widths=widths)
+    assert all(sum(map(_work, step.items[1:])) <= size for step in plan.steps if isinstance(step, Piece))
+    assert way != "cells" or all(len(step.items) <= size for step in plan.steps if isinstance(step, Piece))
     for got, expected in zip(carry_out(plan, inputs), interpret(program, inputs), strict=True):
         assert same_bits(got, expected)
 
@@ -96,7 +99,7 @@ def test_equal_entries_of_a_gathered_output_have_one_cell():
         y = x[0] * x[1]
         return [y, x[0], 0.0, y, y, 0.0, x[1] + y]
 
-    plan = make_plan(traced(entries, 2), 100, columns=lambda size: 0)
+    plan = make_plan(traced(entries, 2), 100, widths=[0])
     assert plan.areas["kept", 0] == 3  # y, 0 and the sum
     assert plan.gathered[0][1] == Cell(("in", 0), 0)
     assert plan.constants == [(plan.gathered[0][2], 0.0)]
@@ -105,10 +108,17 @@ def test_equal_entries_of_a_gathered_output_have_one_cell():
 def test_a_tile_is_written_when_its_last_value_is_made():
     def entries(x):
         y = x[0] * x[1]
-        return [y + x[0], y, 1.0, 2.0, x[0], x[1] * 3.0]
+        return [y + x[0], y, 1.0, 2.0, x[0], x[1] * 3.0, x[1], 0.5]
 
     program = traced(entries, 2)
-    plan = make_plan(program, 100, columns=lambda size: 2)
-    ops = {program.graph[i].op: [tile.first for tile in tiles] for i, tiles in plan.tiles.items()}
-    assert sum(len(tiles) for tiles in plan.tiles.values()) == 3
-    assert ops["add"] == [0, 2]
+    (piece,) = make_plan(program, 100, widths=[2]).steps
+    shown = [i.first if isinstance(i, Tile) else program.graph[i].op for i in piece.items]
+    assert shown == [6, "mul", "add", 0, 2, "mul", 4]
+
+
+def test_tiles_are_cut_like_operations():
+    """However many outputs there are that nothing must be computed for."""
+    program = traced(lambda x: [x] * 20 + [[0.0] * 50] * 20, 50, outputs=40)
+    plan = make_plan(program, 100, widths=[2] * 40)
+    assert all(sum(map(_work, piece.items)) <= 108 for piece in plan.steps)
+    assert sum(len(piece.items) for piece in plan.steps) == 1000

@@ -4,6 +4,7 @@ import copy
 import gc
 import pickle
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from synthetic import Counting
 
 from kinetree.errors import ArgumentError
 from kinetree.expr import Port, Tracer
-from kinetree.runtime import Declaration, Function, layout
+from kinetree.runtime import Declaration, Function, layout, results
 from kinetree.runtime.results import result_type
 
 glued = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
@@ -194,3 +195,26 @@ def test_a_function_without_a_proper_name_has_results_too():
         result = result_type(name, ("x", "y"))(x=1, y=2)
         assert result == (1, 2)
         assert pickle.loads(pickle.dumps(result)).y == 2
+
+
+def test_two_threads_get_the_same_type(monkeypatch):
+    """The call glue keeps its address: a second one would be freed."""
+    inside, leave = threading.Event(), threading.Event()
+    plain = results.namedtuple
+
+    def slow(*args):
+        if threading.current_thread() is not threading.main_thread():
+            inside.set()
+            leave.wait(10)
+        return plain(*args)
+
+    monkeypatch.setattr(results, "namedtuple", slow)
+    got = []
+    other = threading.Thread(target=lambda: got.append(results.result_type("raced", ("a", "b"))))
+    other.start()
+    assert inside.wait(10)
+    ours = results.result_type("raced", ("a", "b"))
+    leave.set()
+    other.join()
+    assert got == [ours]
+    assert results.result_type("raced", ("a", "b")) is ours

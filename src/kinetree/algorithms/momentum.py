@@ -114,7 +114,7 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> list[list[S
     for i, Ic in composites(model, states, lambda i: model.bodies[i].inertia):
         for k, S_k in zip(model.bodies[i].v_index, states[i].S, strict=True):
             A[k] = A[k] + X[i].T @ (Ic @ S_k)
-        h = h + _root(model, X, i, Ic)
+        h = h + _root_moment(model, X, i, Ic)
     c = h * (1.0 / moving_mass(model))
     return _rows([_about(c, A_k) for A_k in A])
 
@@ -156,7 +156,7 @@ def centroidal_momentum_matrix_rate(model: Model, q: Sequence[Scalar], v: Sequen
         for k, S_k, ring in zip(model.bodies[i].v_index, states[i].S, rings, strict=True):
             A[k] = A[k] + X[i].T @ (Ic @ S_k)
             A_dot[k] = A_dot[k] + X[i].T @ (Ic @ (v_[i].cross(S_k) + ring) + dIc @ S_k)
-        h, h_dot = h + _root(model, X, i, Ic), h_dot + _root(model, X, i, dIc)
+        h, h_dot = h + _root_moment(model, X, i, Ic), h_dot + _root_moment(model, X, i, dIc)
     c, c_dot = (x * (1.0 / moving_mass(model)) for x in (h, h_dot))
     return _rows([_about(c, B) - Force(c_dot.cross(F.lin), ZERO) for F, B in zip(A, A_dot, strict=True)])
 
@@ -165,7 +165,7 @@ def _rows(columns: Sequence[Force]) -> list[list[Scalar]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _root(model: Model, X: Sequence[Transform], i: int, Ic: Inertia) -> Vec3:
+def _root_moment(model: Model, X: Sequence[Transform], i: int, Ic: Inertia) -> Vec3:
     """Return the first moment of mass of body i with all that it carries, if nothing carries it; else zero."""
     return (X[i].T @ Ic).h if model.bodies[i].parent == WORLD else ZERO
 
@@ -181,7 +181,7 @@ def _about_com(model: Model, states: Sequence[BodyState], forces: Sequence[Force
     f, total, h = list(forces), Force.zero(), ZERO
     for i, Ic in composites(model, states, lambda i: model.bodies[i].inertia):
         parent = model.bodies[i].parent
-        h = h + _root(model, X, i, Ic)
+        h = h + _root_moment(model, X, i, Ic)
         if parent == WORLD:
             total = total + X[i].T @ f[i]
         else:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.expr.scalar import Condition, Expr
+from kinetree.expr.scalar import Condition, Expr, formatted
 
 _SCALAR: dict[Any, Callable[..., Any]] = {
     np.add: operator.add,
@@ -50,6 +50,9 @@ class TracedArray(np.ndarray[Any, Any]):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return apply_function(function, args, kwargs)
+
+    def __format__(self, spec: str) -> str:
+        return formatted(self, spec)
 
 
 def traced_array(entries: Sequence[Any], shape: tuple[int, ...]) -> Any:
@@ -122,7 +125,7 @@ def apply_function(function: Any, args: Any, kwargs: Any) -> Any:
     try:
         return _wrapped(function._implementation(*args, **kwargs))
     except TypeError as error:
-        if "no callable" not in str(error):
+        if not str(error).startswith("loop of ufunc does not support"):
             raise
         raise TypeError(_refusal(function.__name__)) from None
 

@@ -97,11 +97,13 @@ class Expr:
         return Expr(self.graph, fold.absolute(self.graph, self.id))
 
     def __pow__(self, exponent: object) -> Expr:
-        if not isinstance(exponent, Expr | Real):
+        if isinstance(exponent, Expr):
+            raise TypeError(_POWER)
+        if not isinstance(exponent, Real):
             return NotImplemented
-        if isinstance(exponent, Real) and exponent == 0.5:
+        if exponent == 0.5:
             return self.sqrt()
-        if isinstance(exponent, Expr) or not float(exponent).is_integer():
+        if not float(exponent).is_integer():
             raise TypeError(_POWER)
         n = int(float(exponent))
         result = Expr(self.graph, self.graph.const(1.0))
@@ -179,9 +181,7 @@ class Expr:
         raise TypeError(_NUMBER)
 
     def __format__(self, spec: str) -> str:
-        if spec:
-            raise TypeError("a traced value has no digits to print while the function is being traced; f'{x}' shows it")
-        return repr(self)
+        return formatted(self, spec)
 
     __int__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = __mod__ = __floordiv__ = __float__
 
@@ -248,6 +248,13 @@ class Condition:
             "for truth values when compared: make them with np.stack."
         )
         raise TypeError(_BRANCH.format(what="truth value") + more)
+
+
+def formatted(value: object, spec: str) -> str:
+    """Return what ``__format__`` of traced values must."""
+    if spec:
+        raise TypeError("a traced value has no digits to print while the function is being traced; f'{x}' shows it")
+    return repr(value)
 
 
 def _is_truth(value: object) -> bool:

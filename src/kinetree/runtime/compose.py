@@ -198,8 +198,8 @@ def declare(
             results = _outputs(function(**{port.name: arguments[port.name] for port in own}), name)
         if inputs and model.digest not in changes.asked:
             raise ArgumentError(
-                f"{name} calls no function of {model.name!r} that {inputs[0].name} could change; one that was made "
-                "of it (with_friction, attach, …) is a robot of its own: compile for that one"
+                f"{name} calls no function of {model.name!r}, whose numbers are to be its inputs; a robot made of "
+                "it (with_friction, attach, …) is another one: compile for that one"
             )
         return results
 
@@ -289,7 +289,7 @@ def _array(entries: Any, what: str) -> Any:
     try:
         array: Any = np.asarray(entries) if not isinstance(entries, Expr) else np.asarray(entries, dtype=object)
     except ValueError:
-        raise ArgumentError(f"{what} has rows of different lengths: return a tuple of several arrays") from None
+        raise ArgumentError(f"{what} has entries of different shapes: return a tuple of several arrays") from None
     if array.dtype.kind in "fiub":
         return array.astype(np.float64).astype(object)
     for entry in array.flat:

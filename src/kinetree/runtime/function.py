@@ -24,7 +24,8 @@ class Function:
     It takes one state or, with leading axes, many: those broadcast as NumPy's do, and the result has them too. Plain
     contiguous arrays are quickest; lists, integers, strided arrays and other byte orders are converted. The result is
     float32 only where all arrays given are float32. NaN and inf are no errors: they reach the outputs that depend on
-    them. ``out=`` takes the result; it may overlap the arguments.
+    them. ``out=`` takes the result; it may overlap the arguments. Without, a result of 32 to 64 MB is a view of memory
+    that an earlier one had, if that is gone; the last two of such memories are kept.
 
     Each variant (which optional arguments are given, the options, the dtype, one state or many) is compiled when it is
     first used, or ahead by `warmup`, and kept in a cache on disk. Functions can be called from several threads, also

@@ -1,12 +1,14 @@
-"""Memory for large results: that of one that was dropped serves the next.
+"""Memory for large results: that of one that is gone serves the next.
 
-The C library gives large memory back to the system at once, and the system clears every page of it again when it is
-next asked for: for results of tens of megabytes that takes longer than to compute them. So a little is kept.
+The system clears every page of new memory, and the C library (glibc from 32 MB on) asks for new memory each time: for
+results of tens of megabytes that takes longer than to compute them. So the memory of the last two is kept. It is free
+when nothing but this module refers to it: results and their views have it as their base.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -15,51 +17,12 @@ import numpy as np
 
 from kinetree.runtime.arguments import Array
 
-LEAST_BYTES = 32 << 20  # of a block that is kept; malloc keeps smaller ones itself
-MOST_BYTES = 64 << 20  # of all blocks that are kept
+LEAST_BYTES = 32 << 20
+MOST_BYTES = 64 << 20  # of one result; so twice this is all that is ever kept
 
-
-class _Spare(deque[Array]):
-    """Blocks that nobody uses, oldest first. Where threads get in each other's way, a block less is found or kept."""
-
-    def keep(self, block: Array, most: int = MOST_BYTES) -> None:
-        """Add a block, and drop old ones if there are too many."""
-        self.append(block)
-        while sum(block.nbytes for block in list(self)) > most:
-            self.oldest()
-
-    def oldest(self) -> Array | None:
-        """Take the oldest block."""
-        try:
-            return self.popleft()
-        except IndexError:
-            return None
-
-    def find(self, size: int) -> Array | None:
-        """Take a block of this size."""
-        for _ in range(len(self)):
-            block = self.oldest()
-            if block is None or block.nbytes == size:
-                return block
-            self.append(block)
-        return None
-
-
-_spare = _Spare()
-
-
-class _Owner:
-    """What the results in a block have as their base: when the last of them is gone, the block is free again."""
-
-    def __init__(self, block: Array) -> None:
-        self._block, self._spare = block, _spare  # the module may be empty already when an interpreter ends
-
-    @property
-    def __array_interface__(self) -> dict[str, object]:
-        return self._block.__array_interface__
-
-    def __del__(self) -> None:
-        self._spare.keep(self._block)
+_kept: deque[list[Array]] = deque(maxlen=2)  # of lists of one block, so that it is they that are passed around
+_UNUSED = 2  # references to a block: by its list, and by the argument of getrefcount
+_COUNTED: bool = getattr(sys, "_is_gil_enabled", lambda: True)()  # else another thread may be adding a reference
 
 
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -71,12 +34,27 @@ def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     (2, 3)
     """
     size = math.prod(shape) * dtype.itemsize
-    if not LEAST_BYTES <= size <= MOST_BYTES:
+    if not (LEAST_BYTES <= size <= MOST_BYTES and _COUNTED):
         return np.empty(shape, dtype)
-    block = _spare.find(size)
-    return np.asarray(_Owner(np.empty(size, np.uint8) if block is None else block)).view(dtype).reshape(shape)
+    holder = _unused(size) or [np.empty(size, np.uint8)]
+    array = holder[0].view(dtype).reshape(shape)
+    _kept.append(holder)
+    return array
+
+
+def _unused(size: int) -> list[Array] | None:
+    """Take a block of this size that nobody uses out of those that are kept; other threads do not see it then."""
+    for _ in range(len(_kept)):
+        try:
+            holder = _kept.popleft()
+        except IndexError:  # another thread has them
+            return None
+        if holder[0].nbytes == size and sys.getrefcount(holder[0]) == _UNUSED:
+            return holder
+        _kept.append(holder)
+    return None
 
 
 def clear() -> None:
-    """Give back all memory that is kept."""
-    _spare.clear()
+    """Give back the memory that nobody uses."""
+    _kept.clear()

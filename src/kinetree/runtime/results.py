@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections import namedtuple
 from keyword import iskeyword
 from typing import Any
 
+_types: dict[tuple[str, tuple[str, ...]], type[tuple[Any, ...]]] = {}
 
-@functools.cache
+
 def result_type(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
-    """Return the named tuple of a function's outputs; the same type for the same names.
+    """Return the named tuple of a function's outputs; the same type for the same names, in all threads.
 
     Its instances pickle: they say how to make the type again. It adds nothing to the memory layout of a tuple, and
     it lives as long as the process; the call glue relies on both.
@@ -20,6 +20,11 @@ def result_type(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
     >>> result_type("hybrid_dynamics", ("a", "tau"))(a=1.0, tau=2.0)
     HybridDynamics(a=1.0, tau=2.0)
     """
+    known = _types.get((function, names))
+    return known or _types.setdefault((function, names), _made(function, names))
+
+
+def _made(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
     title = "".join(part[:1].upper() + part[1:] for part in function.split("_"))
     title = title if is_field(title) else "Result"  # a lambda has no name to make a type's of
     base: Any = namedtuple(title, names)  # type: ignore[misc]

@@ -32,7 +32,7 @@ PIECE_BYTES = 64 * 1024
 """Most bytes of values made in one piece: no more can be spilled, so that stack frames are bounded."""
 
 LONGEST_IN_TILES = 4096
-"""Most bytes of a row that is written in tiles; longer ones are gathered."""
+"""Most bytes of a state's results that are written in tiles; the longest of more are gathered."""
 
 
 def batch_ir(
@@ -42,10 +42,8 @@ def batch_ir(
     check_legal(program)
     lanes = Lanes(dtype, count)
 
-    def columns(size: int) -> int:
-        return tile_columns(size, count) if 0 < size * lanes.item <= LONGEST_IN_TILES else 0
-
-    plan = make_plan(program, min(piece_operations, PIECE_BYTES // lanes.bytes), columns=columns, in_place=1.0)
+    size = min(piece_operations, PIECE_BYTES // lanes.bytes)
+    plan = make_plan(program, size, widths=_tile_widths(program, lanes), in_place=1.0)
     layout = Layout(plan, lanes, batch=True)
     inputs = [Input(layout, k, first, last) for k, (first, last) in _used_inputs(plan).items()]
     index = len(program.inputs)
@@ -82,6 +80,17 @@ def batch_ir(
     places = [output.places() for output in gathered]
     steps = [constants_function(plan, layout), *step_functions(plan, layout, target)]
     return module_text(target, [*places, distances(count), *moves, *steps, entry]), layout.size
+
+
+def _tile_widths(program: Program, lanes: Lanes) -> list[int]:
+    """Return the tile width of every output; 0, to be gathered, for the longest if all together are too long."""
+    widths = [0] * len(program.outputs)
+    together = 0
+    for size, k in sorted((port.size, k) for k, port in enumerate(program.outputs) if port.size):
+        together += size * lanes.item
+        if together <= LONGEST_IN_TILES:
+            widths[k] = tile_columns(size, lanes.count)
+    return widths
 
 
 def _used_inputs(plan: Plan) -> dict[int, tuple[int, int]]:

@@ -25,6 +25,14 @@ class Layout:
         What is in one cell.
     batch : bool
         Whether the code is for many states.
+
+    Attributes
+    ----------
+    distances, rows, blocks : dict
+        By port, for many states: where in the scratch there are the distances between the rows of a block, pointers to
+        these rows, and the distance to the next block.
+    row_bytes : dict
+        How long an area is for one state.
     """
 
     def __init__(self, plan: Plan, lanes: Lanes, *, batch: bool) -> None:
@@ -33,8 +41,10 @@ class Layout:
         self.parameters = "ptr noalias %s" if batch else "ptr noalias %in, ptr noalias %out, ptr noalias %s"
         self.arguments = self.parameters.replace("noalias ", "")
         self._offsets: dict[Area, int] = {}
-        self._tables: dict[tuple[str, Area], int] = {}
-        self._row_bytes = {area: count * lanes.item for area, count in plan.areas.items()}
+        self.row_bytes = {area: count * lanes.item for area, count in plan.areas.items()}
+        self.distances: dict[Area, int] = {}
+        self.rows: dict[Area, int] = {}
+        self.blocks: dict[Area, int] = {}
         self.size = 0
         for area, count in plan.areas.items():
             if area[0] not in ("in", "out") or (area[0] == "in" and batch):
@@ -42,26 +52,15 @@ class Layout:
                 more = ALIGNMENT if area[0] in ("sin", "cos") else 0
                 self._offsets[area] = self._reserve(count * lanes.bytes + more)
             if area[0] in ("in", "out") and batch:
-                self._tables["distances", area] = self._reserve(_POINTER * lanes.count)
-                self._tables["rows", area] = self._reserve(_POINTER * lanes.count)
-                self._tables["block", area] = self._reserve(_POINTER)
+                self.distances[area] = self._reserve(_POINTER * lanes.count)
+                self.rows[area] = self._reserve(_POINTER * lanes.count)
+                self.blocks[area] = self._reserve(_POINTER)
 
     def _reserve(self, size: int) -> int:
         """Return the offset of so many bytes more."""
         offset = self.size
         self.size += -(-size // ALIGNMENT) * ALIGNMENT
         return offset
-
-    def row_bytes(self, area: Area) -> int:
-        """Return how long a row of a port is."""
-        return self._row_bytes[area]
-
-    def table(self, kind: str, area: Area) -> int:
-        """Return the offset of a table of a port.
-
-        "distances" has those between the rows, "rows" pointers to them; "block" is the distance to the next block.
-        """
-        return self._tables[kind, area]
 
     def address(self, cell: Cell) -> tuple[Area | None, int]:
         """Return the port whose array the cell is in, None for the scratch, and the offset in bytes."""

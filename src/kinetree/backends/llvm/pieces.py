@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 from kinetree.backends.llvm.layout import Layout
-from kinetree.backends.llvm.plan import Area, Cell, Piece, Plan
+from kinetree.backends.llvm.plan import Area, Cell, Piece, Plan, Tile
 from kinetree.backends.llvm.text import Body, function
 from kinetree.backends.llvm.transpose import Transpose, row_pointers
+from kinetree.expr.graph import Node
 
 # The legal operations of straight-line code, and the instructions of each: {0}, {1}, {2} are the arguments, {t} the
 # result of the instruction before; {V} is the type, {B} that of its truth values, {S} the ending of an intrinsic. LLVM
@@ -26,14 +30,16 @@ SPELLING: dict[str, tuple[str, ...]] = {
 }
 STAGED = ("sin", "cos")
 
+LEGAL = frozenset({"const", "input", *SPELLING, *STAGED})
+
 AGAIN = 50
 """After so many operations a value that is in memory is loaded again. LLVM would keep it on the stack instead: one more
 store, and stores are what long programs in lanes wait for."""
 
-LINE = 64  # bytes of a cache line
 PREFETCHED = 3072
-"""Bytes of a row from which on the next block's places of a tile are prefetched: a larger result leaves the cache."""
-LEGAL = frozenset({"const", "input", *SPELLING, *STAGED})
+"""Bytes of a row from which on the next block's place of a tile is prefetched: long results leave the cache."""
+
+LINE = 64  # bytes of a cache line
 
 
 def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
@@ -58,25 +64,19 @@ def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
         values[i] = name, now
         return name
 
-    for now, i in enumerate(piece.nodes):
-        node = nodes[i]
-        lines = spelling.get(node.op)
+    for now, i in enumerate(piece.items):
+        if isinstance(i, Tile):
+            access.write(i, [value(j, now) for j in i.nodes], [nodes[j] for j in i.nodes])
+            continue
+        lines = spelling.get(nodes[i].op)
         if lines is not None:
-            arguments = [value(a, now) for a in node.args]
+            arguments = [value(a, now) for a in nodes[i].args]
             result = ""
             for line in lines:
                 result = b(line.format(*arguments, t=result))
             values[i] = result, now
         for cell in plan.stores.get(i, ()):
             access.store(value(i, now), cell)
-        for tile in plan.tiles.get(i, ()):
-            constants = [nodes[j].payload for j in tile.nodes if nodes[j].op == "const"]
-            transpose = Transpose(b, lanes, len(tile.nodes))
-            if len(constants) == len(tile.nodes):
-                rows = transpose.constant_rows(constants)  # type: ignore[arg-type]
-            else:
-                rows = transpose.to_rows([value(j, now) for j in tile.nodes])
-            access.write(rows, transpose.row, Cell(("out", tile.port), tile.first))
     b.line("ret void")
     return function(f"void @{name}({layout.parameters})", b)
 
@@ -108,19 +108,24 @@ class Access:
         lanes = self._layout.lanes
         self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {self._layout.alignment}")
 
-    def write(self, rows: list[str], kind: str, first: Cell) -> None:
-        """Write a tile, its first column being this entry of an output."""
-        b, layout = self._body, self._layout
-        if first.area not in self._rows:
-            table = b(f"getelementptr i8, ptr %s, i64 {layout.table('rows', first.area)}")
-            self._rows[first.area] = row_pointers(b, layout.lanes, table)
-            block = b(f"getelementptr i8, ptr %s, i64 {layout.table('block', first.area)}")
-            self._blocks[first.area] = b(f"load i64, ptr {block}, align 8")
-        offset = first.offset * layout.lanes.item
-        ahead = layout.row_bytes(first.area) >= PREFETCHED and offset % LINE == 0
-        for value, row in zip(rows, self._rows[first.area], strict=True):
+    def write(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
+        """Write a tile; its values are given, and the nodes that they are of."""
+        b, layout, area = self._body, self._layout, ("out", tile.port)
+        if area not in self._rows:
+            self._rows[area] = row_pointers(b, layout.lanes, b(f"getelementptr i8, ptr %s, i64 {layout.rows[area]}"))
+            self._blocks[area] = b(
+                f"load i64, ptr {b(f'getelementptr i8, ptr %s, i64 {layout.blocks[area]}')}, align 8"
+            )
+        transpose = Transpose(b, layout.lanes, len(values))
+        if all(node.op == "const" for node in nodes):
+            rows = transpose.constant_rows([cast("float", node.payload) for node in nodes])
+        else:
+            rows = transpose.to_rows(values)
+        offset = tile.first * layout.lanes.item
+        ahead = layout.row_bytes[area] >= PREFETCHED and offset % LINE == 0
+        for value, row in zip(rows, self._rows[area], strict=True):
             place = b(f"getelementptr i8, ptr {row}, i64 {offset}")
-            b.line(f"store {kind} {value}, ptr {place}, align {layout.lanes.item}")
+            b.line(f"store {transpose.row} {value}, ptr {place}, align {layout.lanes.item}")
             if ahead:
-                place = b(f"getelementptr i8, ptr {place}, i64 {self._blocks[first.area]}")
+                place = b(f"getelementptr i8, ptr {place}, i64 {self._blocks[area]}")
                 b.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from kinetree.expr import OPS, Program
 
-TILE_OPERATIONS = 16
-"""About as many instructions are in a tile: shuffles and stores."""
+COLUMN_OPERATIONS = 4
+"""About as many instructions go into a column of a tile: shuffles and stores."""
 
 Area = tuple[str, int]
 
@@ -48,9 +48,9 @@ class Tile(NamedTuple):
 
 @dataclass
 class Piece:
-    """Straight-line code: the nodes whose values are made (or read from memory), in order."""
+    """Straight-line code: the nodes whose values are made (or read from memory) and the tiles written, in order."""
 
-    nodes: list[int]
+    items: Sequence[int | Tile]
 
 
 @dataclass
@@ -74,8 +74,6 @@ class Plan:
         Where a later piece finds the value of a node.
     stores : dict of int to list of Cell
         Where else the value of a node goes when it is made: output entries, arguments of stages.
-    tiles : dict of int to list of Tile
-        What is written to the outputs when a node has been made, if outputs leave in tiles.
     gathered : dict of int to list of Cell
         Where the entries of an output are in the end, if it is gathered.
     constants : list of (Cell, float)
@@ -88,25 +86,21 @@ class Plan:
     steps: list[Piece | Stage] = field(default_factory=list)
     home: dict[int, Cell] = field(default_factory=dict)
     stores: dict[int, list[Cell]] = field(default_factory=dict)
-    tiles: dict[int, list[Tile]] = field(default_factory=dict)
     gathered: dict[int, list[Cell]] = field(default_factory=dict)
     constants: list[tuple[Cell, float]] = field(default_factory=list)
     areas: dict[Area, int] = field(default_factory=dict)
 
 
-def make_plan(
-    program: Program, piece_size: int, *, columns: Callable[[int], int] | None = None, in_place: float = 2.0
-) -> Plan:
-    """Return a plan with at most `piece_size` operations in a piece.
+def make_plan(program: Program, piece_size: int, *, widths: Sequence[int] | None = None, in_place: float = 2.0) -> Plan:
+    """Return a plan with at most `piece_size` operations in a piece, but for what one tile is more.
 
     Parameters
     ----------
     program : Program
     piece_size : int
-        A tile counts as `TILE_OPERATIONS`.
-    columns : callable, optional
-        ``columns(size)`` is the width of the tiles of an output of this size, 0 if it is to be gathered. Without
-        `columns` all outputs are cells.
+        A column of a tile counts as `COLUMN_OPERATIONS`.
+    widths : sequence of int, optional
+        For each output the width of its tiles, 0 if it is to be gathered. Without, all outputs are cells.
     in_place : float
         A stage may read an input in place if this makes it at most so many times longer.
     """
@@ -119,8 +113,7 @@ def make_plan(
         if nodes[i].op == "input":
             port, entry = cast("tuple[int, int]", nodes[i].payload)
             plan.home[i] = Cell(("in", port), entry)
-    widths = [0 if columns is None else columns(port.size) for port in program.outputs]
-    if columns is None:
+    if widths is None:
         _place_outputs(plan)
     pending = set(order)
     for staged in _staged_by_depth(program, order):
@@ -131,13 +124,10 @@ def make_plan(
             _cut(plan, [i for i in order if i in needed], piece_size)
             pending -= needed
         plan.steps.append(stage)
-    if columns is not None:
+    if widths is not None:
         _place_gathered(plan, [k for k, width in enumerate(widths) if not width])
     made = [i for i in order if i in pending and (_computed(program, i) or plan.stores.get(i))]
-    if any(widths):
-        made = made or list(order[-1:])
-        _place_tiles(plan, made, widths)
-    _cut(plan, made, piece_size)
+    _cut(plan, made if widths is None else _with_tiles(program, made, widths), piece_size)
     _assign_slots(plan)
     return plan
 
@@ -178,23 +168,25 @@ def _place_gathered(plan: Plan, ports: Iterable[int]) -> None:
         plan.gathered[k] = [cells[i] for i in plan.program.results[k]]
 
 
-def _place_tiles(plan: Plan, made: Sequence[int], widths: Sequence[int]) -> None:
-    """Cut the outputs into tiles, each written as soon as the last of its values is made.
+def _with_tiles(program: Program, made: Sequence[int], widths: Sequence[int]) -> list[int | Tile]:
+    """Return the nodes of the last pieces with the tiles of the outputs between them.
 
-    `made` are the nodes of the last pieces; all others are made before. A tile of constants is written with the one
-    before it.
+    A tile comes right after the last of its values is made; a tile of constants after the one before it.
     """
-    rank = {i: n for n, i in enumerate(made)}
-    for k, (entries, width) in enumerate(zip(plan.program.results, widths, strict=True)):
-        if not width:
-            continue
-        writer = 0
-        for start in range(0, len(entries), width):
+    rank = {i: n for n, i in enumerate(made, start=1)}
+    ready: list[list[Tile]] = [[] for _ in range(len(made) + 1)]
+    for k, (entries, width) in enumerate(zip(program.results, widths, strict=True)):
+        last = 0
+        for start in range(0, len(entries) if width else 0, width or 1):
             first = min(start, len(entries) - width)
             tile = Tile(k, first, tuple(entries[first : first + width]))
-            if any(plan.program.graph.nodes[i].op != "const" for i in tile.nodes):
-                writer = max(rank.get(i, 0) for i in tile.nodes)
-            plan.tiles.setdefault(made[writer], []).append(tile)
+            if any(program.graph.nodes[i].op != "const" for i in tile.nodes):
+                last = max(rank.get(i, 0) for i in tile.nodes)
+            ready[last].append(tile)
+    items: list[int | Tile] = [*ready[0]]
+    for i, tiles in zip(made, ready[1:], strict=True):
+        items += [i, *tiles]
+    return items
 
 
 def _staged_by_depth(program: Program, order: Sequence[int]) -> list[list[int]]:
@@ -255,14 +247,18 @@ def _ancestors(program: Program, roots: Iterable[int], pending: set[int]) -> set
     return seen
 
 
-def _cut(plan: Plan, nodes: list[int], size: int) -> None:
-    """Append pieces of about equal work, none above `size` (but for a node with very many tiles)."""
-    if not nodes:
+def _cut(plan: Plan, items: Sequence[int | Tile], size: int) -> None:
+    """Append pieces of about equal work, none above `size` by more than its first item."""
+    if not items:
         return
-    work = list(itertools.accumulate(1 + TILE_OPERATIONS * len(plan.tiles.get(i, ())) for i in nodes))
+    work = list(itertools.accumulate(_work(item) for item in items))
     pieces = -(-work[-1] // size)
     ends = [bisect.bisect_right(work, p * work[-1] // pieces) for p in range(pieces + 1)]
-    plan.steps += [Piece(nodes[a:b]) for a, b in itertools.pairwise(ends) if a < b]
+    plan.steps += [Piece(items[a:b]) for a, b in itertools.pairwise(ends) if a < b]
+
+
+def _work(item: int | Tile) -> int:
+    return COLUMN_OPERATIONS * len(item.nodes) if isinstance(item, Tile) else 1
 
 
 def _assign_slots(plan: Plan) -> None:
@@ -271,17 +267,14 @@ def _assign_slots(plan: Plan) -> None:
     pieces = [s for s in plan.steps if isinstance(s, Piece)]
     last: dict[int, int] = {}  # the last piece that reads a node
     for p, piece in enumerate(pieces):
-        for i in piece.nodes:
-            for a in nodes[i].args:
-                last[a] = p
-            for tile in plan.tiles.get(i, ()):
-                last.update(dict.fromkeys(tile.nodes, p))
+        for item in piece.items:
+            last.update(dict.fromkeys(item.nodes if isinstance(item, Tile) else nodes[item].args, p))
     free: list[int] = []
     ending: dict[int, list[int]] = {}
     count = 0
     for p, piece in enumerate(pieces):
-        for i in piece.nodes:
-            if i not in plan.home and last.get(i, p) > p and nodes[i].op != "const":
+        for i in piece.items:
+            if not isinstance(i, Tile) and i not in plan.home and last.get(i, p) > p and nodes[i].op != "const":
                 if free:
                     slot = free.pop()
                 else:

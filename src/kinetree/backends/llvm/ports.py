@@ -20,7 +20,7 @@ class Rows:
     def __init__(self, layout: Layout, area: Area, index: int, offset: int = 0) -> None:
         self._count = layout.lanes.count
         self._kind, self._k, self._index, self._offset = *area, index, offset
-        self._distances, self._table, self._block = (layout.table(x, area) for x in ("distances", "rows", "block"))
+        self._distances, self._rows, self._block = layout.distances[area], layout.rows[area], layout.blocks[area]
 
     def measure(self, b: Body) -> None:
         """Fill the table of distances, once for all blocks."""
@@ -43,7 +43,7 @@ class Rows:
 
     def table(self, b: Body) -> str:
         """Return a pointer to the table of the rows."""
-        return b(f"getelementptr i8, ptr %s, i64 {self._table}")
+        return b(f"getelementptr i8, ptr %s, i64 {self._rows}")
 
     def _stride(self, b: Body) -> str:
         """Return the bytes from a state to the next."""
