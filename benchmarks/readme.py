@@ -45,7 +45,7 @@ def table(results: dict[str, Any]) -> list[str]:
     return lines
 
 
-def large_outputs(batch: list[dict[str, Any]], least_ns: float = 1000.0) -> str:
+def large_outputs(batch: list[dict[str, Any]], least_ns: float = 500.0) -> str:
     """Return a sentence on the results that take longer to write than to compute."""
     parts = []
     for row in batch:
