@@ -401,3 +401,21 @@ def test_inputs_that_nothing_in_the_function_could_see():
     q = robot.random_state(seed=1)[0]
     assert np.array_equal(own(q, [0.0, 0.0, -3.0]), robot.with_gravity((0.0, 0.0, -3.0)).gravity_forces(q))
     assert np.allclose(outer(q, [0.0, 0.0, -3.0]), own(q, [0.0, 0.0, -3.0]), rtol=0, atol=1e-13)
+
+
+def test_an_annotation_counts_more_than_the_name():
+    robot = kt.load("panda")
+
+    @robot.compile
+    def limited(q, v, v_max: float, b: float, tau_max: float = 3.0):
+        return kt.minimum(v, v_max) * b + tau_max
+
+    q, v, _ = robot.random_state(seed=0, size=7)
+    assert limited.c_signature.startswith("int limited(const double q[7], const double v[7], const double v_max[1],")
+    assert np.array_equal(limited(q, v, np.arange(7.0), 2.0), np.minimum(v, np.arange(7.0)[:, None]) * 2.0 + 3.0)
+
+
+def test_clip_as_a_method():
+    robot = kt.load("panda")
+    q = robot.random_state(seed=0)[0]
+    assert np.array_equal(robot.compile(lambda q: q.clip(-0.5, max=0.5), name="clipped")(q), q.clip(-0.5, 0.5))

@@ -54,6 +54,10 @@ class TracedArray(np.ndarray[Any, Any]):
     def __format__(self, spec: str) -> str:
         return formatted(self, spec)
 
+    def clip(self, min: Any = None, max: Any = None) -> Any:  # type: ignore[override]
+        """Return what `np.clip` does: NumPy's method would compare values."""
+        return np.clip(self, min, max)
+
 
 def traced_array(entries: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """Return the array with these row-major entries; the entry itself if there are no axes."""

@@ -252,15 +252,16 @@ def _ports(model: Model, function: Callable[..., Any], shapes: Shapes, name: str
 
 def _shape(model: Model, parameter: inspect.Parameter, function: str) -> tuple[int, ...]:
     name = parameter.name
+    if parameter.annotation in (float, "float"):
+        return ()
     if name == "f_ext":
         return (model.nb, 6)
     first, _, rest = name.partition("_")
     if first in _JOINT_SPACE and (not rest or first != "b"):
         return (int(getattr(model, _JOINT_SPACE[first])),)
-    if parameter.annotation in (float, "float"):
-        return ()
     raise ArgumentError(
-        f"{function}: which shape has {name!r} for one state? Say so with shapes={{{name!r}: ()}} if it is a number, "
+        f"{function}: which shape has {name!r} for one state? Say so with shapes={{{name!r}: ()}} if it is a number "
+        f"(or annotate it, {name}: float), "
         f"shapes={{{name!r}: ({model.nv},)}} if it has one entry a joint; or give it a default value to make it a "
         "constant (q, v, a, tau, f_ext and names like q_des are known)"
     )
