@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from functools import partial
 
 import numpy as np
 
 import kinetree as kt
-from benchmarks.machine import Section
+from benchmarks.machine import Section, without_cache
 from benchmarks.timing import Timing, interleaved
 from kinetree.joints import Revolute
 
@@ -41,9 +40,7 @@ def run(rounds: int) -> Section:
         "Chains of 100 and 200 revolute links",
         "First call (tracing, passes, LLVM; no cache) and a later call; the ratio is that of 200 links to 100.",
     )
-    before = os.environ.get("KINETREE_CACHE_DIR")
-    os.environ["KINETREE_CACHE_DIR"] = "off"
-    try:
+    with without_cache():
         for name in ("inverse_dynamics", "forward_dynamics"):
             small, large = chain(100), chain(200)
             repeats = range(min(rounds, 5))
@@ -55,9 +52,4 @@ def run(rounds: int) -> Section:
             functions = {200: getattr(large, name), 100: getattr(small, name)}
             ways = {f"call, {n} links": partial(functions[n], *states[n]) for n in (200, 100)}
             section.compare({"function": name}, "call, 100 links", interleaved(ways, rounds), 1, "ms")
-    finally:
-        if before is None:
-            del os.environ["KINETREE_CACHE_DIR"]
-        else:
-            os.environ["KINETREE_CACHE_DIR"] = before
     return section

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 
-from benchmarks.machine import Section
+from benchmarks.machine import Section, without_cache
 from benchmarks.robots import Case, cases
 from benchmarks.timing import Timing
 from kinetree.algorithms import ALGORITHMS
@@ -27,9 +26,7 @@ def _seconds(model: Model, name: str, options: dict[str, str]) -> float:
 
 def run(rounds: int) -> Section:
     section = Section("First use of each function", "Milliseconds to compile for one state, nothing cached.")
-    before = os.environ.get("KINETREE_CACHE_DIR")
-    os.environ["KINETREE_CACHE_DIR"] = "off"
-    try:
+    with without_cache():
         for case in cases():
             Robot(case.robot.model).gravity_forces.warmup()  # imports the compiler
             for name in ALGORITHMS:
@@ -37,9 +34,4 @@ def run(rounds: int) -> Section:
                 times = tuple(_seconds(case.robot.model, name, options) for _ in range(min(rounds, 3)))
                 labels = {"robot": case.name, "function": name}
                 section.compare(labels, "first use", {"first use": Timing(times)}, 1, "ms")
-    finally:
-        if before is None:
-            del os.environ["KINETREE_CACHE_DIR"]
-        else:
-            os.environ["KINETREE_CACHE_DIR"] = before
     return section

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -35,6 +37,20 @@ def machine() -> str:
         )
     versions = ", ".join(f"{p} {version(p)}" for p in ("numpy", "llvmlite", "pin", "casadi"))
     return f"{model}; {platform.system()}; Python {platform.python_version()}; {versions}"
+
+
+@contextlib.contextmanager
+def without_cache() -> Iterator[None]:
+    """Let every function be compiled anew."""
+    before = os.environ.get("KINETREE_CACHE_DIR")
+    os.environ["KINETREE_CACHE_DIR"] = "off"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["KINETREE_CACHE_DIR"]
+        else:
+            os.environ["KINETREE_CACHE_DIR"] = before
 
 
 @dataclass

@@ -1,10 +1,11 @@
-"""Settings for all tests."""
+"""Settings for all tests, and what several folders use."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # No test may depend on what an earlier run left on disk. Set before kinetree is imported; workers inherit it.
@@ -15,3 +16,21 @@ settings.register_profile(
     "kinetree", deadline=None, max_examples=50, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("kinetree")
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    """Run ``kinetree inverse-dynamics`` in an empty directory: exit code, standard output, standard error."""
+    from kinetree.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        try:
+            code = main(["inverse-dynamics", *map(str, arguments)])
+        except SystemExit as leave:
+            code = leave.code
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run

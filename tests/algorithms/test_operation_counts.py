@@ -111,4 +111,5 @@ def test_the_cost_of_a_chain_is_linear() -> None:
 
     for name in ("inverse_dynamics", "forward_dynamics"):
         ten, twenty, forty = (sum(count(chain(n, any_pose), name)) for n in (10, 20, 40))
+        # the ends of a chain fold: a few operations that do not double
         assert forty - twenty == pytest.approx(2 * (twenty - ten), rel=0.02)

@@ -13,27 +13,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli import main
 from kinetree.cli.motion import LONG, coordinates_of, usable_range
 from kinetree.trajectories.block import BLOCK
 
 PROGRAM = [sys.executable, "-m", "kinetree", "inverse-dynamics"]
-
-
-@pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
-    """Run the command in an empty directory: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        try:
-            code = main(["inverse-dynamics", *map(str, arguments)])
-        except SystemExit as leave:
-            code = leave.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 def read_csv(path):

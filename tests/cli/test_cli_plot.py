@@ -8,24 +8,6 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli import main
-
-
-@pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
-    """Run the command in an empty directory: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        try:
-            code = main(["inverse-dynamics", *map(str, arguments)])
-        except SystemExit as leave:
-            code = leave.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
-
 
 SLIDER = """<robot name="slider"><link name="rail"/>
 <link name="cart"><inertial><mass value="2"/>

@@ -36,6 +36,11 @@ class Lanes:
         return self.count * self.item
 
     @property
+    def alignment(self) -> int:
+        """Alignment of the value in memory, in bytes."""
+        return min(64, self.bytes)
+
+    @property
     def scalar(self) -> str:
         """The LLVM type of one lane."""
         return _SCALAR[self.dtype]

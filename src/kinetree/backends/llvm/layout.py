@@ -28,23 +28,21 @@ class Layout:
 
     Attributes
     ----------
-    distances, rows, blocks : dict
-        By port, for many states: where in the scratch there are the distances between the rows of a block, pointers to
-        these rows, and the distance to the next block.
+    distances, rows : dict
+        By port, for many states: where in the scratch there are the distances between the rows of a block, and pointers
+        to these rows.
     row_bytes : dict
         How long an area is for one state.
     """
 
     def __init__(self, plan: Plan, lanes: Lanes, *, batch: bool) -> None:
         self.lanes = lanes
-        self.alignment = min(ALIGNMENT, lanes.bytes)
         self.parameters = "ptr noalias %s" if batch else "ptr noalias %in, ptr noalias %out, ptr noalias %s"
         self.arguments = self.parameters.replace("noalias ", "")
         self._offsets: dict[Area, int] = {}
         self.row_bytes = {area: count * lanes.item for area, count in plan.areas.items()}
         self.distances: dict[Area, int] = {}
         self.rows: dict[Area, int] = {}
-        self.blocks: dict[Area, int] = {}
         self.size = 0
         for area, count in plan.areas.items():
             if area[0] not in ("in", "out") or (area[0] == "in" and batch):
@@ -54,7 +52,6 @@ class Layout:
             if area[0] in ("in", "out") and batch:
                 self.distances[area] = self._reserve(_POINTER * lanes.count)
                 self.rows[area] = self._reserve(_POINTER * lanes.count)
-                self.blocks[area] = self._reserve(_POINTER)
 
     def _reserve(self, size: int) -> int:
         """Return the offset of so many bytes more."""

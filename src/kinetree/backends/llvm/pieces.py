@@ -101,31 +101,36 @@ class Access:
     def load(self, cell: Cell) -> str:
         """Return the value in the cell."""
         lanes = self._layout.lanes
-        return self._body(f"load {lanes.type}, ptr {self.pointer(cell)}, align {self._layout.alignment}")
+        return self._body(f"load {lanes.type}, ptr {self.pointer(cell)}, align {lanes.alignment}")
 
     def store(self, value: str, cell: Cell) -> None:
         """Put a value into the cell."""
         lanes = self._layout.lanes
-        self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {self._layout.alignment}")
+        self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {lanes.alignment}")
 
     def write(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
         """Write a tile; its values are given, and the nodes that they are of."""
         b, layout, area = self._body, self._layout, ("out", tile.port)
         if area not in self._rows:
             self._rows[area] = row_pointers(b, layout.lanes, b(f"getelementptr i8, ptr %s, i64 {layout.rows[area]}"))
-            self._blocks[area] = b(
-                f"load i64, ptr {b(f'getelementptr i8, ptr %s, i64 {layout.blocks[area]}')}, align 8"
-            )
+            self._blocks[area] = self._next_block(area)
         transpose = Transpose(b, layout.lanes, len(values))
         if all(node.op == "const" for node in nodes):
             rows = transpose.constant_rows([cast("float", node.payload) for node in nodes])
         else:
             rows = transpose.to_rows(values)
         offset = tile.first * layout.lanes.item
-        ahead = layout.row_bytes[area] >= PREFETCHED and offset % LINE == 0
         for value, row in zip(rows, self._rows[area], strict=True):
             place = b(f"getelementptr i8, ptr {row}, i64 {offset}")
             b.line(f"store {transpose.row} {value}, ptr {place}, align {layout.lanes.item}")
-            if ahead:
+            if self._blocks[area] and offset % LINE == 0:
                 place = b(f"getelementptr i8, ptr {place}, i64 {self._blocks[area]}")
                 b.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
+
+    def _next_block(self, area: Area) -> str:
+        """Return how far the same row of the next block is, nothing where the rows of the output are short."""
+        b, rows = self._body, self._rows[area]
+        if self._layout.row_bytes[area] < PREFETCHED or len(rows) == 1:
+            return ""
+        first, second = (b(f"ptrtoint ptr {row} to i64") for row in rows[:2])
+        return b(f"mul i64 {b(f'sub i64 {second}, {first}')}, {len(rows)}")

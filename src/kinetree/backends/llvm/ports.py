@@ -20,15 +20,12 @@ class Rows:
     def __init__(self, layout: Layout, area: Area, index: int, offset: int = 0) -> None:
         self._count = layout.lanes.count
         self._kind, self._k, self._index, self._offset = *area, index, offset
-        self._distances, self._rows, self._block = layout.distances[area], layout.rows[area], layout.blocks[area]
+        self._distances, self._rows = layout.distances[area], layout.rows[area]
 
     def measure(self, b: Body) -> None:
         """Fill the table of distances, once for all blocks."""
-        stride = self._stride(b)
         table = b(f"getelementptr i8, ptr %s, i64 {self._distances}")
-        b.line(f"call void @distances(ptr {table}, i64 {stride}, i64 %n)")
-        block = b(f"getelementptr i8, ptr %s, i64 {self._block}")
-        b.line(f"store i64 {b(f'mul i64 {stride}, {self._count}')}, ptr {block}, align 8")
+        b.line(f"call void @distances(ptr {table}, i64 {self._stride(b)}, i64 %n)")
 
     def point(self, b: Body, first: str) -> None:
         """Let the rows be those of the block that begins with this state."""

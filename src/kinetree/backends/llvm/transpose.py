@@ -48,11 +48,11 @@ class Transpose:
 
     def to_lanes(self, rows: list[str]) -> list[str]:
         """Return C vectors, made of W rows."""
-        return self._transposed(self._joined(rows)) if self.lanes.count > 1 else rows
+        return self._transposed(self._joined(rows))
 
     def to_rows(self, vectors: list[str]) -> list[str]:
         """Return W rows, made of C vectors."""
-        return self._split(self._transposed(vectors)) if self.lanes.count > 1 else vectors
+        return self._split(self._transposed(vectors))
 
     def constant_rows(self, values: Sequence[float]) -> list[str]:
         """Return W equal rows of constants."""
@@ -121,7 +121,7 @@ def rows_to_lanes(lanes: Lanes, columns: int) -> str:
     tile = [b(f"load {transpose.row}, ptr {p}, align {lanes.item}") for p in _at(b, lanes, rows, column)]
     for c, vector in enumerate(transpose.to_lanes(tile)):
         cell = b(f"getelementptr {lanes.type}, ptr {block}, i64 {c}")
-        b.line(f"store {lanes.type} {vector}, ptr {cell}, align {alignment(lanes)}")
+        b.line(f"store {lanes.type} {vector}, ptr {cell}, align {lanes.alignment}")
     _end_loop(b, columns)
     return function(f"void @rows_to_lanes_{columns}(ptr noalias %rows, ptr noalias %cells, i64 %size)", b)
 
@@ -139,18 +139,13 @@ def gather_rows(lanes: Lanes, columns: int) -> str:
     for c in range(columns):
         place = b(f"load i32, ptr {b(f'getelementptr i32, ptr {first}, i64 {c}')}, align 4")
         cell = b(f"getelementptr i8, ptr %scratch, i64 {b(f'zext i32 {place} to i64')}")
-        vectors.append(b(f"load {lanes.type}, ptr {cell}, align {alignment(lanes)}"))
+        vectors.append(b(f"load {lanes.type}, ptr {cell}, align {lanes.alignment}"))
     transpose = Transpose(b, lanes, columns)
     for row, place in zip(transpose.to_rows(vectors), _at(b, lanes, rows, column), strict=True):
         b.line(f"store {transpose.row} {row}, ptr {place}, align {lanes.item}")
     _end_loop(b, columns)
     signature = "(ptr noalias %rows, ptr noalias %places, ptr noalias %scratch, i64 %size)"
     return function(f"void @gather_rows_{columns}{signature}", b)
-
-
-def alignment(lanes: Lanes) -> int:
-    """Return the alignment of cells."""
-    return min(64, lanes.bytes)
 
 
 def row_pointers(b: Body, lanes: Lanes, table: str) -> list[str]:
