@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kinetree._version import __version__
 from kinetree.errors import ArgumentError, FormatError, KinetreeError, ModelError
 from kinetree.loading import load
+from kinetree.locks import importing
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
@@ -76,10 +77,11 @@ _SUBMODULES = ("conventions", "modern_robotics")
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    if name in _SUBMODULES:
-        return import_module(f"kinetree.{name}")
+    with importing:
+        if name in _LATER:
+            return getattr(import_module(_LATER[name]), name)
+        if name in _SUBMODULES:
+            return import_module(f"kinetree.{name}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from kinetree.locks import importing
 from kinetree.robot import Robot
 
 
@@ -49,7 +50,8 @@ def load(
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
-    from kinetree.formats import load_model
+    with importing:
+        from kinetree.formats import load_model
 
     model = load_model(source, floating_base=floating_base, base_pose=base_pose, gravity=gravity, mimic=mimic)
     return Robot(model)

@@ -12,6 +12,7 @@ import pytest
 from synthetic import declare, reference, states
 
 import kinetree as kt
+from kinetree import locks
 from kinetree.runtime import Function, kernels, layout
 
 X, Y, Z = states()
@@ -51,8 +52,8 @@ def test_it_needs_no_lock_and_no_glue(monkeypatch):
     monkeypatch.setattr(layout, "find", lambda: None)
     f = Function(declare(identity=b"raw"))
     call = c_function(f)
-    assert kernels.lock.acquire(blocking=False)
-    kernels.lock.release()
+    assert locks.compiling.acquire(blocking=False)
+    locks.compiling.release()
     outs = [np.empty(5) for _ in range(4)]
     threads = [threading.Thread(target=lambda out=out: [call(X, Y, Z, out) for _ in range(200)]) for out in outs]
     for t in threads:

@@ -290,16 +290,17 @@ def test_a_fork_while_another_thread_computes_a_property(python):
 
 FREE = """
 import os
-from kinetree.runtime import kernels, threads
+from kinetree import locks
+from kinetree.runtime import threads
 done = []
 run = lambda: lambda start, count: done.append(count)
 threads.pool.share(threads.Job(run, 100, largest=1), 3)
 child = os.fork()
 if child == 0:
-    lock = kernels.lock.acquire(blocking=False)
+    lock = locks.compiling.acquire(blocking=False)
     os._exit(0 if lock and threads.pool._threads == 0 and threads.pool._lock.acquire(blocking=False) else 1)
 assert threads.pool._threads == 2
-print(os.waitpid(child, 0)[1], kernels.lock.acquire(blocking=False))
+print(os.waitpid(child, 0)[1], locks.compiling.acquire(blocking=False))
 """
 
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from kinetree.expr.graph import Graph, Node, Port, Program
+from kinetree.locks import importing
 
 if TYPE_CHECKING:
     from kinetree.expr.interpreter import interpret
@@ -28,4 +29,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    with importing:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

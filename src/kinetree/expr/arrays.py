@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.expr.scalar import Condition, Expr, formatted
+from kinetree.locks import importing
 
 _SCALAR: dict[Any, Callable[..., Any]] = {
     np.add: operator.add,
@@ -101,7 +102,8 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     quick = _SCALAR.get(ufunc)  # for NumPy's own numbers among ours, which are many
     if quick is not None and method == "__call__" and not kwargs and all(isinstance(x, Expr | Real) for x in inputs):
         return quick(*(x if isinstance(x, Expr) else float(x) for x in inputs))
-    from kinetree.expr import functions
+    with importing:
+        from kinetree.expr import functions
 
     function = ufunc if ufunc in _NATURAL else functions.UFUNCS.get(ufunc)
     if function is None:
@@ -120,7 +122,8 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[s
 
 def apply_function(function: Any, args: Any, kwargs: Any) -> Any:
     """Do what ``__array_function__`` must for traced arguments."""
-    from kinetree.expr import functions
+    with importing:
+        from kinetree.expr import functions
 
     if function in functions.FUNCTIONS:
         return functions.FUNCTIONS[function](*args, **kwargs)

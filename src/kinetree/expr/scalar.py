@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from kinetree.expr import fold
 from kinetree.expr.graph import Graph, Port, Program
+from kinetree.locks import importing
 
 _BRANCH = (
     "a traced value has no {what} while the function is being traced: the same compiled code serves every state, so it "
@@ -132,7 +133,8 @@ class Expr:
 
     def atan2(self, x: object) -> Expr:
         """Return the angle of the point (x, self) in radians."""
-        from kinetree.expr.arctangent import atan2
+        with importing:
+            from kinetree.expr.arctangent import atan2
 
         return atan2(self, x)  # type: ignore[no-any-return]
 
@@ -188,12 +190,14 @@ class Expr:
     # -- NumPy's functions ---------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from kinetree.expr.arrays import apply_ufunc
+        with importing:
+            from kinetree.expr.arrays import apply_ufunc
 
         return apply_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from kinetree.expr.arrays import apply_function
+        with importing:
+            from kinetree.expr.arrays import apply_function
 
         return apply_function(function, args, kwargs)
 

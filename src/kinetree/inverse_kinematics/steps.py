@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.inverse_kinematics.rotations import Array
+from kinetree.locks import importing
 
 Step = Callable[[Array, Array, Array, Array, Array], Array]
 
@@ -66,7 +67,8 @@ def qp_step(J: Array, e: Array, damping: Array, low: Array, high: Array) -> Arra
         If the solver is not installed.
     """
     try:
-        import daqp  # type: ignore[import-not-found, unused-ignore]
+        with importing:
+            import daqp  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise ArgumentError("method='qp' needs a solver of quadratic programs: pip install kinetree[qp]") from None
     nv = J.shape[-1]

@@ -13,6 +13,7 @@ import numpy as np
 
 from kinetree.algorithms import ALGORITHMS, ELSEWHERE
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.locks import importing
 from kinetree.model import JointLimits
 from kinetree.robot.configurations import FloatArray
 from kinetree.robot.variations import Variations
@@ -57,7 +58,8 @@ class Later:
         self.module, self.name = module, name
 
     def __get__(self, robot: Any, owner: Any = None) -> Any:
-        function = getattr(import_module(self.module), self.name)
+        with importing:
+            function = getattr(import_module(self.module), self.name)
         return function if robot is None else MethodType(function, robot)
 
 
@@ -92,7 +94,8 @@ class Robot(Variations):
             if name in ELSEWHERE:
                 raise AttributeError(f"no attribute {name!r}; here it is robot.{ELSEWHERE[name]}")
             raise AttributeError(unknown_name("attribute", name, (n for n in dir(self) if not n.startswith("_"))))
-        from kinetree.runtime.robot_function import robot_function
+        with importing:
+            from kinetree.runtime.robot_function import robot_function
 
         return self.__dict__.setdefault(name, robot_function(self.model, ALGORITHMS[name]))  # type: ignore[no-any-return]
 
@@ -137,7 +140,8 @@ class Robot(Variations):
 
     def compile(self, function: Any = None, **options: Any) -> Any:
         """Return your function as one compiled kernel, as `kinetree.compile` does; also as ``@robot.compile``."""
-        from kinetree.runtime.compose import compile
+        with importing:
+            from kinetree.runtime.compose import compile
 
         return compile(self, function, **options)
 

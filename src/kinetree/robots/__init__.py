@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kinetree.errors import ModelError, unknown_name
+from kinetree.locks import importing
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -95,7 +96,8 @@ def embedded_path(name: str) -> Traversable:
     """
     if name not in EMBEDDED:
         raise ModelError(unknown_name("embedded robot", name, EMBEDDED))
-    from importlib.resources import files  # five milliseconds that most programs need not spend
+    with importing:
+        from importlib.resources import files  # five milliseconds that most programs need not spend
 
     return files(__name__).joinpath(f"{name}.urdf")
 

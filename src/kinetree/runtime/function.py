@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.lazy import cached_property
+from kinetree.locks import importing
 from kinetree.runtime import arguments, batch, glue, kernels, memory, tracing, watch
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.declaration import Declaration, Variant
@@ -120,7 +121,8 @@ class Function:
         >>> J(robot.neutral()).shape
         (6, 7)
         """
-        from kinetree.runtime.bound import Bound, fixed
+        with importing:
+            from kinetree.runtime.bound import Bound, fixed
 
         declaration = fixed(self.declaration, options)
         key = tuple((o.name, o.default) for o in declaration.options if o not in self.declaration.options)
@@ -146,7 +148,8 @@ class Function:
         **options
             As in the call.
         """
-        from kinetree.expr.show import listing
+        with importing:
+            from kinetree.expr.show import listing
 
         function = self.bind(**options)
         return listing(function._variants.program(function._default))

@@ -1,33 +1,28 @@
 """A variant of a function to code in memory: from the disk cache, or traced, optimised and compiled.
 
 llvmlite and the compiler wing are imported here when they are first needed, and a cached function needs no tracing.
-All work is done under one lock, so that of two threads that want the same kernel one compiles and the other waits.
-Finer locks would gain nothing (llvmlite has a single lock of its own) and could deadlock where tracing one function
-calls another. A fork waits for the lock, and for llvmlite's, so that a child never inherits LLVM at work in a
-thread that it does not have.
+All work is done under `locks.compiling`. A fork waits for llvmlite's own lock too, so that a child never inherits LLVM
+at work in a thread that it does not have.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import sys
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import llvmlite
 import numpy as np
 
+from kinetree import locks
 from kinetree.expr import Program
 from kinetree.runtime import batch, cache, glue, layout
 from kinetree.runtime.declaration import Declaration, Variant
 
 if TYPE_CHECKING:
     from kinetree.backends.llvm import Code, Target
-
-lock = threading.RLock()
 
 
 def _llvm_lock() -> contextlib.AbstractContextManager[None]:
@@ -39,29 +34,7 @@ def _llvm_lock() -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
 
-_at_fork: list[contextlib.AbstractContextManager[None]] = []
-
-
-def _before_fork() -> None:
-    lock.acquire()
-    held = _llvm_lock()
-    held.__enter__()
-    _at_fork.append(held)
-
-
-def _after_fork_in_parent() -> None:
-    _at_fork.pop().__exit__(None, None, None)
-    lock.release()
-
-
-def _after_fork_in_child() -> None:
-    global lock
-    _at_fork.pop().__exit__(None, None, None)  # the child's one thread is the one that forked
-    lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+locks.fork_waits_for(_llvm_lock)
 
 
 class Single(NamedTuple):

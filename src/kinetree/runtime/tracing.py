@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.locks import importing
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 from kinetree.runtime.arguments import Array, Call
@@ -68,14 +69,16 @@ def is_inlined(call: Call) -> bool:
     """Return whether this call is a part of the function that is being traced, rather than one to be evaluated now."""
     if not _local.changes:
         return False
-    from kinetree.expr.arrays import is_traced
+    with importing:
+        from kinetree.expr.arrays import is_traced
 
     return bool(_local.changes[-1]) or any(is_traced(value) for value in call.values)
 
 
 def inlined(declaration: Declaration, call: Call) -> Any:
     """Return the results of a call on traced values, one state."""
-    from kinetree.expr.arrays import traced_array
+    with importing:
+        from kinetree.expr.arrays import traced_array
 
     name = declaration.name
     if declaration.inline is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kinetree import locks
 from kinetree.expr import Program
 from kinetree.runtime import kernels
 from kinetree.runtime.batch import BatchKernel
@@ -40,7 +41,7 @@ class Variants:
         from kinetree.passes.pipeline import optimize
 
         key = variant[:2]
-        with kernels.lock:
+        with locks.compiling:
             if key not in self._programs:
                 self._programs[key] = optimize(self._declaration.traced(variant))
             return self._programs[key]
@@ -50,7 +51,7 @@ class Variants:
         known = self.singles.get(variant)
         if known is not None:
             return known
-        with kernels.lock:
+        with locks.compiling:
             if variant not in self.singles:
                 self.singles[variant] = kernels.single(self._declaration, variant, lambda: self.program(variant))
                 self._installed()
@@ -61,7 +62,7 @@ class Variants:
         known = self.batches.get(variant)
         if known is not None:
             return known
-        with kernels.lock:
+        with locks.compiling:
             if variant not in self.batches:
                 self.batches[variant] = kernels.batched(
                     self._declaration, variant, self._lanes, lambda: self.program(variant)

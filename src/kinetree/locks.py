@@ -1,0 +1,46 @@
+"""Locks that a fork waits for, so that a child process never inherits one held by a thread that it does not have.
+
+A thread that holds one of these may take those that come after it here, never those before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+
+Lock = contextlib.AbstractContextManager[object]
+
+compiling = threading.RLock()
+"""Held to trace, compile and load code.
+
+Of two threads that want the same kernel one compiles and the other waits. Finer locks would gain nothing (llvmlite has
+a single lock of its own) and could deadlock where tracing one function calls another.
+"""
+
+importing = threading.RLock()
+"""Held to import a module from inside a function: importlib's own lock on that module would stay locked in a child."""
+
+_waited_for: list[Callable[[], Lock]] = [lambda: compiling, lambda: importing]
+_held: list[contextlib.ExitStack] = []
+
+
+def fork_waits_for(lock: Callable[[], Lock]) -> None:
+    """Let a fork wait for one more lock, the last to be taken; it is looked up at every fork."""
+    _waited_for.append(lock)
+
+
+def _take_all() -> None:
+    stack = contextlib.ExitStack()
+    for lock in _waited_for:
+        stack.enter_context(lock())
+    _held.append(stack)
+
+
+def _release_all() -> None:
+    _held.pop().close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_take_all, after_in_parent=_release_all, after_in_child=_release_all)
