@@ -8,7 +8,7 @@ from benchmarks.machine import Section, without_cache
 from benchmarks.robots import Case, cases
 from benchmarks.timing import Timing
 from kinetree.algorithms import ALGORITHMS
-from kinetree.algorithms.declaration import OneFrame
+from kinetree.algorithms.registry import OneFrame
 from kinetree.model import Model
 from kinetree.robot import Robot
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
-from kinetree.algorithms.declaration import OneFrame
+from kinetree.algorithms.registry import OneFrame
 
 
 @dataclass(frozen=True)

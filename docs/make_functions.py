@@ -6,7 +6,7 @@ import inspect
 from pathlib import Path
 
 from kinetree.algorithms import ALGORITHMS, Algorithm
-from kinetree.algorithms.declaration import Joints, OneFrame
+from kinetree.algorithms.registry import Joints, OneFrame
 
 HEAD = """# The functions of a robot
 

@@ -23,8 +23,8 @@ from helpers.joints import EXAMPLES
 from helpers.pinocchio_oracle import Oracle
 from helpers.trees import page, random_states, random_tree
 from kinetree.algorithms import ALGORITHMS, rnea
+from kinetree.functions.of_robot import declare
 from kinetree.runtime.function import Function
-from kinetree.runtime.robot_function import declare
 from robots import erd_urdf, erd_urdfs
 
 STATES = 1000

@@ -14,13 +14,13 @@ from kinetree.spatial import Inertia
 
 if TYPE_CHECKING:
     from kinetree import conventions, modern_robotics
-    from kinetree.expr.functions import abs, maximum, minimum, solve, where
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
-    from kinetree.formats.dh import DHLink
+    from kinetree.formats.chains.dh import DHLink
+    from kinetree.functions.model_inputs import gravity, inertia, payload
+    from kinetree.functions.of_user import compile
     from kinetree.runtime import get_num_threads, set_num_threads
-    from kinetree.runtime.compose import compile
-    from kinetree.runtime.run_time_inputs import gravity, inertia, payload
     from kinetree.tables import from_dh, from_screws
+    from kinetree.tracing.functions import abs, maximum, minimum, solve, where
 
 __all__ = [
     "ArgumentError",
@@ -59,10 +59,10 @@ __all__ = [
 _FUNCTIONS = ("abs", "maximum", "minimum", "solve", "where")
 _INPUTS = ("gravity", "inertia", "payload")
 _LATER = {  # imported when first asked for, so that `import kinetree` stays quick
-    "DHLink": "kinetree.formats.dh",
-    **dict.fromkeys(_FUNCTIONS, "kinetree.expr.functions"),
-    **dict.fromkeys(_INPUTS, "kinetree.runtime.run_time_inputs"),
-    "compile": "kinetree.runtime.compose",
+    "DHLink": "kinetree.formats.chains.dh",
+    **dict.fromkeys(_FUNCTIONS, "kinetree.tracing.functions"),
+    **dict.fromkeys(_INPUTS, "kinetree.functions.model_inputs"),
+    "compile": "kinetree.functions.of_user",
     "FormatWarning": "kinetree.formats",
     "NonPhysicalInertiaWarning": "kinetree.formats",
     "RobotNotFoundError": "kinetree.formats",

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, ModelError
-from kinetree.formats.serial import about_com
+from kinetree.formats.chains.chain import about_com
 from kinetree.lazy import cached_property
 from kinetree.model import WORLD, Model
 from kinetree.robot import Robot
 from kinetree.spatial import Transform
-from kinetree.spatial.matrices import Array, ad, adjoint, exponential, inverse, skew
+from kinetree.spatial.numpy_matrices import Array, ad, adjoint, exponential, inverse, skew
 
 __all__ = ["ClosedForm", "ScrewChain", "ad", "adjoint", "exponential"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from kinetree.formats.dh import DHLink, model_from_dh
-from kinetree.formats.screws import model_from_screws
+from kinetree.formats.chains.dh import DHLink, model_from_dh
+from kinetree.formats.chains.screws import model_from_screws
 from kinetree.model import JointLimits
 from kinetree.robot import Robot
 

@@ -15,12 +15,12 @@ from helpers.joints import MOVING
 from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
 from helpers.trees import Array, columns, page, random_states, random_tree, stacked
 from kinetree.algorithms import ALGORITHMS, aba, crba
-from kinetree.algorithms.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
+from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
 from kinetree.errors import ModelError
+from kinetree.functions.of_robot import traced
 from kinetree.joints import Revolute
 from kinetree.model import WORLD, Model, ModelBuilder
 from kinetree.passes import optimize
-from kinetree.runtime.robot_function import traced
 
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
 

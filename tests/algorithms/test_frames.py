@@ -8,7 +8,7 @@ import pytest
 from helpers.dense import assert_close
 from helpers.frames import REFERENCES, TREES, mimicking_tree, pose, pose_twist, tips
 from helpers.trees import STEP, Array, moved, page, random_states
-from kinetree.algorithms.frames import frame_acceleration, frame_placement, frame_velocity
+from kinetree.algorithms.kinematics.frames import frame_acceleration, frame_placement, frame_velocity
 from kinetree.errors import ModelError
 from kinetree.model import Model
 

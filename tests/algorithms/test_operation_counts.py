@@ -14,9 +14,9 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import random_inertia, random_placement
+from kinetree.functions.of_robot import ALGORITHMS, robot_function
 from kinetree.joints import Revolute
 from kinetree.model import Model, ModelBuilder
-from kinetree.runtime.robot_function import ALGORITHMS, robot_function
 
 N = 7
 PUBLISHED = {

@@ -12,14 +12,14 @@ from helpers.frames import ANGULAR_FIRST, PIN_REFERENCE, REFERENCES, tips, with_
 from helpers.pinocchio_oracle import Oracle, build
 from helpers.pinocchio_quantities import SHARED
 from helpers.trees import Array, page, random_states, random_tree
-from kinetree.algorithms.center_of_mass import (
+from kinetree.algorithms.kinematics.frames import frame_acceleration, frame_placement, frame_velocity
+from kinetree.algorithms.kinematics.jacobian import jacobian, jacobian_rate
+from kinetree.algorithms.quantities.center_of_mass import (
     center_of_mass,
     center_of_mass_acceleration,
     center_of_mass_jacobian,
     center_of_mass_velocity,
 )
-from kinetree.algorithms.frames import frame_acceleration, frame_placement, frame_velocity
-from kinetree.algorithms.jacobian import jacobian, jacobian_rate
 
 MODELS = [random_tree(30 + s, n=len(SHARED) + 2, joints=SHARED) for s in range(2)]
 MODELS += [kt.load("panda").model, kt.load("g1").model]

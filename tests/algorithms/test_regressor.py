@@ -15,10 +15,10 @@ from helpers.joints import MOVING
 from helpers.pinocchio_quantities import NAMES, evaluate, inertial_parameters, on_rows, oracle, parameters_of_bodies
 from helpers.trees import Array, page, random_inertia, random_states, random_tree
 from kinetree.algorithms import rnea
-from kinetree.algorithms.energy import kinetic_energy, potential_energy
-from kinetree.algorithms.friction import joint_physics_regressor
-from kinetree.algorithms.momentum import centroidal_momentum
-from kinetree.algorithms.regressor import (
+from kinetree.algorithms.dynamics.friction import joint_physics_regressor
+from kinetree.algorithms.quantities.energy import kinetic_energy, potential_energy
+from kinetree.algorithms.quantities.momentum import centroidal_momentum
+from kinetree.algorithms.regressors import (
     joint_torque_regressor,
     kinetic_energy_regressor,
     momentum_regressor,

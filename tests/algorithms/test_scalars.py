@@ -15,7 +15,7 @@ from helpers.dense import assert_close
 from helpers.joints import EXAMPLES
 from helpers.trees import columns, page, random_states, random_tree
 from kinetree.algorithms import ALGORITHMS, Algorithm, aba, crba, rnea, shape_of
-from kinetree.algorithms.declaration import OneFrame
+from kinetree.algorithms.registry import OneFrame
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia

@@ -8,11 +8,12 @@ import pytest
 from helpers.trees import columns, random_inertia
 from kinetree import ModelError
 from kinetree.algorithms import aba, crba, rnea
-from kinetree.expr import Port, Tracer
+from kinetree.graph import Port
 from kinetree.joints import Joint, Prismatic, Revolute, Spherical
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.regroup import regrouped
 from kinetree.spatial import Inertia
+from kinetree.tracing.tracer import Tracer
 
 POINT = Inertia.from_com(1.0, [0.0, 0.0, 0.0], np.zeros((3, 3)).tolist())
 

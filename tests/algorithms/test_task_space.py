@@ -12,14 +12,14 @@ from helpers.dense import EPS, assert_close
 from helpers.frames import REFERENCES, times
 from helpers.trees import Array, columns, page, random_states, random_tree, stacked
 from kinetree.algorithms import aba, bias_forces, crba, gravity_forces
-from kinetree.algorithms.jacobian import jacobian, jacobian_bias
-from kinetree.algorithms.task_space import (
+from kinetree.algorithms.dynamics.task_space import (
     dynamically_consistent_inverse,
     null_space_projector,
     operational_inertia,
     operational_space_dynamics,
     task_space_dynamics,
 )
+from kinetree.algorithms.kinematics.jacobian import jacobian, jacobian_bias
 from kinetree.errors import ModelError
 from kinetree.joints import Prismatic, Revolute, Spherical
 from kinetree.model import Model

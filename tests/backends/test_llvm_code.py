@@ -18,7 +18,7 @@ from helpers.programs import random_program, traced
 from kinetree.backends.llvm import Code, Target, compile_batch, compile_single, load
 from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.single import single_ir
-from kinetree.expr import interpret
+from kinetree.graph.interpret import interpret
 
 X86 = HOST.triple.startswith("x86_64")
 

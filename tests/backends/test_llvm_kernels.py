@@ -7,7 +7,8 @@ from helpers.kernels import run_batch, run_single, same_bits, small_pieces
 from helpers.programs import EXACT, random_program, traced
 from kinetree.backends.llvm import Target, compile_single
 from kinetree.backends.llvm.batch import LONGEST_IN_TILES
-from kinetree.expr import Graph, Port, Program, interpret
+from kinetree.graph import Graph, Port, Program
+from kinetree.graph.interpret import interpret
 
 LANES = (1, 2, 4, 8, 16)
 ALL = (*EXACT, "sin", "cos")

@@ -5,8 +5,9 @@ import pytest
 
 from helpers.kernels import same_bits
 from helpers.programs import EXACT, random_program, traced
-from kinetree.backends.llvm.plan import Cell, Piece, Stage, Tile, _work, make_plan
-from kinetree.expr import OPS, interpret
+from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import OPS
+from kinetree.lowering.plan import Cell, Piece, Stage, Tile, _work, make_plan
 
 
 def carry_out(plan, inputs):

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from kinetree.expr import Port, Tracer
-from kinetree.expr.interpreter import interpret
+from kinetree.graph import Port
+from kinetree.graph.interpret import interpret
+from kinetree.tracing.tracer import Tracer
 
 
 def program():  # type: ignore[no-untyped-def]

@@ -6,8 +6,12 @@ import random
 import numpy as np
 import pytest
 
-from kinetree.expr import Expr, Graph, Port, Program, Tracer, interpret, listing
-from kinetree.expr.fold import FOLD
+from kinetree.graph import Graph, Port, Program
+from kinetree.graph.fold import FOLD
+from kinetree.graph.interpret import interpret
+from kinetree.graph.listing import listing
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.tracer import Tracer
 
 
 def leaves():

@@ -7,10 +7,13 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ArgumentError
-from kinetree.expr import Port, Tracer, interpret, listing
-from kinetree.expr.arrays import TracedArray, traced_array
-from kinetree.expr.digest import digest
+from kinetree.graph import Port
+from kinetree.graph.digest import digest
+from kinetree.graph.interpret import interpret
+from kinetree.graph.listing import listing
 from kinetree.runtime import Declaration, Function
+from kinetree.tracing.arrays import TracedArray, traced_array
+from kinetree.tracing.tracer import Tracer
 
 NAN, INF = math.nan, math.inf
 VALUES = [-INF, -2.5, -0.0, 0.0, 1.0, 2.5, INF, NAN]

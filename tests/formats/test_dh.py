@@ -14,7 +14,7 @@ from helpers.trees import page
 from kinetree.algorithms import aba, crba, rnea
 from kinetree.errors import ModelError
 from kinetree.formats import NonPhysicalInertiaWarning
-from kinetree.formats.dh import DHLink, model_from_dh
+from kinetree.formats.chains.dh import DHLink, model_from_dh
 from kinetree.model import JointFriction, Model
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia

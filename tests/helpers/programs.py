@@ -2,7 +2,9 @@
 
 import random
 
-from kinetree.expr import OPS, Graph, Port, Program, Tracer
+from kinetree.graph import Graph, Port, Program
+from kinetree.graph.ops import OPS
+from kinetree.tracing.tracer import Tracer
 
 EXACT = ("add", "sub", "mul", "div", "neg", "sqrt", "fma", "fms", "fnma")  # IEEE: one right result
 SHAPES = ((3,), (2, 2), (), (1,), (9,))

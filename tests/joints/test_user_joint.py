@@ -11,8 +11,8 @@ import pytest
 
 import kinetree as kt
 from helpers.dense import assert_close
+from kinetree.functions.of_robot import identity
 from kinetree.joints import Joint, JointState, Revolute
-from kinetree.runtime.robot_function import identity
 from kinetree.spatial import Force, Motion, Transform
 
 

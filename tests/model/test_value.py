@@ -19,7 +19,7 @@ from kinetree import ModelError
 from kinetree.algorithms import aba, crba, gravity_forces, rnea
 from kinetree.joints import Planar, Prismatic, Revolute, Spherical
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.numbers import map_numbers
+from kinetree.model.leaves import map_numbers
 from kinetree.model.regroup import regrouped
 from kinetree.spatial import Vec3
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from helpers.programs import random_program, traced
-from kinetree.expr import OPS, Graph, Port, Program, interpret
+from kinetree.graph import Graph, Port, Program
+from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import OPS
 from kinetree.passes import PASSES, optimize
 from kinetree.passes.contract import contract
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinetree.expr import Expr, Port, Program, Tracer, interpret
-from kinetree.expr.fold import FOLD
+from kinetree.graph import Port, Program
+from kinetree.graph.fold import FOLD
+from kinetree.graph.interpret import interpret
 from kinetree.passes.rewrite import rewrite
 from kinetree.passes.rules import RULES, Pattern, Rule
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.tracer import Tracer
 
 every = pytest.mark.parametrize("rule", RULES, ids=lambda rule: repr(rule.pattern))
 NAMES = "abc"

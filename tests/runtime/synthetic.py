@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kinetree.expr import Port, Program, Tracer
+from kinetree.graph import Port, Program
 from kinetree.runtime import Declaration, Function, Option
+from kinetree.tracing.tracer import Tracer
 
 N = 5
 traces: list[str] = []  # the name of every function traced, in this process

@@ -13,7 +13,8 @@ from synthetic import declare, reference, states
 
 import kinetree as kt
 from kinetree import locks
-from kinetree.runtime import Function, kernels, layout
+from kinetree.glue import cpython as layout
+from kinetree.runtime import Function, kernels
 
 X, Y, Z = states()
 P = ctypes.c_void_p

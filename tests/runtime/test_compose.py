@@ -11,9 +11,10 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ArgumentError, ModelError
+from kinetree.glue import cpython as layout
 from kinetree.joints import Revolute
 from kinetree.model.regroup import regrouped
-from kinetree.runtime import Function, layout
+from kinetree.runtime import Function
 
 robot = kt.load("panda")
 Q, V, A = robot.random_state(seed=0)

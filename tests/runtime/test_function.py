@@ -12,7 +12,7 @@ import synthetic
 from synthetic import declare, reference, states
 
 from kinetree.errors import ArgumentError
-from kinetree.expr import Port
+from kinetree.graph import Port
 from kinetree.runtime import Declaration, Function
 
 X, Y, Z = states()

@@ -10,7 +10,9 @@ import pytest
 from synthetic import Counting, N, declare, reference, states
 
 from kinetree.errors import ArgumentError
-from kinetree.runtime import batch, glue, layout
+from kinetree.glue import cpython as layout
+from kinetree.glue import entry as glue
+from kinetree.runtime import batch
 
 pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kinetree.runtime import layout
+from kinetree.glue import cpython as layout
 
 known = pytest.mark.skipif(
     sys.implementation.name != "cpython" or platform.architecture()[0] != "64bit", reason="no glue here"

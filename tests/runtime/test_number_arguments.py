@@ -9,8 +9,10 @@ import pytest
 from synthetic import Counting
 
 from kinetree.errors import ArgumentError
-from kinetree.expr import Port, Tracer
-from kinetree.runtime import Declaration, layout
+from kinetree.glue import cpython as layout
+from kinetree.graph import Port
+from kinetree.runtime import Declaration
+from kinetree.tracing.tracer import Tracer
 
 pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 X = np.array([1.0, 2.0, 4.0])

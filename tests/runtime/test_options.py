@@ -11,12 +11,14 @@ from synthetic import Counting, N, declare, reference, states
 
 import kinetree as kt
 from kinetree.errors import ArgumentError
-from kinetree.expr import Port, Tracer
+from kinetree.glue import cpython as layout
+from kinetree.glue.entry import Options
+from kinetree.graph import Port
 from kinetree.joints import Revolute
-from kinetree.runtime import Declaration, Function, layout
+from kinetree.runtime import Declaration, Function
 from kinetree.runtime.function import CHAIN
-from kinetree.runtime.glue import Options
 from kinetree.runtime.options import Names, OneName
+from kinetree.tracing.tracer import Tracer
 
 X, Y, Z = states()
 XS, YS, ZS = states(30)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.dense import assert_close
-from kinetree.spatial.dense import dot, orthogonal_rows, solve_lower, times, transposed
+from kinetree.scalars.linalg import dot, orthogonal_rows, solve_lower, times, transposed
 
 
 def test_orthogonal_rows() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from helpers.dense import assert_close
-from kinetree.expr import Port, Tracer
-from kinetree.spatial.dual import Dual
-from kinetree.spatial.scalars import cos, is_zero, sin, sqrt
+from kinetree.graph import Port
+from kinetree.scalars.dual import Dual
+from kinetree.scalars.functions import cos, is_zero, sin, sqrt
+from kinetree.tracing.tracer import Tracer
 
 RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "x + x": (lambda x: x + x, lambda x: 2.0),

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import dense
+from kinetree.scalars.functions import atan2, is_zero, select_less
 from kinetree.spatial import Force, GeneralRotation, Inertia, Mat3, Motion, Sym3, Transform, Vec3, cos, sin, sqrt
 from kinetree.spatial.rotation import IDENTITY
-from kinetree.spatial.scalars import atan2, is_zero, select_less
 
 # Small integers: their arithmetic in floats is exact, so that the laws hold to the bit.
 whole = st.integers(-1000, 1000).map(float)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kinetree.errors import FormatError
-from kinetree.trajectories.advice import expected_columns, unused_columns
-from kinetree.trajectories.columns import layout_of_header, layout_without_header
+from kinetree.trajectories.columns.match import layout_of_header, layout_without_header
+from kinetree.trajectories.columns.messages import expected_columns, unused_columns
 from kinetree.trajectories.coordinates import Coordinates
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))

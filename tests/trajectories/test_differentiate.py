@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError
-from kinetree.trajectories.differentiate import derivative_weights, differentiate
+from kinetree.trajectories.signals.differentiate import derivative_weights, differentiate
 
 scipy_signal = pytest.importorskip("scipy.signal")
 Rotation = pytest.importorskip("scipy.spatial.transform").Rotation

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError
-from kinetree.trajectories.excite import random_wave
+from kinetree.trajectories.signals.excite import random_wave
 
 
 @settings(deadline=None, max_examples=100)

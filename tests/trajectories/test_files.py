@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.trajectories.block import BLOCK, Block
 from kinetree.trajectories.coordinates import Coordinates
-from kinetree.trajectories.read import open_trajectory
-from kinetree.trajectories.write import open_sink, whole_file
+from kinetree.trajectories.files.read import open_trajectory
+from kinetree.trajectories.files.write import open_sink, whole_file
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
 HEADER = "t,q.hip,q.knee,v.hip,v.knee,a.hip,a.knee"

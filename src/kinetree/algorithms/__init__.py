@@ -4,16 +4,16 @@ Every module of this package is imported here, so that its algorithms are in the
 """
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
-from kinetree.algorithms.aba import aba
-from kinetree.algorithms.crba import crba
-from kinetree.algorithms.declaration import ALGORITHMS, Algorithm, shape_of
-from kinetree.algorithms.kinematics import forward_kinematics
-from kinetree.algorithms.rnea import bias_forces, gravity_forces, rnea
+from kinetree.algorithms.dynamics.aba import aba
+from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.dynamics.rnea import bias_forces, gravity_forces, rnea
+from kinetree.algorithms.kinematics.forward import forward_kinematics
+from kinetree.algorithms.registry import ALGORITHMS, Algorithm, shape_of
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+for _module in walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)
 
 __all__ = [
     "ALGORITHMS",

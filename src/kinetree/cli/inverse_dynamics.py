@@ -17,7 +17,7 @@ from kinetree.cli.terminal import console, load_robot
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.block import Array, Block
-from kinetree.trajectories.write import check_output, open_sink
+from kinetree.trajectories.files.write import check_output, open_sink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

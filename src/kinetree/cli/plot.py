@@ -15,7 +15,7 @@ from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.block import Array, Block
 from kinetree.trajectories.coordinates import Coordinates
-from kinetree.trajectories.write import whole_file
+from kinetree.trajectories.files.write import whole_file
 
 POINTS = 4000
 """Points drawn of one joint; of more samples, the extremes of each stretch are drawn."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats.descriptions import described_names, description_path
-from kinetree.formats.urdf import model_from_urdf
-from kinetree.formats.urdf_document import UrdfRobot, urdf_from_element
-from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml, shown
+from kinetree.formats.urdf.document import UrdfRobot, urdf_from_element
+from kinetree.formats.urdf.model import model_from_urdf
+from kinetree.formats.xml.elements import MAX_BYTES, Element, check_size, parse_xml, shown
 from kinetree.model import Model
 from kinetree.robots import EMBEDDED, embedded_text
 

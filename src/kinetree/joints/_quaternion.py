@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.scalars.functions import atan2
 from kinetree.spatial import Quaternion, Scalar, Vec3, cos, sin, sqrt
-from kinetree.spatial.scalars import atan2
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -11,8 +11,8 @@ import numpy as np
 
 from kinetree.joints._quaternion import TINY, quaternion_difference, quaternion_integrate, random_quaternion
 from kinetree.joints.base import Joint, JointState, Limit
+from kinetree.scalars.functions import select_less
 from kinetree.spatial import Force, Motion, Quaternion, Scalar, Transform, Vec3, cos, sin, sqrt
-from kinetree.spatial.scalars import select_less
 
 if TYPE_CHECKING:
     from numpy.random import Generator

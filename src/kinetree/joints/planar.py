@@ -10,8 +10,8 @@ from typing import ClassVar
 from kinetree.joints._axis import unit_axis
 from kinetree.joints.base import Joint, JointState
 from kinetree.joints.revolute import Revolute, across_axis
+from kinetree.scalars.functions import sqrt
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3, cos, sin
-from kinetree.spatial.scalars import sqrt
 from kinetree.spatial.vector import ZERO
 
 

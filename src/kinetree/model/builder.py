@@ -18,8 +18,8 @@ from kinetree.model.checks import (
     check_finite,
     check_not_negative,
 )
+from kinetree.model.mimic import JointSpec, following, leaders_limits, slices
 from kinetree.model.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, Model
-from kinetree.model.specs import JointSpec, following, leaders_limits, slices
 from kinetree.spatial import Inertia, Scalar, Transform
 
 NOT_A_JOINT = "joint takes a joint type with its parameters, such as Revolute((0, 0, 1)) from kinetree.joints"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Joint
 from kinetree.lazy import cached_property
-from kinetree.model.numbers import map_numbers, structure_and_numbers
+from kinetree.model.leaves import map_numbers, structure_and_numbers
 from kinetree.spatial import Chain, Inertia, Motion, Scalar, Transform, Vec3
 
 WORLD = -1

@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from kinetree.expr import Graph, Program
+from kinetree.graph import Graph, Program
 from kinetree.passes.uses import count_uses
 
 _SUM = ("add", "sub", "neg")
@@ -36,7 +36,8 @@ def contract(program: Program) -> Program:
 
     Examples
     --------
-    >>> from kinetree.expr import Port, Tracer
+    >>> from kinetree.graph import Port
+    >>> from kinetree.tracing.tracer import Tracer
     >>> t = Tracer()
     >>> x, y, z = t.input(Port("x", (3,)))
     >>> contract(t.program({"r": ((), [(x * y - z * y) + (x - z * x)])})).op_count()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.expr import Program
+from kinetree.graph import Program
 from kinetree.passes.contract import contract
 from kinetree.passes.rewrite import rewrite
 
@@ -18,7 +18,8 @@ def optimize(program: Program) -> Program:
 
     Examples
     --------
-    >>> from kinetree.expr import Port, Tracer
+    >>> from kinetree.graph import Port
+    >>> from kinetree.tracing.tracer import Tracer
     >>> t = Tracer()
     >>> x, y, z = t.input(Port("x", (3,)))
     >>> optimize(t.program({"r": ((), [x * y + z * z])})).op_count()

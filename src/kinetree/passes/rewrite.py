@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from kinetree.expr import OPS, Graph, Program
-from kinetree.expr.fold import FOLD
+from kinetree.graph import Graph, Program
+from kinetree.graph.fold import FOLD
+from kinetree.graph.ops import OPS
 from kinetree.passes.rules import RULES, Pattern, Rule
 from kinetree.passes.uses import count_uses
 
@@ -19,7 +20,8 @@ def rewrite(program: Program, rules: Sequence[Rule] = RULES) -> Program:
 
     Examples
     --------
-    >>> from kinetree.expr import Port, Tracer
+    >>> from kinetree.graph import Port
+    >>> from kinetree.tracing.tracer import Tracer
     >>> t = Tracer()
     >>> x, y, z = t.input(Port("x", (3,)))
     >>> rewrite(t.program({"r": ((), [x * y + z * x])})).op_count()

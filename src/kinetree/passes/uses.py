@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kinetree.expr import Program
+from kinetree.graph import Program
 
 
 def count_uses(program: Program) -> Counter[int]:

@@ -16,7 +16,7 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.locks import importing
 from kinetree.model import JointLimits
 from kinetree.robot.configurations import FloatArray
-from kinetree.robot.variations import Variations
+from kinetree.robot.edit import Variations
 
 if TYPE_CHECKING:
     from kinetree.runtime import Function
@@ -95,7 +95,7 @@ class Robot(Variations):
                 raise AttributeError(f"no attribute {name!r}; here it is robot.{ELSEWHERE[name]}")
             raise AttributeError(unknown_name("attribute", name, (n for n in dir(self) if not n.startswith("_"))))
         with importing:
-            from kinetree.runtime.robot_function import robot_function
+            from kinetree.functions.of_robot import robot_function
 
         return self.__dict__.setdefault(name, robot_function(self.model, ALGORITHMS[name]))  # type: ignore[no-any-return]
 
@@ -141,7 +141,7 @@ class Robot(Variations):
     def compile(self, function: Any = None, **options: Any) -> Any:
         """Return your function as one compiled kernel, as `kinetree.compile` does; also as ``@robot.compile``."""
         with importing:
-            from kinetree.runtime.compose import compile
+            from kinetree.functions.of_user import compile
 
         return compile(self, function, **options)
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.expr import Port
-from kinetree.runtime.declaration import Declaration, Variant
-from kinetree.runtime.layout import ALIGNED, CONTIGUOUS
+from kinetree.glue.cpython import ALIGNED, CONTIGUOUS
+from kinetree.graph import Port
 from kinetree.runtime.options import Value
+from kinetree.runtime.spec import Declaration, Variant
 
 Array = np.ndarray[Any, Any]
 _PLAIN = CONTIGUOUS | ALIGNED

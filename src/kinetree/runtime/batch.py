@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.expr import Port
-from kinetree.runtime import layout, threads
+from kinetree.glue import cpython as layout
+from kinetree.graph import Port
+from kinetree.runtime import threads
 from kinetree.runtime.arguments import Array, strides
 
 CHUNK_SECONDS = 1e-3  # how long Ctrl-C may have to wait, about

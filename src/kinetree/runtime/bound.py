@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Self
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.runtime.declaration import Declaration
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Fixed
+from kinetree.runtime.spec import Declaration
 
 
 class Bound(Function):

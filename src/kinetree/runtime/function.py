@@ -9,11 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.functions import context as tracing
+from kinetree.glue import entry as glue
 from kinetree.lazy import cached_property
 from kinetree.locks import importing
-from kinetree.runtime import arguments, batch, glue, kernels, memory, tracing, watch
+from kinetree.runtime import arguments, batch, kernels, memory, watch
 from kinetree.runtime.arguments import Array, Inputs
-from kinetree.runtime.declaration import Declaration, Variant
+from kinetree.runtime.spec import Declaration, Variant
 from kinetree.runtime.variants import Variants
 
 CHAIN = 8  # variants that have their glue in the call; the others take the general path
@@ -149,7 +151,7 @@ class Function:
             As in the call.
         """
         with importing:
-            from kinetree.expr.show import listing
+            from kinetree.graph.listing import listing
 
         function = self.bind(**options)
         return listing(function._variants.program(function._default))

@@ -17,9 +17,11 @@ import llvmlite
 import numpy as np
 
 from kinetree import locks
-from kinetree.expr import Program
-from kinetree.runtime import batch, cache, glue, layout
-from kinetree.runtime.declaration import Declaration, Variant
+from kinetree.glue import cpython as layout
+from kinetree.glue import entry as glue
+from kinetree.graph import Program
+from kinetree.runtime import batch, cache
+from kinetree.runtime.spec import Declaration, Variant
 
 if TYPE_CHECKING:
     from kinetree.backends.llvm import Code, Target

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kinetree import locks
-from kinetree.expr import Program
+from kinetree.graph import Program
 from kinetree.runtime import kernels
 from kinetree.runtime.batch import BatchKernel
-from kinetree.runtime.declaration import Declaration, Variant
+from kinetree.runtime.spec import Declaration, Variant
 
 
 class Variants:

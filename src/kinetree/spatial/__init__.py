@@ -1,9 +1,9 @@
 """Spatial algebra over any scalar: small typed values, angular part first."""
 
+from kinetree.scalars.functions import Scalar, cos, sin, sqrt
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion import Force, Motion, at_rest
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Quaternion, Rotation
-from kinetree.spatial.scalars import Scalar, cos, sin, sqrt
 from kinetree.spatial.transform import Chain, Transform
 from kinetree.spatial.vector import Mat3, Sym3, Vec3
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from numbers import Real
 
 from kinetree.errors import ModelError
+from kinetree.scalars.functions import Scalar
 from kinetree.spatial.motion import Force, Motion
-from kinetree.spatial.scalars import Scalar
 from kinetree.spatial.vector import ZERO, Mat3, Sym3, Vec3
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from kinetree.spatial.scalars import Scalar
+from kinetree.scalars.functions import Scalar
 from kinetree.spatial.vector import ZERO, Vec3
 
 V = TypeVar("V", bound="_Spatial")

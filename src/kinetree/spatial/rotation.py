@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from kinetree.spatial.scalars import Scalar
+from kinetree.scalars.functions import Scalar
 from kinetree.spatial.vector import Mat3, Sym3, Vec3
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import overload
 
+from kinetree.scalars.functions import Scalar
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion import Force, Motion, centripetal
 from kinetree.spatial.rotation import IDENTITY, GeneralRotation, Rotation
-from kinetree.spatial.scalars import Scalar
 from kinetree.spatial.vector import ZERO, Mat3, Sym3, Vec3
 
 

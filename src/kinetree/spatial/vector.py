@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kinetree.spatial.scalars import Scalar
+from kinetree.scalars.functions import Scalar
 
 
 class Vec3:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kinetree.backends.llvm.code import Code
+from kinetree.backends.base import Code
 from kinetree.backends.llvm.load import Loaded, load
 from kinetree.backends.llvm.target import Target
 

@@ -11,8 +11,8 @@ computed twice, with the same bits.
 
 from __future__ import annotations
 
+from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.layout import Layout
 from kinetree.backends.llvm.module import (
     PIECE_OPERATIONS,
     call_steps,
@@ -21,12 +21,12 @@ from kinetree.backends.llvm.module import (
     module_text,
     step_functions,
 )
-from kinetree.backends.llvm.plan import Plan, make_plan
-from kinetree.backends.llvm.ports import Input, Output, distances
+from kinetree.backends.llvm.rows import Input, Output, distances
+from kinetree.backends.llvm.scratch import Layout
 from kinetree.backends.llvm.target import Target
-from kinetree.backends.llvm.text import Body, function
 from kinetree.backends.llvm.transpose import gather_rows, rows_to_lanes, tile_columns
-from kinetree.expr import Program
+from kinetree.graph import Program
+from kinetree.lowering.plan import Plan, make_plan
 
 PIECE_BYTES = 64 * 1024
 """Most bytes of values made in one piece: no more can be spilled, so that stack frames are bounded."""

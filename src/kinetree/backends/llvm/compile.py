@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import llvmlite.binding as llvm
 
+from kinetree.backends.base import Code
 from kinetree.backends.llvm.batch import batch_ir
-from kinetree.backends.llvm.code import Code
 from kinetree.backends.llvm.single import single_ir
 from kinetree.backends.llvm.target import Target, target_machine
-from kinetree.expr import Program
+from kinetree.graph import Program
 
 
 def compile_single(program: Program, *, dtype: str = "float64", target: Target, extra_ir: str = "") -> Code:
@@ -32,7 +32,8 @@ def compile_single(program: Program, *, dtype: str = "float64", target: Target, 
 
     Examples
     --------
-    >>> from kinetree.expr import Port, Tracer
+    >>> from kinetree.graph import Port
+    >>> from kinetree.tracing.tracer import Tracer
     >>> t = Tracer()
     >>> (x,) = t.input(Port("x", ()))
     >>> code = compile_single(t.program({"y": ((), [2.0 * x])}), target=Target.host())

@@ -6,7 +6,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from kinetree.backends.llvm.code import Code
+from kinetree.backends.base import Code
 
 
 class Loaded:

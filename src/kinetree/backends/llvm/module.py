@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
+from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.kernels.sincos import sincos
 from kinetree.backends.llvm.lanes import Lanes, hex_literal
-from kinetree.backends.llvm.layout import Layout
-from kinetree.backends.llvm.pieces import LEGAL, Access, emit_piece
-from kinetree.backends.llvm.plan import Cell, Piece, Plan, Stage
-from kinetree.backends.llvm.sincos import sincos
+from kinetree.backends.llvm.scratch import Layout
+from kinetree.backends.llvm.straight_line import LEGAL, Access, emit_piece
 from kinetree.backends.llvm.target import Target, target_machine
-from kinetree.backends.llvm.text import Body, function
-from kinetree.expr import Program
+from kinetree.graph import Program
+from kinetree.lowering.plan import Cell, Piece, Plan, Stage
 
 PIECE_OPERATIONS = 1000
 """Most operations in one piece. The speed of the code hardly depends on it; much beyond, LLVM's time is not linear."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.layout import Layout
 from kinetree.backends.llvm.module import (
     PIECE_OPERATIONS,
     call_steps,
@@ -12,10 +12,10 @@ from kinetree.backends.llvm.module import (
     module_text,
     step_functions,
 )
-from kinetree.backends.llvm.plan import make_plan
+from kinetree.backends.llvm.scratch import Layout
 from kinetree.backends.llvm.target import Target
-from kinetree.backends.llvm.text import Body, function
-from kinetree.expr import Program
+from kinetree.graph import Program
+from kinetree.lowering.plan import make_plan
 
 
 def single_ir(

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.text import Body, function
 
 MAX_COLUMNS = 4  # wider tiles need more shuffles that cross 256-bit halves; narrower ones more loads and stores
 

@@ -1,0 +1,136 @@
+"""Forward dynamics by the articulated-body algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.dynamics.factorization import FIX
+from kinetree.algorithms.dynamics.friction import friction_forces
+from kinetree.algorithms.dynamics.joint_space import system_level
+from kinetree.algorithms.dynamics.rnea import FRAMES, Wrenches, body_wrenches, net_forces
+from kinetree.algorithms.registry import algorithm
+from kinetree.errors import ModelError
+from kinetree.model import WORLD, Model
+from kinetree.scalars.functions import is_negligible
+from kinetree.spatial import ArticulatedInertia, Force, Motion, Scalar
+
+
+@algorithm(
+    "forward_dynamics",
+    inputs={"q": ("nq",), "v": ("nv",), "tau": ("nv",)},
+    optional={"f_ext": ("nb", 6)},
+    options={"f_ext_frame": FRAMES},
+    outputs={"a": ("nv",)},
+    joint_space=True,
+)
+def aba(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    f_ext: Wrenches | None = None,
+    *,
+    f_ext_frame: str = "body",
+) -> list[Scalar]:
+    """Accelerations under the joint forces τ: ``a = M(q)⁻¹ (τ − h(q, v) + Jᵀ f_ext)``.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+    v : (..., nv) array
+        Velocity: rad/s and m/s.
+    tau : (..., nv) array
+        Joint forces (N·m, N), the entries of a floating base included.
+    f_ext : (..., nb, 6) array, optional
+        Wrench (n, f) exerted on each moving body (N·m, N), in the order of ``robot.body_names``.
+    f_ext_frame : {"body", "world"}
+        Axes and reference point of f_ext: the body's frame, or the world's.
+
+    Returns
+    -------
+    (..., nv) array
+        True accelerations (rad/s², m/s²).
+
+    Raises
+    ------
+    ModelError
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
+        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
+
+    References
+    ----------
+    RBDA Table 7.1, with the accelerations split as ``a = a_bias + Δa``: the first sweep finds the forces at zero
+    joint acceleration as in Table 5.1, which leaves the articulated recursion without bias terms. A joint of
+    several degrees of freedom is eliminated column by column, as the chain of joints that it is. Mimic joints tie
+    branches together, where the recursion does not reach: with them M is factorised (RBDA section 6.5).
+    """
+    way = system_level if model.has_mimic_joints else articulated
+    a, _ = way(model, q, v, [0.0] * model.nv, tau, f_ext, f_ext_frame, frozenset())
+    return a
+
+
+def articulated(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a_known: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    f_ext: Wrenches | None,
+    f_ext_frame: str,
+    prescribed: frozenset[str],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return a and τ, with a known at the prescribed joints and τ at the others: the articulated-body recursion."""
+    states = [model.jcalc(i, q, v) for i in range(model.nb)]
+    known = [body.joint_name in prescribed for body in model.bodies]
+    a: list[Scalar] = [0.0] * model.nv
+    for i in (i for i in range(model.nb) if known[i]):
+        for k in model.bodies[i].v_index:
+            a[k] = a_known[k]
+    p = net_forces(model, states, a, body_wrenches(states, model, f_ext, f_ext_frame))
+    IA = [ArticulatedInertia.rigid(body.inertia) for body in model.bodies]
+    friction = friction_forces(model, v)
+    pivots: list[list[Pivot]] = [[] for _ in model.bodies]
+    for i in reversed(range(model.nb)):
+        body, (Xup, _, S, _, _) = model.bodies[i], states[i]
+        if not known[i]:
+            for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
+                U = IA[i] @ S_k
+                D = S_k.dot(U) + rotor
+                if is_negligible(D, IA[i].scale_along(S_k) + rotor):
+                    raise ModelError(
+                        f"joint {body.joint_name!r} meets no inertia that other joints leave it: the mass matrix is "
+                        f"singular; {FIX}"
+                    )
+                UD = U * (1.0 / D)
+                u = tau[k] - friction[k] - S_k.dot(p[i])
+                pivots[i].append(Pivot(k, S_k, UD, u, 1.0 / D))
+                IA[i] = IA[i].minus_outer(U, UD)
+                p[i] = p[i] + UD * u
+        if body.parent != WORLD:
+            IA[body.parent] = IA[body.parent] + Xup.T @ IA[i]
+            p[body.parent] = p[body.parent] + Xup.T @ p[i]
+    tau_out = list(tau)
+    da: list[Motion] = []
+    for i, (body, state) in enumerate(zip(model.bodies, states, strict=True)):
+        da_i = Motion.zero() if body.parent == WORLD else state.Xup @ da[body.parent]
+        for k, S_k, UD, u, D_inverse in reversed(pivots[i]):
+            a[k] = u * D_inverse - da_i.dot(UD)
+            da_i = da_i + S_k * a[k]
+        da.append(da_i)
+        if known[i]:
+            f = p[i] + IA[i] @ da_i
+            for k, S_k, rotor in zip(body.v_index, state.S, body.armature, strict=True):
+                tau_out[k] = S_k.dot(f) + rotor * a[k] + friction[k]
+    return a, tau_out
+
+
+class Pivot(NamedTuple):
+    """One eliminated degree of freedom: its index, ``S``, ``U D⁻¹``, ``u`` and ``D⁻¹``."""
+
+    k: int
+    S: Motion
+    UD: Force
+    u: Scalar
+    D_inverse: Scalar

@@ -1,0 +1,213 @@
+"""The mass matrix factorised with its sparsity: M = LᵀDL, solutions and the inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.registry import algorithm
+from kinetree.errors import ModelError
+from kinetree.model import Model
+from kinetree.scalars.functions import is_negligible, is_zero
+from kinetree.spatial import Scalar
+
+Matrix = list[list[Scalar]]
+
+
+class Factor(NamedTuple):
+    """``M = LᵀDL`` with a unit diagonal in L and zeros wherever neither of two velocities carries the other.
+
+    Attributes
+    ----------
+    order : tuple of int
+        The velocities, those of a body before those of the bodies that it carries.
+    support : sequence of tuples of int
+        For velocity k the others i with ``L[k][i] ≠ 0``, the joints that carry k; in this order.
+    L : nested lists
+        (nv, nv)
+    D : list
+        (nv,)
+    """
+
+    order: tuple[int, ...]
+    support: list[tuple[int, ...]]
+    L: Matrix
+    D: list[Scalar]
+
+
+def ltdl(model: Model, M: Sequence[Sequence[Scalar]]) -> Factor:
+    """Return the factors of a symmetric matrix that has the sparsity of the model's M (RBDA Table 6.3).
+
+    The zeros are read off the matrix itself: those of the tree, those that a mimic joint's two branches share, and
+    those that are zero for this robot alone. From the leaves to the root nothing fills in.
+
+    Raises
+    ------
+    ModelError
+        If a joint moves no mass; it is named.
+    """
+    order = tuple(dict.fromkeys(k for body in model.bodies for k in body.v_index))
+    L, D = [list(row) for row in M], [0.0] * len(order)
+    support: list[tuple[int, ...]] = [()] * len(order)
+    for done, k in reversed(list(enumerate(order))):
+        D[k] = L[k][k]
+        if is_negligible(D[k], M[k][k]):
+            raise ModelError(
+                f"joint {_joint_of(model, k)!r} meets no inertia that other joints leave it: the mass matrix is "
+                f"singular; {FIX}"
+            )
+        support[k] = tuple(i for i in order[:done] if not is_zero(L[k][i]))
+        row = [L[k][i] * (1.0 / D[k]) for i in support[k]]
+        for a, (i, L_ki) in enumerate(zip(support[k], row, strict=True)):
+            for j in support[k][: a + 1]:
+                L[i][j] = L[i][j] - L_ki * L[k][j]
+        L[k] = [0.0] * len(order)
+        L[k][k] = 1.0
+        for i, L_ki in zip(support[k], row, strict=True):
+            L[k][i] = L_ki
+    return Factor(order, support, L, D)
+
+
+def _joint_of(model: Model, k: int) -> str:
+    return next(body.joint_name for body in model.bodies if k in body.v_index)
+
+
+def solve(factor: Factor, b: Sequence[Scalar]) -> list[Scalar]:
+    """Return ``M⁻¹ b = L⁻¹ D⁻¹ L⁻ᵀ b`` (RBDA section 6.5)."""
+    order, support, L, D = factor
+    x = list(b)
+    for k in reversed(order):
+        for i in support[k]:
+            x[i] = x[i] - L[k][i] * x[k]
+    for k in order:
+        x[k] = x[k] * (1.0 / D[k])
+        for i in support[k]:
+            x[k] = x[k] - L[k][i] * x[i]
+    return x
+
+
+def inverse(factor: Factor) -> Matrix:
+    """Return M⁻¹, exactly symmetric.
+
+    The inverse of L has the sparsity of L, so an entry of ``L⁻¹ D⁻¹ L⁻ᵀ`` is a sum over the velocities that carry
+    both of its own: most pairs of a humanoid's joints share the base alone.
+    """
+    order, support, L, D = factor
+    n = len(order)
+    W: list[dict[int, Scalar]] = [{} for _ in range(n)]  # the rows of L⁻¹, without their zeros
+    M_inverse: Matrix = [[0.0] * n for _ in range(n)]
+    for done, k in enumerate(order):
+        row = {i: 0.0 for j in support[k] for i in W[j]}
+        for j in support[k]:
+            for i, W_ji in W[j].items():
+                row[i] = row[i] - L[k][j] * W_ji
+        W[k] = row | {k: 1.0}
+        scaled = {i: W_ki * (1.0 / D[i]) for i, W_ki in W[k].items()}
+        for l in order[: done + 1]:
+            x = 0.0
+            for i, W_li in W[l].items():
+                if i in scaled:
+                    x = x + scaled[i] * W_li
+            M_inverse[k][l] = M_inverse[l][k] = x
+    return M_inverse
+
+
+@algorithm("mass_matrix_factor", inputs={"q": ("nq",)}, outputs={"L": ("nv", "nv"), "D": ("nv",)}, joint_space=True)
+def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> tuple[Matrix, list[Scalar]]:
+    """Factors of the mass matrix: ``M = Lᵀ diag(D) L``.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Ones on the diagonal; besides, row k has entries only at the joints that carry joint k (and, where mimic
+        joints tie branches, at those tied to it). Lower triangular where joints are listed after those that carry them.
+    D : (..., nv) array
+        Positive: the inertia that each velocity meets while all that it carries moves freely.
+
+    Raises
+    ------
+    ModelError
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
+        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
+
+    References
+    ----------
+    RBDA section 6.5 and Table 6.3.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.load("panda")
+    >>> L, D = robot.mass_matrix_factor(robot.neutral())
+    >>> bool(np.allclose(L.T * D @ L, robot.mass_matrix(robot.neutral())))
+    True
+    """
+    _, _, L, D = ltdl(model, crba(model, q))
+    return L, D
+
+
+@algorithm("mass_matrix_inverse", inputs={"q": ("nq",)}, outputs={"Minv": ("nv", "nv")}, joint_space=True)
+def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Inverse of the joint-space inertia matrix, M(q)⁻¹.
+
+    For one product M⁻¹ b, `solve_mass_matrix` is cheaper.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+
+    Returns
+    -------
+    (..., nv, nv) array
+        M⁻¹, symmetric.
+
+    Raises
+    ------
+    ModelError
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
+        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
+
+    References
+    ----------
+    RBDA section 6.5: the factors of `mass_matrix_factor`, whose inverses are as sparse as they are.
+    """
+    return inverse(ltdl(model, crba(model, q)))
+
+
+@algorithm("solve_mass_matrix", inputs={"q": ("nq",), "b": ("nv",)}, outputs={"x": ("nv",)}, joint_space=True)
+def solve_mass_matrix(model: Model, q: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """Solution of ``M(q) x = b``.
+
+    Parameters
+    ----------
+    q : (..., nq) array
+        Configuration: rad, m, and quaternions (x, y, z, w).
+    b : (..., nv) array
+        Joint forces or momenta.
+
+    Returns
+    -------
+    (..., nv) array
+        M⁻¹ b: the accelerations that the forces b give at rest and without gravity.
+
+    Raises
+    ------
+    ModelError
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
+        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
+
+    References
+    ----------
+    RBDA section 6.5 and Table 6.3.
+    """
+    return solve(ltdl(model, crba(model, q)), b)
+
+
+FIX = "give the links that it carries an inertia, or the joint an armature"

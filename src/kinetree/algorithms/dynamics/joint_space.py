@@ -1,0 +1,47 @@
+"""Forward and hybrid dynamics at the level of the whole system: M(q), h and a factorisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.dynamics.factorization import ltdl, solve
+from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
+from kinetree.model import Model
+from kinetree.spatial import Scalar
+
+
+def system_level(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a_known: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    f_ext: Wrenches | None,
+    f_ext_frame: str,
+    prescribed: frozenset[str],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return a and τ, with a known at the prescribed joints and τ at the others (RBDA section 9.2, mission section 4).
+
+    ``h̃ = ID(q, v, [a_ID, 0])``; solve ``M_22 a_FD = τ_FD − h̃_FD``; ``τ = h̃ + M [0, a_FD]``. Right for mimic joints
+    too: a coordinate that moves several bodies is one row of M, ``GᵀMG`` of the bodies' own (the algorithms accumulate
+    it), and the factorisation reads the sparsity off the matrix.
+    """
+    known = {k for body in model.bodies if body.joint_name in prescribed for k in body.v_index}
+    free = [k for k in range(model.nv) if k not in known]
+    M = crba(model, q)
+    a: list[Scalar] = [a_known[k] if k in known else 0.0 for k in range(model.nv)]
+    h = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
+    M_22 = [
+        [M[k][l] if k not in known and l not in known else float(k == l) for l in range(model.nv)]
+        for k in range(model.nv)
+    ]
+    a_free = solve(ltdl(model, M_22), [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)])
+    tau_out = list(tau)
+    for k in free:
+        a[k] = a_free[k]
+    for k in known:
+        for l in free:
+            h[k] = h[k] + M[k][l] * a_free[l]
+        tau_out[k] = h[k]
+    return a, tau_out

@@ -1,0 +1,88 @@
+"""The factors that operational-space quantities are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.dynamics.factorization import Factor, ltdl
+from kinetree.algorithms.kinematics.jacobian import Matrix, jacobian
+from kinetree.algorithms.recursions.path import path_to
+from kinetree.errors import ModelError
+from kinetree.model import Model
+from kinetree.scalars.linalg import dot, orthogonal_rows, solve_lower, transposed
+from kinetree.spatial import Scalar, sqrt
+
+
+class OperationalSpace(NamedTuple):
+    """The Jacobian of a frame against the inertia of the robot, factorised.
+
+    With ``M = LᵀDL``: ``J L⁻¹ D^-½ = C Q``, C unit lower triangular and the rows of Q orthogonal with squares E. So
+    ``J M⁻¹ Jᵀ = C E Cᵀ``; it is never formed, which would lose half of the digits.
+    """
+
+    J: Matrix
+    factor: Factor
+    root_D: list[Scalar]
+    C: Matrix
+    Q: Matrix
+    E: list[Scalar]
+
+
+def operational(model: Model, q: Sequence[Scalar], frame: str, reference: str) -> OperationalSpace:
+    """Return the factors for a frame; `ModelError` where it cannot move in all six directions."""
+    movers = {k for link in path_to(model, frame, q).links for k in link.body.v_index}
+    if len(movers) < 6:
+        raise ModelError(
+            f"frame {frame!r} of {model.name!r} is moved by {len(movers)} joint velocities: "
+            "choose a frame that six or more move, or form J M⁻¹ Jᵀ from the rows of the Jacobian that matter"
+        )
+    J, factor = jacobian(model, q, frame=frame, reference=reference), ltdl(model, crba(model, q))
+    root_D = [sqrt(d) for d in factor.D]
+    scale = [1.0 / d for d in root_D]
+    B = [[y * s for y, s in zip(_solve_transposed(factor, row), scale, strict=True)] for row in J]
+    return OperationalSpace(J, factor, root_D, *orthogonal_rows(B))
+
+
+def inertia(space: OperationalSpace) -> Matrix:
+    """Return ``Λ = C⁻ᵀ E⁻¹ C⁻¹``."""
+    columns = _inverse_columns(space.C)
+    weighted = [[x / e for x, e in zip(column, space.E, strict=True)] for column in columns]
+    lower = [[dot(columns[i], weighted[j]) for j in range(i + 1)] for i in range(6)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
+
+
+def consistent_inverse(space: OperationalSpace) -> Matrix:
+    """Return ``J̄ = M⁻¹ Jᵀ Λ = L⁻¹ D^-½ Qᵀ E⁻¹ C⁻¹``."""
+    Q_T = transposed(space.Q)
+    columns = []
+    for column in _inverse_columns(space.C):
+        weighted = [x / e for x, e in zip(column, space.E, strict=True)]
+        b = [dot(row, weighted) / d for row, d in zip(Q_T, space.root_D, strict=True)]
+        columns.append(_solve(space.factor, b))
+    return transposed(columns)
+
+
+def _inverse_columns(C: Matrix) -> Matrix:
+    """Return the columns of C⁻¹."""
+    n = len(C)
+    return [solve_lower(C, [float(i == j) for i in range(n)]) for j in range(n)]
+
+
+def _solve(factor: Factor, b: Sequence[Scalar]) -> list[Scalar]:
+    """Return ``L⁻¹ b``."""
+    x = list(b)
+    for k in factor.order:
+        for i in factor.support[k]:
+            x[k] = x[k] - factor.L[k][i] * x[i]
+    return x
+
+
+def _solve_transposed(factor: Factor, b: Sequence[Scalar]) -> list[Scalar]:
+    """Return ``L⁻ᵀ b``, from the leaves to the base: what b lacks in a branch, the result lacks too."""
+    x = list(b)
+    for k in reversed(factor.order):
+        for i in factor.support[k]:
+            x[i] = x[i] - factor.L[k][i] * x[k]
+    return x

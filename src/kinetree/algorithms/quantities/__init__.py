@@ -1,0 +1,1 @@
+"""Energy, momentum and the centre of mass."""

@@ -1,0 +1,123 @@
+"""How the bodies move, and what they carry: sweeps that several pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kinetree.model import WORLD, Model
+from kinetree.model.model import BodyState
+from kinetree.scalars.dual import Dual, rate_of
+from kinetree.spatial import Inertia, Motion, Scalar, Sym3, Transform, at_rest
+from kinetree.spatial.vector import ZERO
+
+
+def body_velocities(model: Model, states: Sequence[BodyState]) -> list[Motion]:
+    """Return ``v_i = iXλ v_λ + S_i ν_i``, in body coordinates."""
+    v: list[Motion] = []
+    for body, state in zip(model.bodies, states, strict=True):
+        v.append(state.vJ if body.parent == WORLD else state.Xup @ v[body.parent] + state.vJ)
+    return v
+
+
+def body_motions(model: Model, states: Sequence[BodyState], a: Sequence[Scalar]) -> Iterator[tuple[Motion, Motion]]:
+    """Yield ``v_i`` and ``a_i`` in body coordinates: the outward half of RBDA Table 5.1.
+
+    ``v_i = iXλ v_λ + S_i ν_i`` and ``a_i = iXλ a_λ + S_i ν̇_i + c_J + v_i × v_J``, with an upward acceleration −g of the
+    base for gravity. Each body is seen from the inertial frame in which its origin is at rest (`at_rest`): the same
+    mechanics, and the linear velocities are zero and cost nothing. One body at a time, so that what is made of its
+    motion is traced next to it: compiled code then keeps it in registers.
+    """
+    motions: list[tuple[Motion, Motion]] = []
+    base = Motion.zero(), Motion(Motion.zero().ang, -model.gravity)
+    for body, (_, X_J, S, vJ, cJ) in zip(model.bodies, states, strict=True):
+        v_joint, a_joint = body.X_T.carry(*(base if body.parent == WORLD else motions[body.parent]))
+        v_i = X_J @ v_joint + vJ
+        a_i = X_J @ a_joint + cJ + v_i.cross(vJ)
+        for k, S_k in zip(body.v_index, S, strict=True):
+            a_i = a_i + S_k * a[k]
+        motions.append(at_rest(v_i, a_i))
+        yield motions[-1]
+
+
+def subspace_rates(model: Model, i: int, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    """Return ``S̊_k``, the apparent rate of every column of body i's motion subspace; ``cJ = Σ S̊_k ν_k``.
+
+    Where S does not depend on q the rates are zero. Elsewhere dual numbers differentiate the joint's own `jcalc`
+    along its own `integrate`.
+    """
+    body = model.bodies[i]
+    joint, q_i, zero = body.joint, [q[k] for k in body.q_index], [0.0] * len(body.v_index)
+    S = joint.jcalc([Dual(x, 0.0) for x in q_i], zero).S
+    if any(isinstance(x, Dual) for S_k in S for x in S_k):
+        moving = joint.integrate([Dual(x, 0.0) for x in q_i], [Dual(0.0, v[k]) for k in body.v_index])
+        S = joint.jcalc(moving, zero).S
+    return tuple(Motion.of(map(rate_of, S_k)) for S_k in S)
+
+
+def inertia_rate(I: Inertia, v: Motion) -> Inertia:
+    """Return ``v×* I − I v×``, the rate of an inertia that moves with v (RBDA section 2.14): its mass is zero."""
+    w, columns = v.ang, I.I.rows
+    x, y, z = (w.cross(column) for column in columns)
+    r, d = v.lin * 2.0, v.lin.dot(I.h) * 2.0
+    hx, hy, hz = I.h
+    turned = Sym3(x.x + x.x, x.y + y.x, y.y + y.y, x.z + z.x, y.z + z.y, z.z + z.z)
+    shifted = Sym3(
+        d - r.x * hx,
+        -(v.lin.x * hy + v.lin.y * hx),
+        d - r.y * hy,
+        -(v.lin.x * hz + v.lin.z * hx),
+        -(v.lin.y * hz + v.lin.z * hy),
+        d - r.z * hz,
+    )
+    return Inertia(0.0, v.lin * I.m + w.cross(I.h), turned + shifted)
+
+
+def composites(
+    model: Model, states: Sequence[BodyState], inertia: Callable[[int], Inertia]
+) -> Iterator[tuple[int, Inertia]]:
+    """Yield every body i, leaves first, and the inertia of i with all that it carries, in its own coordinates.
+
+    `inertia` gives what body i has itself (or the rate of that). It is asked for when body i is reached, and what is
+    made of the sum is traced next to it: compiled code then keeps both in registers.
+    """
+    carried = [Inertia.zero()] * model.nb
+    for i, body in reversed(list(enumerate(model.bodies))):
+        Ic = carried[i] + inertia(i)
+        yield i, Ic
+        if body.parent != WORLD:
+            carried[body.parent] = carried[body.parent] + states[i].Xup.T @ Ic
+
+
+def transforms_from_first_body(model: Model, states: Sequence[BodyState]) -> list[Transform]:
+    """Return the transform from the first body's frame to every body.
+
+    What is the same in every inertial frame costs least in the one that coincides with the root of the tree.
+    """
+    return _transforms(model, states, lambda X: (Transform.identity(), X.inverse()))
+
+
+def transforms_from_first_origin(model: Model, states: Sequence[BodyState]) -> list[Transform]:
+    """Return the transform to every body from the frame at the first body's origin, with the world's axes.
+
+    Momenta about the centre of mass keep their digits in this frame, however far from the world's origin the robot is.
+    """
+    return _transforms(model, states, lambda X: (Transform(X.E, ZERO), Transform.translation(-X.r)))
+
+
+def _transforms(
+    model: Model, states: Sequence[BodyState], choose: Callable[[Transform], tuple[Transform, Transform]]
+) -> list[Transform]:
+    """Return the transforms to every body from a frame that is chosen by the first body's pose in the world.
+
+    `choose` takes the transform from the world to the first body; it returns those from the chosen frame to the
+    first body and to the world.
+    """
+    X: list[Transform] = []
+    world = Transform.identity()
+    for body, state in zip(model.bodies, states, strict=True):
+        if not X:
+            first, world = choose(state.X_J @ body.X_T)
+            X.append(first)
+        else:
+            X.append(state.X_J @ (body.X_T @ (world if body.parent == WORLD else X[body.parent])))
+    return X

@@ -1,0 +1,1 @@
+"""Kernels for arrays of values, written in LLVM IR."""

@@ -1,0 +1,212 @@
+"""Sine and cosine of an array of angles, as LLVM IR without any external symbol.
+
+One loop over native vectors serves the seven angles of one state and the seven times eight of a block of states, so
+the bits do not depend on how many states are evaluated together. The steps, in float64 for every dtype:
+
+1. n = rint(x · 2/π) and r = x − n·π/2 by three fused multiply-subtracts (Cody and Waite). The first is exact (both
+   terms are multiples of 2⁻⁵² and the difference is below 2), so the result has two roundings whatever cancels.
+2. Where |x| is beyond `LIMIT`, infinite or NaN, that lane is reduced on its own by Payne and Hanek's method:
+   the 192 bits of 2/π that matter for this exponent, times the 53 bits of x, modulo 4, in integers.
+3. The minimax polynomials of fdlibm on [−π/4, π/4], and the quadrant n mod 4.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.lanes import Lanes, hex_literal
+
+LIMIT = 2.0**30
+"""Largest angle for Cody and Waite's reduction, in radians: n·π/2 fits the three constants with room to spare."""
+
+_ROUND = 1.5 * 2.0**52  # x + _ROUND has rint(x) in its low bits; minus _ROUND it is rint(x)
+
+# π/2 = _P1 + _P2 + _P3, each rounded to float64
+_P1 = float.fromhex("0x1.921fb54442d18p+0")
+_P2 = float.fromhex("0x1.1a62633145c07p-54")
+_P3 = float.fromhex("-0x1.f1976b7ed8fbcp-110")
+
+# fdlibm, k_sin.c and k_cos.c: sin r = r + r³·S(r²), cos r = 1 − r²/2 + r⁴·C(r²)
+_S = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+_C = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
+
+_FRACTION_BITS = 1216  # bits of 2/π kept: the largest exponent needs 971 + 190
+_TABLE_BYTES = 168  # with zeros above, for the smallest exponent: the window of 32 bytes never leaves the table
+
+
+def sincos(dtype: str, width: int) -> str:
+    """Return IR of ``void @sincos(ptr x, ptr s, ptr c, i64 count)``, in vectors of `width` float64.
+
+    `x` holds `count` angles of the dtype, `s` and `c` have room for `count` rounded up to whole vectors.
+    """
+    return "\n".join((_table(), _reduce_huge(), _loop(dtype, width)))
+
+
+def _loop(dtype: str, width: int) -> str:
+    v, item = Lanes("float64", width), Lanes(dtype, width)
+    iv, mask, align = f"<{width} x i64>", f"<{width} x i1>", item.item
+    b = Body()
+    b.line("br label %loop")
+    b.label("loop")
+    b.line("%i = phi i64 [0, %entry], [%next, %kernel]")
+    left = b(f"insertelement {iv} poison, i64 {b('sub i64 %count, %i')}, i64 0")
+    left = b(f"shufflevector {iv} {left}, {iv} poison, <{width} x i32> zeroinitializer")
+    steps = ", ".join(f"i64 {k}" for k in range(width))
+    there = b(f"icmp ult {iv} <{steps}>, {left}")
+    px = b(f"getelementptr {item.scalar}, ptr %x, i64 %i")
+    x = b(
+        f"call {item.type} @llvm.masked.load.{item.suffix}.p0"
+        f"(ptr {px}, i32 {align}, {mask} {there}, {item.type} zeroinitializer)"
+    )
+    if dtype == "float32":
+        x = b(f"fpext {item.type} {x} to {v.type}")
+    shifted = b.fma(v, x, v.constant(2 / math.pi), v.constant(_ROUND))
+    n = b(f"fsub {v.type} {shifted}, {v.constant(_ROUND)}")
+    quadrant = b(f"bitcast {v.type} {shifted} to {iv}")
+    r = x
+    for part in (_P1, _P2, _P3):
+        r = b.fma(v, n, v.constant(-part), r)
+    small = b(f"fcmp ole {v.type} {b(f'call {v.type} @llvm.fabs.{v.suffix}({v.type} {x})')}, {v.constant(LIMIT)}")
+    bits = b(f"bitcast {mask} {small} to i{width}")
+    b.line(f"br i1 {b(f'icmp eq i{width} {bits}, -1')}, label %kernel, label %lane")
+
+    b.label("lane")  # one lane after another: huge ones are reduced, the others kept
+    b.line("%j = phi i64 [0, %loop], [%jnext, %merge]")
+    b.line(f"%rj = phi {v.type} [{r}, %loop], [%rnext, %merge]")
+    b.line(f"%qj = phi {iv} [{quadrant}, %loop], [%qnext, %merge]")
+    b.line(f"br i1 {b(f'extractelement {mask} {small}, i64 %j')}, label %merge, label %huge")
+    b.label("huge")
+    xj = b(f"getelementptr {item.scalar}, ptr {px}, i64 %j")
+    xj = b(f"load {item.scalar}, ptr {xj}, align {align}")
+    if dtype == "float32":
+        xj = b(f"fpext float {xj} to double")
+    reduced = b(f"call {{double, i64}} @reduce_huge(double {xj})")
+    rh = b(f"insertelement {v.type} %rj, double {b(f'extractvalue {{double, i64}} {reduced}, 0')}, i64 %j")
+    qh = b(f"insertelement {iv} %qj, i64 {b(f'extractvalue {{double, i64}} {reduced}, 1')}, i64 %j")
+    b.line("br label %merge")
+    b.label("merge")
+    b.line(f"%rnext = phi {v.type} [%rj, %lane], [{rh}, %huge]")
+    b.line(f"%qnext = phi {iv} [%qj, %lane], [{qh}, %huge]")
+    b.line("%jnext = add i64 %j, 1")
+    b.line(f"br i1 {b(f'icmp eq i64 %jnext, {width}')}, label %kernel, label %lane")
+
+    b.label("kernel")
+    b.line(f"%r = phi {v.type} [{r}, %loop], [%rnext, %merge]")
+    b.line(f"%q = phi {iv} [{quadrant}, %loop], [%qnext, %merge]")
+    for name, value in zip("sc", _polynomials(b, v, iv), strict=True):
+        if dtype == "float32":
+            value = b(f"fptrunc {v.type} {value} to {item.type}")
+        b.line(
+            f"store {item.type} {value}, ptr {b(f'getelementptr {item.scalar}, ptr %{name}, i64 %i')}, align {align}"
+        )
+    b.line(f"%next = add i64 %i, {width}")
+    b.line(f"br i1 {b('icmp ult i64 %next, %count')}, label %loop, label %end")
+    b.label("end")
+    b.line("ret void")
+    return function("void @sincos(ptr noalias %x, ptr noalias %s, ptr noalias %c, i64 %count)", b)
+
+
+def _polynomials(b: Body, v: Lanes, iv: str) -> tuple[str, str]:
+    """Return the sine and the cosine of %r + %q·π/2."""
+
+    def horner(coefficients: tuple[float, ...]) -> str:
+        p = v.constant(coefficients[-1])
+        for a in coefficients[-2::-1]:
+            p = b.fma(v, p, z, v.constant(a))
+        return p
+
+    def signed(value: str, quadrant: str) -> str:
+        """Negate where the quadrant has its second bit."""
+        sign = b(f"and {iv} {b(f'shl {iv} {quadrant}, splat (i64 62)')}, splat (i64 {-(1 << 63)})")
+        flipped = b(f"xor {iv} {b(f'bitcast {v.type} {value} to {iv}')}, {sign}")
+        return b(f"bitcast {iv} {flipped} to {v.type}")
+
+    z = b(f"fmul {v.type} %r, %r")
+    sine = b.fma(v, b(f"fmul {v.type} {z}, %r"), horner(_S), "%r")
+    base = b.fma(v, z, v.constant(-0.5), v.constant(1.0))
+    cosine = b.fma(v, b(f"fmul {v.type} {z}, {z}"), horner(_C), base)
+    odd = b(f"icmp ne {iv} {b(f'and {iv} %q, splat (i64 1)')}, zeroinitializer")
+    chosen = f"select <{v.count} x i1> {odd}, {v.type}"
+    s = b(f"{chosen} {cosine}, {v.type} {sine}")
+    c = b(f"{chosen} {sine}, {v.type} {cosine}")
+    return signed(s, "%q"), signed(c, b(f"add {iv} %q, splat (i64 1)"))
+
+
+def _table() -> str:
+    """Return the bits of 2/π, lowest first, as little-endian bytes."""
+    data = _two_over_pi(_FRACTION_BITS).to_bytes(_TABLE_BYTES, "little")
+    return f"@two_over_pi = internal constant [{_TABLE_BYTES} x i8] [{', '.join(f'i8 {x}' for x in data)}]\n"
+
+
+def _two_over_pi(bits: int) -> int:
+    """Return ⌊2/π · 2^bits⌋, from Machin's formula in integers."""
+    guard = 64
+    one = 1 << (bits + guard)
+
+    def arctan_of_inverse(n: int) -> int:
+        term = total = one // n
+        k, sign = 1, 1
+        while term:
+            term //= n * n
+            k, sign = k + 2, -sign
+            total += sign * (term // k)
+        return total
+
+    pi = 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))
+    return (2 * one * one // pi) >> guard
+
+
+def _reduce_huge() -> str:
+    """Return IR of ``{double, i64} @reduce_huge(double x)``: r in [−π/4, π/4] and n mod 4, for |x| > LIMIT.
+
+    With x = m·2ᵉ, the bit of weight 2⁻ᵏ in 2/π contributes a multiple of 4 where k ≤ e − 2. So bits e − 1 to e + 190
+    times m, modulo 2¹⁹², are 2 integer bits and 190 fraction bits of x·2/π mod 4. The fraction of a float64 is never
+    below about 2⁻⁶², and the neglected tail is below 2⁻¹³⁷.
+    """
+    b = Body()
+    bits = b("bitcast double %x to i64")
+    exponent = b(f"and i64 {b(f'lshr i64 {bits}, 52')}, 2047")
+    mantissa = b(f"or i64 {b(f'and i64 {bits}, {(1 << 52) - 1}')}, {1 << 52}")
+    # lowest bit of the window: _FRACTION_BITS − 190 − e, with e = exponent − 1075
+    low = b(f"sub i64 {_FRACTION_BITS - 190 + 1075}, {exponent}")
+    window = b(f"getelementptr i8, ptr @two_over_pi, i64 {b(f'lshr i64 {low}, 3')}")
+    shift = b(f"zext i64 {b(f'and i64 {low}, 7')} to i256")
+    word = b(f"load i256, ptr {window}, align 1")
+    word = b(f"lshr i256 {word}, {shift}")
+    word = b(f"trunc i256 {word} to i192")
+    y = b(f"mul i192 {word}, {b(f'zext i64 {mantissa} to i192')}")
+    n = b(f"lshr i192 {b(f'add i192 {y}, {1 << 189}')}, 190")
+    n = b(f"trunc i192 {n} to i64")
+    fraction = b(f"shl i192 {y}, 2")  # signed, in units of 2⁻¹⁹² quarter turns
+    below = b(f"icmp slt i192 {fraction}, 0")
+    size = b(f"select i1 {below}, i192 {b(f'sub i192 0, {fraction}')}, i192 {fraction}")
+    zeros = b(f"call i192 @llvm.ctlz.i192(i192 {size}, i1 false)")
+    top = b(f"lshr i192 {b(f'shl i192 {size}, {zeros}')}, 129")
+    top = b(f"trunc i192 {top} to i64")  # 63 bits
+    zeros = b(f"trunc i192 {zeros} to i64")
+    scale = b(f"shl i64 {b(f'sub i64 {1023 - 63}, {zeros}')}, 52")
+    f = b(f"fmul double {b(f'sitofp i64 {top} to double')}, {b(f'bitcast i64 {scale} to double')}")
+    one = Lanes("float64", 1)
+    r = b.fma(one, f, hex_literal(_P1), b(f"fmul double {f}, {hex_literal(_P2)}"))
+    negative = b(f"icmp slt i64 {bits}, 0")
+    r = b(f"select i1 {b(f'xor i1 {below}, {negative}')}, double {b(f'fneg double {r}')}, double {r}")
+    n = b(f"select i1 {negative}, i64 {b(f'sub i64 0, {n}')}, i64 {n}")
+    r = b(f"select i1 {b(f'icmp eq i64 {exponent}, 2047')}, double 0x7FF8000000000000, double {r}")
+    pair = b(f"insertvalue {{double, i64}} poison, double {r}, 0")
+    b.line(f"ret {{double, i64}} {b(f'insertvalue {{double, i64}} {pair}, i64 {n}, 1')}")
+    return function("{double, i64} @reduce_huge(double %x)", b)

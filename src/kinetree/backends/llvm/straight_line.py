@@ -1,0 +1,136 @@
+"""Straight-line code: one piece of a plan as one LLVM function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.scratch import Layout
+from kinetree.backends.llvm.transpose import Transpose, row_pointers
+from kinetree.graph.graph import Node
+from kinetree.lowering.plan import Area, Cell, Piece, Plan, Tile
+
+# The legal operations of straight-line code, and the instructions of each: {0}, {1}, {2} are the arguments, {t} the
+# result of the instruction before; {V} is the type, {B} that of its truth values, {S} the ending of an intrinsic. LLVM
+# merges the negations into the fused instruction.
+SPELLING: dict[str, tuple[str, ...]] = {
+    "add": ("fadd {V} {0}, {1}",),
+    "sub": ("fsub {V} {0}, {1}",),
+    "mul": ("fmul {V} {0}, {1}",),
+    "div": ("fdiv {V} {0}, {1}",),
+    "neg": ("fneg {V} {0}",),
+    "abs": ("call {V} @llvm.fabs.{S}({V} {0})",),
+    "select_lt": ("fcmp olt {V} {0}, {1}", "select {B} {t}, {V} {2}, {V} {3}"),
+    "select_le": ("fcmp ole {V} {0}, {1}", "select {B} {t}, {V} {2}, {V} {3}"),
+    "sqrt": ("call {V} @llvm.sqrt.{S}({V} {0})",),
+    "fma": ("call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {2})",),
+    "fms": ("fneg {V} {2}", "call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {t})"),
+    "fnma": ("fneg {V} {0}", "call {V} @llvm.fma.{S}({V} {t}, {V} {1}, {V} {2})"),
+}
+STAGED = ("sin", "cos")
+
+LEGAL = frozenset({"const", "input", *SPELLING, *STAGED})
+
+AGAIN = 50
+"""After so many operations a value that is in memory is loaded again. LLVM would keep it on the stack instead: one more
+store, and stores are what long programs in lanes wait for."""
+
+PREFETCHED = 3072
+"""Bytes of a row from which on the next block's place of a tile is prefetched: long results leave the cache."""
+
+LINE = 64  # bytes of a cache line
+
+
+def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
+    """Return the function `name` that makes the values of this piece and stores those that leave it."""
+    nodes = plan.program.graph.nodes
+    lanes = layout.lanes
+    truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
+    spelling = {
+        op: [line.replace("{V}", lanes.type).replace("{B}", truth).replace("{S}", lanes.suffix) for line in lines]
+        for op, lines in SPELLING.items()
+    }
+    b = Body()
+    access = Access(b, layout)
+    values: dict[int, tuple[str, int]] = {}  # their names, and when they were last used
+
+    def value(i: int, now: int) -> str:
+        name, last = values.get(i, ("", now - AGAIN))
+        if nodes[i].op == "const":
+            name = lanes.constant(nodes[i].payload)  # type: ignore[arg-type]
+        elif now - last >= AGAIN and i in plan.home:
+            name = access.load(plan.home[i])
+        values[i] = name, now
+        return name
+
+    for now, i in enumerate(piece.items):
+        if isinstance(i, Tile):
+            access.write(i, [value(j, now) for j in i.nodes], [nodes[j] for j in i.nodes])
+            continue
+        lines = spelling.get(nodes[i].op)
+        if lines is not None:
+            arguments = [value(a, now) for a in nodes[i].args]
+            result = ""
+            for line in lines:
+                result = b(line.format(*arguments, t=result))
+            values[i] = result, now
+        for cell in plan.stores.get(i, ()):
+            access.store(value(i, now), cell)
+    b.line("ret void")
+    return function(f"void @{name}({layout.parameters})", b)
+
+
+class Access:
+    """Loads and stores of cells in the body of a function that has the layout's parameters."""
+
+    def __init__(self, body: Body, layout: Layout) -> None:
+        self._body = body
+        self._layout = layout
+        self._bases: dict[Area | None, str] = {}
+        self._rows: dict[Area, list[str]] = {}
+        self._blocks: dict[Area, str] = {}
+
+    def pointer(self, cell: Cell) -> str:
+        """Return a pointer to the cell."""
+        port, offset = self._layout.address(cell)
+        if port not in self._bases:
+            self._bases[port] = self._layout.base(self._body, port)
+        return self._body(f"getelementptr i8, ptr {self._bases[port]}, i64 {offset}")
+
+    def load(self, cell: Cell) -> str:
+        """Return the value in the cell."""
+        lanes = self._layout.lanes
+        return self._body(f"load {lanes.type}, ptr {self.pointer(cell)}, align {lanes.alignment}")
+
+    def store(self, value: str, cell: Cell) -> None:
+        """Put a value into the cell."""
+        lanes = self._layout.lanes
+        self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {lanes.alignment}")
+
+    def write(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
+        """Write a tile; its values are given, and the nodes that they are of."""
+        b, layout, area = self._body, self._layout, ("out", tile.port)
+        if area not in self._rows:
+            self._rows[area] = row_pointers(b, layout.lanes, b(f"getelementptr i8, ptr %s, i64 {layout.rows[area]}"))
+            self._blocks[area] = self._next_block(area)
+        transpose = Transpose(b, layout.lanes, len(values))
+        if all(node.op == "const" for node in nodes):
+            rows = transpose.constant_rows([cast("float", node.payload) for node in nodes])
+        else:
+            rows = transpose.to_rows(values)
+        offset = tile.first * layout.lanes.item
+        for value, row in zip(rows, self._rows[area], strict=True):
+            place = b(f"getelementptr i8, ptr {row}, i64 {offset}")
+            b.line(f"store {transpose.row} {value}, ptr {place}, align {layout.lanes.item}")
+            if self._blocks[area] and offset % LINE == 0:
+                place = b(f"getelementptr i8, ptr {place}, i64 {self._blocks[area]}")
+                b.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
+
+    def _next_block(self, area: Area) -> str:
+        """Return how far the same row of the next block is, nothing where the rows of the output are short."""
+        b, rows = self._body, self._rows[area]
+        if self._layout.row_bytes[area] < PREFETCHED or len(rows) == 1:
+            return ""
+        first, second = (b(f"ptrtoint ptr {row} to i64") for row in rows[:2])
+        return b(f"mul i64 {b(f'sub i64 {second}, {first}')}, {len(rows)}")

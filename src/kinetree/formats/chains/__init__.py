@@ -1,0 +1,1 @@
+"""Serial chains from tables: Denavit–Hartenberg parameters and screw axes."""

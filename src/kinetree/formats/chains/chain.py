@@ -1,0 +1,112 @@
+"""A serial chain from the joints and links of a table: what the readers of screws and of DH parameters share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import ModelError
+from kinetree.formats.warnings import NonPhysicalInertiaWarning, listed, notify
+from kinetree.joints import Joint
+from kinetree.model import JointLimits, Model, ModelBuilder
+from kinetree.model.model import NO_LIMITS
+from kinetree.model.physical import flaw
+from kinetree.spatial import Inertia, Transform
+
+Pose = NDArray[np.float64]
+Rows = Sequence[Sequence[float]]
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True)
+class SerialLink:
+    """A link of a chain, and the joint before it.
+
+    Attributes
+    ----------
+    joint : Joint
+    placement : (4, 4) array
+        Pose of the joint's frame in the body of the link before.
+    frame : (4, 4) array
+        Pose of the link's own frame, which the table speaks of, in its body: in the joint's frame as it moves.
+    inertia : Inertia
+        About the link's own frame.
+    limits, damping, friction, armature
+        As `ModelBuilder.add_joint` takes them.
+    """
+
+    joint: Joint
+    placement: Pose
+    frame: Pose
+    inertia: Inertia
+    limits: JointLimits = NO_LIMITS
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+
+
+def serial_model(
+    links: Sequence[SerialLink],
+    tool: Pose,
+    *,
+    name: str,
+    joint_names: Sequence[str] | None,
+    base_pose: Rows | None,
+    gravity: Sequence[float],
+) -> Model:
+    """Return the model of a chain.
+
+    Its bodies are ``link1`` … ``linkn``, its joints ``joint1`` … unless named. Frames are these, ``base``, the links'
+    own frames ``frame1`` … ``framen``, and ``tool``, at the pose `tool` in the last of them.
+    """
+    n = len(links)
+    names = [f"joint{i}" for i in range(1, n + 1)] if joint_names is None else list(joint_names)
+    if len(names) != n:
+        raise ModelError(f"{len(names)} joint names are given for {n} joints")
+    builder = ModelBuilder(name)
+    builder.add_link("base")
+    last = "base", np.eye(4)
+    for i, (joint_name, link) in enumerate(zip(names, links, strict=True), start=1):
+        to_frame = Transform.placed(link.frame[:3, :3].tolist(), link.frame[:3, 3].tolist())
+        builder.add_link(f"link{i}", to_frame.T @ link.inertia)
+        builder.add_joint(
+            joint_name,
+            parent=last[0],
+            child=f"link{i}",
+            joint=link.joint,
+            placement=link.placement.tolist(),
+            limits=link.limits,
+            damping=link.damping,
+            friction=link.friction,
+            armature=link.armature,
+        )
+        builder.add_frame(f"frame{i}", link=f"link{i}", placement=link.frame.tolist())
+        last = f"link{i}", link.frame
+    builder.add_frame("tool", link=last[0], placement=(last[1] @ tool).tolist())
+    model = builder.build(base_pose=base_pose, gravity=gravity)
+    _warn(name, links)
+    return model
+
+
+def _warn(name: str, links: Sequence[SerialLink]) -> None:
+    flawed: dict[str, list[str]] = {}
+    for i, link in enumerate(links, start=1):
+        reason = flaw(link.inertia.m, about_com(link.inertia))
+        if reason:
+            flawed.setdefault(reason, []).append(f"link{i}")
+    if flawed:
+        told = "; ".join(f"{reason}: {listed(of)}" for reason, of in flawed.items())
+        notify(f"{name}: no body has these inertias; they are used as given. {told}", NonPhysicalInertiaWarning)
+
+
+def about_com(inertia: Inertia) -> Pose:
+    """Return the rotational inertia about the centre of mass, (3, 3), in the same axes."""
+    I = np.array([list(row) for row in inertia.I.rows], dtype=np.float64)
+    if inertia.m == 0.0:
+        return I
+    h = np.array(list(inertia.h), dtype=np.float64)
+    com_I: Pose = I - (h @ h * np.eye(3) - np.outer(h, h)) / inertia.m
+    return com_I

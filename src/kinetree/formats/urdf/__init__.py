@@ -1,0 +1,1 @@
+"""URDF: the document as it stands, and the model that it describes."""

@@ -1,0 +1,267 @@
+"""URDF as it is written: links and joints with their numbers, checked one by one and as a tree.
+
+Follows http://wiki.ros.org/urdf/XML and what urdfdom does with it. Only what dynamics needs is read; shapes,
+meshes, materials, transmissions, sensors and everything unknown are passed over, whatever they contain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from kinetree.errors import unknown_name
+from kinetree.formats.xml.elements import Element, parse_xml, shown
+from kinetree.formats.xml.tree import check_names, check_tree
+from kinetree.formats.xml.values import (
+    IDENTITY,
+    Rows,
+    Triple,
+    number,
+    quaternion_rotation,
+    required,
+    rpy_rotation,
+    triple,
+    vector,
+)
+
+JOINT_TYPES: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+WITH_AXIS: Final = ("revolute", "continuous", "prismatic")
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a frame stands in another: rotation matrix (its columns are the axes) and origin (m)."""
+
+    rotation: Rows = IDENTITY
+    translation: Triple = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class UrdfInertial:
+    """Mass (kg), the pose of the inertial frame in the link, and (ixx, ixy, ixz, iyy, iyz, izz) in it (kg·m²)."""
+
+    mass: float
+    origin: Pose
+    moments: tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class UrdfLink:
+    """A link; `inertial` is None where the file gives none."""
+
+    name: str
+    element: Element
+    inertial: UrdfInertial | None
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """The joint moves as another one does: ``q = multiplier · q_other + offset``."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class UrdfLimit:
+    """What `<limit>` says; None where it says nothing.
+
+    As the specification has it, one of lower and upper alone leaves the other at 0; neither means no limit.
+    """
+
+    lower: float | None = None
+    upper: float | None = None
+    velocity: float | None = None
+    effort: float | None = None
+
+
+@dataclass(frozen=True)
+class UrdfJoint:
+    """A joint, as written."""
+
+    name: str
+    element: Element
+    type: str
+    parent: str
+    child: str
+    origin: Pose
+    axis: Triple
+    limit: UrdfLimit
+    damping: float
+    friction: float
+    mimic: Mimic | None
+
+
+@dataclass(frozen=True)
+class UrdfRobot:
+    """A whole file: one tree of links and joints, both in file order.
+
+    Attributes
+    ----------
+    name : str
+    source : str
+        File name for messages.
+    links : tuple of UrdfLink
+    joints : tuple of UrdfJoint
+    root : str
+        Name of the link that is no joint's child.
+    """
+
+    name: str
+    source: str
+    links: tuple[UrdfLink, ...]
+    joints: tuple[UrdfJoint, ...]
+    root: str
+
+
+def read_urdf(text: str | bytes, source: str = "<string>") -> UrdfRobot:
+    """Read a URDF document.
+
+    Parameters
+    ----------
+    text : str or bytes
+    source : str
+        File name for messages.
+
+    Raises
+    ------
+    FormatError
+        The message names file, line and element.
+
+    Examples
+    --------
+    >>> read_urdf("<robot name='rock'><link name='stone'/></robot>").root
+    'stone'
+    """
+    return urdf_from_element(parse_xml(text, source))
+
+
+def urdf_from_element(robot: Element) -> UrdfRobot:
+    """Read a URDF document from its root element; raises as `read_urdf` does."""
+    if robot.tag != "robot":
+        raise robot.error("a URDF file has the root element <robot>")
+    _refuse_xacro(robot)
+    links = tuple(_link(element) for element in robot.all("link"))
+    if not links:
+        raise robot.error("there are no links: a robot has at least one <link name='…'>")
+    check_names("link", links)
+    joints = tuple(_joint(element) for element in robot.all("joint"))
+    check_names("joint", joints)
+    root = check_tree(robot, {link.name: link for link in links}, joints)
+    return UrdfRobot(robot.attributes.get("name", "robot"), robot.source, links, joints, root)
+
+
+def _refuse_xacro(robot: Element) -> None:
+    for element in robot.walk():
+        if element.tag.startswith("{") and "xacro" in element.tag.partition("}")[0]:
+            name = "xacro:" + element.tag.partition("}")[2]
+            raise element.error(
+                f"<{shown(name)}> is xacro, not URDF: run it first, with `xacro robot.urdf.xacro > robot.urdf`"
+            )
+
+
+def _link(element: Element) -> UrdfLink:
+    inertial = element.only("inertial")
+    return UrdfLink(required(element, "name"), element, None if inertial is None else _inertial(inertial))
+
+
+def _inertial(element: Element) -> UrdfInertial:
+    mass_element, inertia = _child(element, "mass"), _child(element, "inertia")
+    mass = number(mass_element, "value")
+    if mass < 0.0:
+        raise mass_element.error(f"value={mass_element.attributes['value']!r}: a mass cannot be negative")
+    ixx, ixy, ixz, iyy, iyz, izz = (number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    return UrdfInertial(mass, _origin(element), (ixx, ixy, ixz, iyy, iyz, izz))
+
+
+def _joint(element: Element) -> UrdfJoint:
+    name = required(element, "name")
+    kind = required(element, "type")
+    if kind not in JOINT_TYPES:
+        raise element.error(f"joint type: {unknown_name('type', kind, JOINT_TYPES)}; URDF has {', '.join(JOINT_TYPES)}")
+    damping, friction = _dynamics(element)
+    return UrdfJoint(
+        name=name,
+        element=element,
+        type=kind,
+        parent=required(_child(element, "parent"), "link"),
+        child=required(_child(element, "child"), "link"),
+        origin=_origin(element),
+        axis=_axis(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0),
+        limit=_limit(element) if kind in WITH_AXIS else UrdfLimit(),
+        damping=damping,
+        friction=friction,
+        mimic=_mimic(element) if kind in WITH_AXIS else None,
+    )
+
+
+def _child(element: Element, tag: str) -> Element:
+    child = element.only(tag)
+    if child is None:
+        raise element.error(f"<{tag}> is missing")
+    return child
+
+
+def _origin(element: Element) -> Pose:
+    origin = element.only("origin")
+    if origin is None:
+        return Pose()
+    translation = triple(origin, "xyz", (0.0, 0.0, 0.0))
+    if "quat_xyzw" not in origin.attributes:  # URDF 1.1
+        return Pose(rpy_rotation(triple(origin, "rpy", (0.0, 0.0, 0.0))), translation)
+    if "rpy" in origin.attributes:
+        raise origin.error("both rpy and quat_xyzw are given: keep one of them")
+    quaternion = vector(origin, "quat_xyzw", 4)
+    if not any(quaternion):
+        raise origin.error("quat_xyzw is zero, which is no orientation: '0 0 0 1' is none at all")
+    return Pose(quaternion_rotation(quaternion), translation)
+
+
+def _axis(element: Element) -> Triple:
+    axis = element.only("axis")
+    if axis is None:
+        return (1.0, 0.0, 0.0)
+    xyz = triple(axis, "xyz", (1.0, 0.0, 0.0))
+    largest = max(map(abs, xyz))
+    if largest == 0.0:
+        raise axis.error(f"xyz={axis.attributes['xyz']!r}: the axis is zero and has no direction")
+    if 1e-100 < largest < 1e100:
+        return xyz
+    x, y, z = (a / largest for a in xyz)  # so that its length neither overflows nor vanishes
+    return x, y, z
+
+
+def _limit(element: Element) -> UrdfLimit:
+    limit = element.only("limit")
+    if limit is None:
+        return UrdfLimit()
+    velocity, effort = (_bound(limit, key) for key in ("velocity", "effort"))
+    for key, bound in (("velocity", velocity), ("effort", effort)):
+        if bound is not None and bound < 0.0:
+            raise limit.error(f"{key}={limit.attributes[key]!r}: a limit of a magnitude cannot be negative")
+    if element.attributes["type"] == "continuous" or not {"lower", "upper"} & limit.attributes.keys():
+        return UrdfLimit(velocity=velocity, effort=effort)
+    lower, upper = (number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
+    if lower > upper or lower == math.inf or upper == -math.inf:
+        raise limit.error(f"the lower limit {lower} and the upper limit {upper} leave no room between them")
+    return UrdfLimit(lower, upper, velocity, effort)
+
+
+def _bound(limit: Element, attribute: str) -> float | None:
+    return number(limit, attribute, infinite=True) if attribute in limit.attributes else None
+
+
+def _dynamics(element: Element) -> tuple[float, float]:
+    dynamics = element.only("dynamics")
+    if dynamics is None:
+        return 0.0, 0.0
+    return number(dynamics, "damping", 0.0), number(dynamics, "friction", 0.0)
+
+
+def _mimic(element: Element) -> Mimic | None:
+    mimic = element.only("mimic")
+    if mimic is None:
+        return None
+    return Mimic(required(mimic, "joint"), number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0))

@@ -1,0 +1,1 @@
+"""XML elements with lines, the values of their attributes, and trees of links."""

@@ -1,0 +1,1 @@
+"""Functions of a robot: where the model wing and the compiler wing meet."""

@@ -1,0 +1,312 @@
+"""Users' own functions as kernels: several robot functions and the arithmetic between them, traced together.
+
+The function is called once with arrays of traced scalars. What it computes becomes one program, in which equal work
+of several robot functions (the joints' sines, the transforms) is done once.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from kinetree.algorithms import ALGORITHMS, ELSEWHERE
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.functions import context as tracing
+from kinetree.functions.model_inputs import RunTimeInput
+from kinetree.functions.of_robot import describe
+from kinetree.functions.with_inputs import with_inputs
+from kinetree.graph import Port, Program
+from kinetree.graph.digest import digest
+from kinetree.model import Model
+from kinetree.runtime.batch import forced_lanes
+from kinetree.runtime.function import Function
+from kinetree.runtime.results import is_field
+from kinetree.runtime.spec import Declaration
+from kinetree.runtime.watch import calls_seen
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.tracer import Tracer
+
+Shapes = Mapping[str, int | Sequence[int]]
+
+
+class Robot(Protocol):
+    """What is needed of a `kinetree.Robot`, which stands above this module."""
+
+    model: Model
+
+
+def compile(
+    robot: Robot,
+    function: Callable[..., Any] | str | None = None,
+    *,
+    shapes: Shapes | None = None,
+    inputs: Sequence[RunTimeInput] = (),
+    name: str | None = None,
+) -> Any:
+    """Return a function as one compiled kernel: a function of your own, or one of the robot's with further inputs.
+
+    A function of your own is called once, with arrays of traced scalars, and may do with them what a formula does:
+    arithmetic, ``@``, slices, `np.concatenate` and the like, `np.sqrt`, `np.sin`, `np.cos`, `np.tan`, `np.arctan2`,
+    `kinetree.where`, `minimum`, `maximum`, `abs`, `solve`, and the robot's functions with their options. It may branch
+    on plain Python values but not on traced ones. Work that several of the robot's functions share is done once. The
+    result is like the robot's own functions: it takes one state or, with leading axes, many, float64 or float32, and
+    ``out=``.
+
+    Parameters
+    ----------
+    robot : Robot
+        Gives the shapes of the arguments, and what `inputs` change.
+    function : callable or str, optional
+        Your function; or one of the robot's, or its name. If not given, a decorator is returned.
+    shapes : dict of str to shape, optional
+        Shapes of your function's arguments for one state: ``()`` for a number. Known without it: ``q`` (nq,);
+        ``v``, ``a``, ``tau``, ``b`` (nv,); ``f_ext`` (nb, 6); all names that begin with ``q_``, ``v_``, ``a_`` or
+        ``tau_`` likewise; and arguments annotated as ``float``, which are numbers. An argument with a default value
+        is none of the kernel's: it has its default while the function is traced.
+    inputs : sequence
+        Numbers of the robot that become arguments after the function's own, with one value a state in a batch:
+        `kinetree.gravity`, `kinetree.inertia`, `kinetree.payload`. They count in this robot's functions.
+    name : str, optional
+        Of the compiled function.
+
+    Returns
+    -------
+    Function
+        Its result is an array, a NumPy scalar, or for a tuple, named tuple or dict a named tuple of these (of a plain
+        tuple, ``r0``, ``r1``, …).
+
+    Raises
+    ------
+    ArgumentError
+        If the shape of an argument is not known, or what the function returns is no array.
+    TypeError
+        If the function does what cannot be traced, such as branching on a value.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("panda")
+    >>> @kt.compile(robot, shapes={"kp": (), "kd": ()})
+    ... def computed_torque(q, v, q_des, v_des, kp, kd):
+    ...     return robot.inverse_dynamics(q, v, kp * (q_des - q) + kd * (v_des - v))
+    >>> q, v, _ = robot.random_state(seed=0)
+    >>> computed_torque(q, v, q, v, 100.0, 20.0).shape
+    (7,)
+    >>> loaded = kt.compile(robot, "gravity_forces", inputs=[kt.payload("panda_hand", name="load")])
+    >>> loaded(q, [2.0, 0, 0, 0.2, 0, 0, 0, 0, 0, 0]).shape  # 2 kg, 0.1 m before the hand
+    (7,)
+    """
+    if not isinstance(getattr(robot, "model", None), Model):
+        raise ArgumentError(f"compile takes a robot first (kinetree.load makes one); {robot!r} was given")
+    if isinstance(inputs, RunTimeInput):
+        raise ArgumentError(f"inputs takes a list: inputs=[{inputs!r}]")
+    for argument, shape in (shapes or {}).items():
+        lengths = (shape,) if isinstance(shape, int) else shape
+        if not (isinstance(lengths, tuple) and all(isinstance(n, int) and n > 0 for n in lengths)):
+            raise ArgumentError(
+                f"shapes[{argument!r}] must be a length or a tuple of lengths, such as (7,) or (); it is {shape!r}"
+            )
+    if function is None:
+        return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name)
+    inputs = tuple(inputs)
+    for given in inputs:
+        if not isinstance(given, RunTimeInput):
+            raise ArgumentError(f"inputs takes kt.gravity, kt.inertia(link) and kt.payload(frame), not {given!r}")
+        given.check(robot.model)
+    _check_bodies(robot.model, inputs)
+    if isinstance(function, str):
+        if function not in ALGORITHMS:
+            here = ELSEWHERE.get(function)
+            raise ArgumentError(
+                f"no function {function!r}; here it is {here!r}"
+                if here
+                else unknown_name("function", function, ALGORITHMS)
+            )
+        function = getattr(robot, function)
+    if shapes and isinstance(function, Function):
+        raise ArgumentError(f"{function.__name__} knows the shapes of its arguments: leave shapes= out")
+    if isinstance(function, Composed):
+        return function.composed_again(robot, inputs, name)
+    if isinstance(function, Function):
+        return with_inputs(robot.model, function, inputs, name)
+    if not callable(function):
+        raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
+    return Composed(robot, function, dict(shapes or {}), inputs, name or str(getattr(function, "__name__", "function")))
+
+
+def _check_bodies(model: Model, inputs: Sequence[RunTimeInput]) -> None:
+    """Raise where two inputs would each be all inertia of one body."""
+    replaced: dict[int, str] = {}
+    for given in inputs:
+        if given.kind == "inertia":
+            first = replaced.setdefault(model.frame(given.frame).body, given.name)
+            if first != given.name:
+                raise ArgumentError(f"{first} and {given.name} are the inertia of one body: give it once")
+
+
+class Composed(Function):
+    """A user's function, compiled: see `compile`."""
+
+    def __new__(
+        cls, robot: Robot, function: Callable[..., Any], shapes: Shapes, inputs: tuple[RunTimeInput, ...], name: str
+    ) -> Self:
+        """Make the instance with a class of its own."""
+        declaration = declare(robot.model, function, shapes, inputs, name)
+        made = super().__new__(cls, declaration)
+        made.__dict__["_declared"] = declaration
+        return made
+
+    def __init__(
+        self, robot: Robot, function: Callable[..., Any], shapes: Shapes, inputs: tuple[RunTimeInput, ...], name: str
+    ) -> None:
+        super().__init__(self.__dict__.pop("_declared"), forced_lanes())
+        self.__wrapped__ = function
+        self.__module__ = getattr(function, "__module__", __name__)
+        self._made_of = robot, function, dict(shapes), inputs, name
+
+    def composed_again(self, robot: Robot, inputs: tuple[RunTimeInput, ...], name: str | None) -> Composed:
+        """Return this function with further inputs, traced anew: what it is made of depends on them."""
+        own, function, shapes, had, own_name = self._made_of
+        if own.model != robot.model:
+            raise ArgumentError(f"{own_name} was compiled for another robot: compile it for that one")
+        return Composed(own, function, shapes, (*had, *inputs), name or own_name)
+
+    def __reduce__(self) -> Any:
+        """Return where it is defined, or if it is not found there how to make it again."""
+        path = getattr(self.__wrapped__, "__qualname__", "")
+        found: Any = sys.modules.get(self.__module__)
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        return path if found is self else (Composed, self._made_of)
+
+
+def declare(
+    model: Model, function: Callable[..., Any], shapes: Shapes, inputs: tuple[RunTimeInput, ...], name: str
+) -> Declaration:
+    """Return the declaration of a user's function, which is traced for it."""
+    ports = (*_ports(model, function, shapes, name), *(Port(i.name, i.shape) for i in inputs))
+    own = ports[: len(ports) - len(inputs)]
+
+    def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        values = {i: list(tracing.flat(arguments[i.name])) for i in inputs}
+        with tracing.tracing({model.digest: values} if inputs else {}) as changes, calls_seen(bool(inputs)):
+            results = _outputs(function(**{port.name: arguments[port.name] for port in own}), name)
+        if inputs and model.digest not in changes.asked:
+            raise ArgumentError(
+                f"{name} calls no function of {model.name!r}, whose numbers are to be its inputs; a robot made of "
+                "it (with_friction, attach, …) is another one: compile for that one"
+            )
+        return results
+
+    def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        arrays = {p.name: traced_array(list(tracing.flat(arguments[p.name])), p.shape) for p in ports}
+        return list(run(arrays).values())
+
+    program = _trace(ports, run)
+    return Declaration(
+        name=name,
+        doc=inspect.getdoc(function) or "",
+        inputs=ports,
+        outputs=program.outputs,
+        trace=lambda optional, options: program,
+        identity=functools.cache(lambda: b"composed " + digest(program)),
+        describe=lambda port: _describe(model, port),
+        inline=inline,
+    )
+
+
+def _trace(ports: Sequence[Port], run: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Program:
+    tracer = Tracer()
+    arguments = {port.name: traced_array(tracer.input(port), port.shape) for port in ports}
+    results = {name: np.asarray(entries, dtype=object) for name, entries in run(arguments).items()}
+    return tracer.program({name: (array.shape, array.ravel().tolist()) for name, array in results.items()})
+
+
+_JOINT_SPACE = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "b": "nv"}
+
+
+def _ports(model: Model, function: Callable[..., Any], shapes: Shapes, name: str) -> list[Port]:
+    """Return the arguments of a user's function, with their shapes."""
+    parameters = inspect.signature(function).parameters
+    ports = []
+    for p in parameters.values():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY):
+            raise ArgumentError(f"{name}: the arguments must have names, {p} has none to call it by")
+        if p.name in shapes:
+            given = shapes[p.name]
+            ports.append(Port(p.name, (given,) if isinstance(given, int) else tuple(given)))
+        elif p.default is p.empty:
+            ports.append(Port(p.name, _shape(model, p, name)))
+    unknown = [key for key in shapes if key not in parameters]
+    if unknown:
+        raise ArgumentError(
+            f"{name} has {unknown_name('argument', unknown[0], parameters)}, to which shapes gives a shape"
+        )
+    return ports
+
+
+def _shape(model: Model, parameter: inspect.Parameter, function: str) -> tuple[int, ...]:
+    name = parameter.name
+    if parameter.annotation in (float, "float"):
+        return ()
+    if name == "f_ext":
+        return (model.nb, 6)
+    first, _, rest = name.partition("_")
+    if first in _JOINT_SPACE and (not rest or first != "b"):
+        return (int(getattr(model, _JOINT_SPACE[first])),)
+    raise ArgumentError(
+        f"{function}: which shape has {name!r} for one state? Say so with shapes={{{name!r}: ()}} if it is a number "
+        f"(or annotate it, {name}: float), "
+        f"shapes={{{name!r}: ({model.nv},)}} if it has one entry a joint; or give it a default value to make it a "
+        "constant (q, v, a, tau, f_ext and names like q_des are known)"
+    )
+
+
+def _outputs(result: Any, function: str) -> dict[str, Any]:
+    """Return what a user's function returned as arrays by name."""
+    fields = getattr(result, "_fields", None)
+    if isinstance(result, Mapping):
+        named = dict(result)
+    elif isinstance(result, tuple) and fields:
+        named = dict(zip(fields, result, strict=True))
+    elif isinstance(result, tuple):
+        named = {f"r{k}": entries for k, entries in enumerate(result)}
+    else:
+        named = {"result": result}
+    if not named or not all(isinstance(key, str) and is_field(key) for key in named):
+        raise ArgumentError(f"{function} returns {list(named) or 'nothing'}: results need names such as 'tau'")
+    return {
+        key: _array(entries, f"{function}: what is returned" + (f" as {key}" if len(named) > 1 else ""))
+        for key, entries in named.items()
+    }
+
+
+def _array(entries: Any, what: str) -> Any:
+    try:
+        array: Any = np.asarray(entries) if not isinstance(entries, Expr) else np.asarray(entries, dtype=object)
+    except ValueError:
+        raise ArgumentError(f"{what} has entries of different shapes: return a tuple of several arrays") from None
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64).astype(object)
+    for entry in array.flat:
+        if not isinstance(entry, (Expr, Real)):
+            kind = type(entry).__name__
+            of = f"has a {kind} in it" if array.ndim else f"is a {kind}"
+            numbers = (
+                "make numbers of conditions by kt.where" if kind == "Condition" else "give numbers, or arrays of them"
+            )
+            raise ArgumentError(f"{what} {of}: {numbers}")
+    return array
+
+
+def _describe(model: Model, port: Port) -> str:
+    first = port.name.partition("_")[0]
+    symbols: tuple[str, ...] = ("nb",) if port.name == "f_ext" else (_JOINT_SPACE.get(first, ""),)
+    return describe(model, port, symbols)

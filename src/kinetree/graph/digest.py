@@ -1,0 +1,33 @@
+"""A program as a name: equal in every process for equal programs, and for no others."""
+
+from __future__ import annotations
+
+import hashlib
+
+from kinetree.graph.graph import Program
+
+
+def digest(program: Program) -> bytes:
+    """Return a SHA-256 of the live nodes in their order, the ports and the results; constants to the bit.
+
+    Examples
+    --------
+    >>> from kinetree.graph import Port
+    >>> from kinetree.tracing.tracer import Tracer
+    >>> def program(factor):
+    ...     t = Tracer()
+    ...     (x,) = t.input(Port("x", ()))
+    ...     unused = x + 1.0
+    ...     return t.program({"y": ((), [x * factor])})
+    >>> digest(program(2.0)) == digest(program(2.0)), digest(program(2.0)) == digest(program(3.0))
+    (True, False)
+    """
+    number: dict[int, int] = {}
+    h = hashlib.sha256(repr((program.inputs, program.outputs)).encode())
+    for i in program.schedule():
+        op, args, payload = program.graph[i]
+        shown = payload.hex() if isinstance(payload, float) else repr(payload)
+        number[i] = len(number)
+        h.update(f"{op} {[number[a] for a in args]} {shown}\n".encode())
+    h.update(repr([[number[i] for i in entries] for entries in program.results]).encode())
+    return h.digest()

@@ -1,0 +1,61 @@
+"""The reference meaning of a program: one operation after another, on Python floats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import ArgumentError
+from kinetree.graph.graph import Program
+from kinetree.graph.ops import OPS
+
+
+def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
+    """Evaluate the program for one state.
+
+    Parameters
+    ----------
+    program : Program
+    inputs : mapping of str to array, or sequence of arrays
+        One for each input port, by name or in their order, of the port's shape (or flat).
+
+    Returns
+    -------
+    list of array
+        One for each output port, of its shape.
+
+    Examples
+    --------
+    >>> from kinetree.graph import Port
+    >>> from kinetree.tracing.tracer import Tracer
+    >>> t = Tracer()
+    >>> x, y = t.input(Port("x", (2,)))
+    >>> interpret(t.program({"z": ((2,), [x * y, x - y])}), {"x": [3.0, 2.0]})
+    [array([6., 1.])]
+    """
+    arrays = [inputs[port.name] for port in program.inputs] if isinstance(inputs, Mapping) else list(inputs)
+    if len(arrays) != len(program.inputs):
+        raise ArgumentError(f"the program has {len(program.inputs)} inputs, not {len(arrays)}")
+    entries: list[list[float]] = []
+    for port, array in zip(program.inputs, arrays, strict=True):
+        flat = np.asarray(array, dtype=np.float64).ravel()
+        if flat.size != port.size:
+            raise ArgumentError(f"input {port.name!r} has {flat.size} entries, not the {port.size} of {port.shape}")
+        entries.append(flat.tolist())
+    values: dict[int, float] = {}
+    for i in program.schedule():
+        op, args, payload = program.graph[i]
+        if op == "const":
+            values[i] = cast(float, payload)
+        elif op == "input":
+            port_index, entry = cast("tuple[int, int]", payload)
+            values[i] = entries[port_index][entry]
+        else:
+            values[i] = OPS[op].evaluate(*[values[a] for a in args])
+    return [
+        np.array([values[i] for i in results], dtype=np.float64).reshape(port.shape)
+        for port, results in zip(program.outputs, program.results, strict=True)
+    ]

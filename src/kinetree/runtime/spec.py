@@ -1,0 +1,166 @@
+"""What the runtime must know of a function: its arguments, how to trace it, and what else its code depends on."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from kinetree.errors import ArgumentError
+from kinetree.graph import Port, Program
+from kinetree.lazy import cached_property
+from kinetree.runtime.options import Fixed, Option, Value
+from kinetree.runtime.results import is_field, result_type
+
+
+class Variant(NamedTuple):
+    """One of the programs that a function stands for: compiled by itself, when first used.
+
+    Attributes
+    ----------
+    optional : tuple of str
+        The names of the optional inputs that are given, in the order of the signature.
+    options : tuple of (str, value)
+        Every option with its value, in the order of the declaration.
+    dtype : str
+        ``"float64"`` or ``"float32"``.
+    """
+
+    optional: tuple[str, ...]
+    options: tuple[tuple[str, Value], ...]
+    dtype: str
+
+
+def describe_shape(port: Port) -> str:
+    """Return what is known of any port: the shape that it wants."""
+    return f"one state has shape {port.shape}"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A function of arrays before it is compiled.
+
+    Attributes
+    ----------
+    name : str
+        Its name, a Python identifier.
+    doc : str
+        Its docstring.
+    inputs : tuple of Port
+        The array arguments and their shapes for one state, in the order of the signature; the optional ones last.
+    outputs : tuple of Port
+        The results and their shapes for one state.
+    trace : callable
+        ``trace(optional, options) -> Program``: the program when these optional inputs are given (the others are
+        not inputs of the program) and the options have these values.
+    identity : callable
+        ``identity() -> bytes``: whatever the traced program depends on beside `name`, `optional`, `options` and
+        the source of kinetree itself. For a robot: the hash of its model, and of joint classes that are not ours.
+        It is part of the key of the disk cache, so two declarations with different programs must not share it.
+    optional : tuple of str
+        The names of the inputs that may be left out.
+    options : tuple of Option
+        The keywords that choose between programs.
+    describe : callable
+        ``describe(port) -> str``: what an input is made of, for error messages
+        (``"this robot has nq = 7: joints panda_joint1, …"``).
+    reduce : callable, optional
+        ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
+    inline : callable, optional
+        ``inline(arguments, options) -> results``: the function on traced values, for calls from a function that is
+        being compiled (`kinetree.compile`). `arguments` maps the names of the inputs given to object arrays of one
+        state, nested or flat as NumPy has them; there is one result an output, anything that flattens to its entries.
+    """
+
+    name: str
+    doc: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    trace: Callable[[tuple[str, ...], Mapping[str, Any]], Program]
+    identity: Callable[[], bytes]
+    optional: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    describe: Callable[[Port], str] = describe_shape
+    reduce: Callable[[], tuple[Any, ...]] | None = None
+    inline: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Any]] | None = None
+
+    def __post_init__(self) -> None:
+        names = [port.name for port in self.inputs]
+        everything = [*names, *(option.name for option in self.options), "out"]
+        if len(set(everything)) != len(everything):
+            raise ArgumentError(f"{self.name}: these arguments do not have different names: {everything}")
+        if tuple(names[len(names) - len(self.optional) :]) != self.optional:
+            raise ValueError(f"{self.name}: the optional inputs {self.optional} are not the last of {names}")
+        if not self.outputs:
+            raise ValueError(f"{self.name} has no output")
+        if len(self.outputs) > 1 and not all(is_field(port.name) for port in self.outputs):
+            raise ValueError(f"{self.name}: outputs of these names cannot be those of a named tuple: {self.outputs}")
+
+    @cached_property
+    def required(self) -> tuple[Port, ...]:
+        """The inputs that every call must give."""
+        return self.inputs[: len(self.inputs) - len(self.optional)]
+
+    @cached_property
+    def default_options(self) -> tuple[tuple[str, Value], ...] | None:
+        """Every option with its default value; None if one must be given."""
+        if any(option.required for option in self.options):
+            return None
+        return tuple((option.name, option.default) for option in self.options)
+
+    @cached_property
+    def open_options(self) -> tuple[Option, ...]:
+        """The options that are not fixed."""
+        return tuple(option for option in self.options if not isinstance(option, Fixed))
+
+    @cached_property
+    def result(self) -> type[tuple[Any, ...]] | None:
+        """The type of the results, None where there is one output only."""
+        if len(self.outputs) == 1:
+            return None
+        return result_type(self.name, tuple(port.name for port in self.outputs))
+
+    def chosen(self, given: Mapping[str, object]) -> tuple[tuple[str, Value], ...]:
+        """Return every option with its value, where these are given.
+
+        Raises
+        ------
+        ArgumentError
+            If one has no legal value, or must be given and is not.
+        """
+        for option in self.options:
+            if option.required and given.get(option.name) is None:
+                names = ", ".join(option.choices[:20]) + (", …" if len(option.choices) > 20 else "")
+                raise ArgumentError(f"{self.name} needs {option.name}=: one of {names or 'none'}")
+        try:
+            return tuple((o.name, o.canonical(given[o.name]) if o.name in given else o.default) for o in self.options)
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.name}: {error}") from None
+
+    def ports(self, optional: tuple[str, ...]) -> tuple[Port, ...]:
+        """Return the inputs of the program when these optional ones are given."""
+        if not optional:
+            return self.required
+        return tuple(p for p in self.inputs if p.name in optional or p.name not in self.optional)
+
+    def traced(self, variant: Variant) -> Program:
+        """Return the program of this variant, checked against the declaration."""
+        program = self.trace(variant.optional, dict(variant.options))
+        wanted = (self.ports(variant.optional), self.outputs)
+        if (program.inputs, program.outputs) != wanted:
+            got = (program.inputs, program.outputs)
+            raise RuntimeError(f"{self.name}: the traced program has the ports {got}, declared are {wanted}")
+        return program
+
+    def signature(self) -> inspect.Signature:
+        """Return the signature that users see."""
+        parameter, kinds = inspect.Parameter, inspect.Parameter
+        required = [parameter(p.name, kinds.POSITIONAL_OR_KEYWORD) for p in self.required]
+        optional = [parameter(name, kinds.POSITIONAL_OR_KEYWORD, default=None) for name in self.optional]
+        options = [
+            parameter(o.name, kinds.KEYWORD_ONLY, default=parameter.empty if o.required else o.default)
+            for o in self.open_options
+        ]
+        out = parameter("out", kinds.KEYWORD_ONLY, default=None)
+        return inspect.Signature([*required, *optional, *options, out])

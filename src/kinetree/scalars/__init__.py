@@ -1,0 +1,1 @@
+"""Arithmetic over any scalar: elementary functions, small dense linear algebra, dual numbers."""

@@ -1,0 +1,206 @@
+"""Choices and small systems: functions of NumPy arrays that can be traced into a compiled function.
+
+Outside a function that is being compiled they are NumPy's. A NaN counts as it does there: `minimum` and `maximum`
+give NaN where one argument is NaN, and a comparison with NaN does not hold.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.graph.elementary import atan2
+from kinetree.graph.elementary import choice as _choice
+from kinetree.tracing.arrays import TracedArray, is_traced, plain
+from kinetree.tracing.expr import Condition, Expr
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    return _choice(a < b, a, _choice(b <= a, b, a + b))  # unordered: one is NaN, and so is the sum
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return _choice(b < a, a, _choice(a <= b, b, a + b))
+
+
+def _sign(x: Any) -> Any:
+    return _choice(x > 0.0, 1.0, _choice(x < 0.0, -1.0, x))
+
+
+def _each(function: Callable[..., Any], arity: int, *args: Any) -> Any:
+    result = np.frompyfunc(function, arity, 1)(*(plain(x) for x in args))
+    return result.view(TracedArray) if isinstance(result, np.ndarray) else result
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """Return a where the condition holds, b elsewhere, entry by entry.
+
+    Both are computed for every state, so an error in the one that is not chosen (a division by zero) does no harm
+    but does not save time either. A NaN in the other one, or in the condition's arguments, is not passed on.
+
+    Parameters
+    ----------
+    condition : array of bool
+        Or comparisons of traced values, combined with ``&``, ``|`` and ``~``.
+    a, b : array
+        They broadcast with it.
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> where(np.array([1.0, -1.0]) > 0, 10.0, 0.0)
+    array([10.,  0.])
+    """
+    if is_traced(a) or is_traced(b) or _has_conditions(condition):
+        return _each(_choice, 3, condition, a, b)
+    return np.where(condition, a, b)
+
+
+def _has_conditions(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype == object)
+    if isinstance(value, list | tuple):
+        return any(_has_conditions(entry) for entry in value)
+    return isinstance(value, Condition)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of a and b, entry by entry; NaN where one is NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> minimum(np.array([1.0, 3.0]), 2.0)
+    array([1., 2.])
+    """
+    return _each(_smaller, 2, a, b) if is_traced(a) or is_traced(b) else np.minimum(a, b)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of a and b, entry by entry; NaN where one is NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> maximum(np.array([1.0, 3.0]), 2.0)
+    array([2., 3.])
+    """
+    return _each(_larger, 2, a, b) if is_traced(a) or is_traced(b) else np.maximum(a, b)
+
+
+def abs(x: Any) -> Any:
+    """Return the absolute value, entry by entry.
+
+    Examples
+    --------
+    >>> abs(-2.0)
+    np.float64(2.0)
+    """
+    return _each(operator.abs, 1, x) if is_traced(x) else np.absolute(x)
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    """Return a, or the bound that it is beyond; a bound that is None does not count."""
+    if a_min is not None:
+        a = maximum(a, a_min)
+    return a if a_max is None else minimum(a, a_max)
+
+
+def solve(A: Any, b: Any) -> Any:
+    """Return x with ``A x = b``, for a symmetric positive definite A.
+
+    Traced, it is ``L D Lᵀ`` without pivoting, which reads the lower triangle of A only and is as accurate as Cholesky's
+    method; where A is not positive definite the result may be far off, and where it is singular inf or NaN. It is
+    unrolled, about n³/6 operations for the factors and n² a column of b: meant for n up to ten or so. (For the mass
+    matrix `robot.solve_mass_matrix` is cheaper: it knows which entries are zero.)
+
+    Parameters
+    ----------
+    A : (n, n) array
+        Such as ``J @ Minv @ J.T``. On plain arrays (..., n, n).
+    b : (n,) or (n, m) array
+        One right-hand side, or one a column. On plain arrays (..., n) if it has one axis less than A, else (..., n, m).
+
+    Returns
+    -------
+    (n,) or (n, m) array
+
+    Raises
+    ------
+    ArgumentError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve(np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([5.0, 10.0]))
+    array([1., 3.])
+    """
+    A, b = np.asanyarray(A), np.asanyarray(b)
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2] or not b.ndim:
+        raise ArgumentError(
+            f"solve takes a square matrix and a vector or a matrix; the shapes are {A.shape}, {b.shape}"
+        )
+    vector = b.ndim == A.ndim - 1
+    if b.ndim < A.ndim - 1 or b.shape[-1 if vector else -2] != A.shape[-1]:
+        raise ArgumentError(f"solve: b of shape {b.shape} does not fit A of shape {A.shape}")
+    if not is_traced(A) and not is_traced(b):
+        return np.linalg.solve(A, b[..., None])[..., 0] if vector else np.linalg.solve(A, b)
+    if A.ndim != 2:
+        raise ArgumentError(f"solve takes one matrix while a function is being compiled; A has shape {A.shape}")
+    columns = [plain(b)] if vector else list(plain(b).T)
+    solved = np.array(_solve_columns(plain(A).tolist(), [list(c) for c in columns]), dtype=object)
+    return solved[0].view(TracedArray) if vector else solved.T.view(TracedArray)
+
+
+def _solve_columns(A: list[list[Any]], columns: list[list[Any]]) -> list[list[Any]]:
+    """Return the solutions for these right-hand sides, by ``A = L D Lᵀ``."""
+    n = len(A)
+    L: list[list[Any]] = [[] for _ in range(n)]
+    LD: list[list[Any]] = [[] for _ in range(n)]
+    inverse: list[Any] = []  # of D
+    for j in range(n):
+        for i in range(j, n):
+            LD[i].append(A[i][j] - _dot(L[i], LD[j][:j]))
+        inverse.append(1.0 / LD[j][j])
+        for i in range(j + 1, n):
+            L[i].append(LD[i][j] * inverse[j])
+    solutions = []
+    for b in columns:
+        y: list[Any] = []
+        for i in range(n):
+            y.append(b[i] - _dot(L[i], y))
+        x = [y_i * inverse_i for y_i, inverse_i in zip(y, inverse, strict=True)]
+        for i in reversed(range(n)):
+            x[i] = x[i] - _dot([L[k][i] for k in range(i + 1, n)], x[i + 1 :])
+        solutions.append(x)
+    return solutions
+
+
+def _dot(a: list[Any], b: list[Any]) -> Any:
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+UFUNCS: dict[Any, Any] = {
+    np.minimum: np.frompyfunc(_smaller, 2, 1),
+    np.maximum: np.frompyfunc(_larger, 2, 1),
+    np.absolute: np.frompyfunc(operator.abs, 1, 1),
+    np.sign: np.frompyfunc(_sign, 1, 1),
+    np.arctan2: np.frompyfunc(atan2, 2, 1),
+    np.isnan: np.frompyfunc(lambda x: ~(x <= x) if isinstance(x, Expr) else x != x, 1, 1),
+    np.less: np.frompyfunc(lambda a, b: a < b, 2, 1),
+    np.less_equal: np.frompyfunc(lambda a, b: a <= b, 2, 1),
+    np.greater: np.frompyfunc(lambda a, b: a > b, 2, 1),
+    np.greater_equal: np.frompyfunc(lambda a, b: a >= b, 2, 1),
+    np.equal: np.frompyfunc(lambda a, b: a == b, 2, 1),
+    np.not_equal: np.frompyfunc(lambda a, b: a != b, 2, 1),
+}
+FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: where, np.clip: clip}

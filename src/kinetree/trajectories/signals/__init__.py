@@ -1,0 +1,1 @@
+"""Signals in time: derivatives, and motions to try a robot with."""
