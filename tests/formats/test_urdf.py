@@ -55,7 +55,6 @@ def test_joint_types(kind, joint):
 
 def test_the_default_axis_is_x():
     assert only_body(arm(LIMIT)).joint == Revolute((1, 0, 0))
-    assert only_body(arm(LIMIT + "<axis/>")).joint == Revolute((1, 0, 0))
 
 
 @pytest.mark.parametrize("scale", ["1e-300", "4e300"])
@@ -172,6 +171,9 @@ MIMIC = arm(
 )
 
 
+FIXED = "<link name='b'/><joint name='k' type='fixed'><parent link='base'/><child link='b'/></joint>"
+
+
 def test_mimic_joints_follow_or_move_by_themselves():
     mimic = read_urdf(MIMIC).joints[1].mimic
     assert (mimic.joint, mimic.multiplier, mimic.offset) == ("j", -2.0, 0.5)
@@ -189,13 +191,20 @@ def test_mimic_joints_follow_or_move_by_themselves():
     ("old", "new", "message"),
     [
         ("joint='j'", "joint='i'", "<joint name='k'>: mimics: no joint 'i'.*mimic='independent'"),
-        ("joint='j' m", "joint='k' m", "mimic each other"),
+        ("joint='j' m", "joint='k' m", "^<string>, line 1, <joint name='k'>: mimics itself: one joint must lead"),
+        (
+            f"{LIMIT}</joint>",
+            f"{LIMIT}<mimic joint='k'/></joint>",
+            "^<string>, line 1, <joint name='j'>: mimics itself, by way of k: one joint must lead",
+        ),
+        ("'prismatic'", "'floating'", "^<string>, line 1, <joint name='k'>: cannot mimic, as a floating joint"),
+        ("'prismatic'", "'planar'", "^<string>, line 1, <joint name='k'>: cannot mimic, as a planar joint"),
         ("<joint name='j' type='revolute'", "<joint name='j' type='floating'", "mimics 'j', a floating joint"),
     ],
 )
 def test_mimic_joints_that_can_follow_nothing(old, new, message):
     assert MIMIC.count(old) == 1
-    with pytest.raises(KinetreeError, match=message):
+    with pytest.raises(FormatError, match=message):
         load_model(MIMIC.replace(old, new))
     load_model(MIMIC.replace(old, new), mimic="independent")
 
@@ -208,7 +217,10 @@ def test_planar_joints_move_across_their_axis():
 def test_mimic_defaults_and_fixed_joints_that_mimic():
     plain = read_urdf(MIMIC.replace(" multiplier='-2' offset='0.5'", "")).joints[1].mimic
     assert (plain.multiplier, plain.offset) == (1.0, 0.0)
-    assert load_model(MIMIC.replace("'prismatic'", "'fixed'")).joint_names == ("j",)
+    fixed = MIMIC.replace("'prismatic'", "'fixed'")
+    with pytest.warns(FormatWarning, match=r"^<string>: fixed joints do not move, .* <mimic> of these is dropped: k$"):
+        model = load_model(fixed)
+    assert model == load_model(fixed, mimic="independent") == load_model(arm(LIMIT, robot=FIXED))
 
 
 def test_what_is_unknown_or_not_dynamics_is_passed_over():
@@ -218,7 +230,31 @@ def test_what_is_unknown_or_not_dynamics_is_passed_over():
     )
     link = INERTIAL + "<visual><geometry><mesh filename='package://nowhere/x.stl'/></geometry></visual><sensor/>"
     text = arm(LIMIT + "<safety_controller k_velocity='x'/><calibration/>", link=link, robot=noise)
-    assert load_model(text.replace("<mass", "<mass colour='red'")) == load_model(arm(LIMIT))
+    text = text.replace("<mass", "<mass u:colour='red'").replace("<robot", "<robot xmlns:u='urn:u' colour='red'")
+    assert load_model(text) == load_model(arm(LIMIT))
+
+
+def test_what_a_joint_of_its_type_does_not_have_is_passed_over():
+    free = "<axis xzy='x'/><limit uper='1'/>"
+    assert load_model(arm(free + "<dynamics dampin='-1'/>", "fixed")) == load_model(arm("", "fixed"))
+    assert load_model(arm(free, "floating")) == load_model(arm("", "floating"))
+
+
+def test_attributes_of_simulators_and_of_urdf_1_2_are_passed_over():
+    text = arm(LIMIT + "<dynamics damping='0.5'/>")
+    extended = text.replace("velocity='4'", "velocity='4' acceleration='5' deceleration='5' jerk='6'")
+    assert extended != text
+    assert load_model(extended.replace("damping='0.5'", "damping='0.5' mu_viscous='1' K='2'")) == load_model(text)
+
+
+ROOTS = ["xmlns='http://www.ros.org'", "xmlns='http://wiki.ros.org/urdf'"]
+ROOTS += ["version='1.0'", "version='1.1'", "version='1.2'"]
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_a_default_namespace_and_a_known_version_change_nothing(root):
+    text = arm(LIMIT + "<axis xyz='0 1 0'/>", link=INERTIAL + "<u:inertial xmlns:u='urn:u'/>")
+    assert load_model(text.replace("<robot", f"<robot {root}")) == load_model(text)
 
 
 def test_loading_twice_gives_equal_models():

@@ -41,7 +41,7 @@ SHOULDER, ELBOW = "<joint name='shoulder'>", "<joint name='elbow'>"
 # what is replaced, by what, line, element, a part of the reason
 BAD = {
     "root is not robot": ('<robot name="arm">', "<machine>", 1, "<machine>", "root element <robot>"),
-    "mass is negative": ('"2.5"', '"-2.5"', 6, MASS, "value='-2.5': a mass cannot be negative"),
+    "mass is negative": ('"2.5"', '"-2.5"', 6, MASS, "value='-2.5': this number cannot be negative"),
     "mass is NaN": ('"2.5"', '"nan"', 6, MASS, "finite number"),
     "mass is infinite": ('"2.5"', '"inf"', 6, MASS, "finite number"),
     "mass overflows": ('"2.5"', '"1e400"', 6, MASS, "too large"),
@@ -110,6 +110,9 @@ BAD = {
         "fixed, floating, planar",
     ),
     "type in capitals": ('"elbow" type="revolute"', '"elbow" type="Revolute"', 19, ELBOW, "did you mean 'revolute'?"),
+    "damping is negative": ('"0.1" friction', '"-0.1" friction', 17, f"{SHOULDER} <dynamics>", "damping='-0.1'"),
+    "friction is negative": ('friction="0.2"', 'friction="-.2"', 17, f"{SHOULDER} <dynamics>", "cannot be negative"),
+    "axis without xyz": ('<axis xyz="0 1 0"/>', "<axis/>", 13, f"{SHOULDER} <axis>", "'xyz' is missing"),
     "no parent": ('<parent link="upper"/>', "", 19, ELBOW, "<parent> is missing"),
     "no child": ('<child link="lower"/>', "", 19, ELBOW, "<child> is missing"),
     "parent names no link": ('<parent link="upper"/>', "<parent/>", 20, f"{ELBOW} <parent>", "'link' is missing"),
@@ -137,6 +140,13 @@ BAD = {
         "<robot name='arm'>",
         "'base' (line 2), 'lost' (line 10)",
     ),
+    "a root that is xacro": (
+        '<robot name="arm">',
+        '<robot xmlns="http://www.ros.org/wiki/xacro">',
+        1,
+        "<robot>",
+        "<xacro:robot> is xacro, not URDF: run it first",
+    ),
     "xacro": (
         '<link name="lower"/>',
         '<x:if xmlns:x="http://www.ros.org/wiki/xacro" value="1"/>',
@@ -161,6 +171,55 @@ def test_bad_file(tmp_path, old, new, line, element, reason):
     message = str(caught.value)
     assert message.startswith(f"{path}, line {line}, {element}: "), message
     assert reason in message
+
+
+MISSPELT = {  # what is replaced, by what, line, element, attribute, suggestion
+    "link": ('<link name="lower"/>', '<link nmae="lower"/>', 10, "<link>", "link", "nmae", "name"),
+    "joint": ('"elbow" type', '"elbow" tpye', 19, ELBOW, "joint", "tpye", "type"),
+    "parent": ('parent link="base"', 'parent lnik="base"', 14, f"{SHOULDER} <parent>", "parent", "lnik", "link"),
+    "child": ('child link="upper"', 'child lnik="upper"', 15, f"{SHOULDER} <child>", "child", "lnik", "link"),
+    "origin": ('xyz="0 0 1"', 'xzy="0 0 1"', 12, f"{SHOULDER} <origin>", "origin", "xzy", "xyz"),
+    "inertial origin": (
+        'xyz="0 0 0.1" rpy',
+        'xyz="0 0 0.1" ryp',
+        5,
+        "<link name='upper'> <inertial> <origin>",
+        "origin",
+        "ryp",
+        "rpy",
+    ),
+    "mass": ('value="2.5"', 'value="2.5" vaule="1"', 6, MASS, "mass", "vaule", "value"),
+    "inertia": ('izz="0.01"', 'izz="0.01" iz="1"', 7, INERTIA, "inertia", "iz", "izz"),
+    "axis": ('<axis xyz="0 1 0"/>', '<axis xzy="0 1 0"/>', 13, f"{SHOULDER} <axis>", "axis", "xzy", "xyz"),
+    "limit": ('lower="-1"', 'lowr="-1"', 16, f"{SHOULDER} <limit>", "limit", "lowr", "lower"),
+    "dynamics": ('damping="0.1"', 'dampng="0.1"', 17, f"{SHOULDER} <dynamics>", "dynamics", "dampng", "damping"),
+    "mimic": (
+        '<parent link="upper"/>',
+        '<parent link="upper"/><mimic joint="shoulder" multiplyer="2"/>',
+        20,
+        f"{ELBOW} <mimic>",
+        "mimic",
+        "multiplyer",
+        "multiplier",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "line", "path", "tag", "attribute", "meant"), MISSPELT.values(), ids=MISSPELT)
+def test_misspelt_attributes(old, new, line, path, tag, attribute, meant):
+    assert GOOD.count(old) == 1, "the row must change one place"
+    with pytest.raises(FormatError) as caught:
+        load_model(GOOD.replace(old, new))
+    reason = f"<{tag}> has no attribute {attribute!r}, did you mean {meant!r}"
+    assert str(caught.value).startswith(f"<string>, line {line}, {path}: {reason}")
+
+
+@pytest.mark.parametrize("version", ["2.0", "1", "1.3", "1.0.0", "", "one"])
+def test_other_versions(version):
+    with pytest.raises(FormatError) as caught:
+        load_model(GOOD.replace("<robot", f'<robot version="{version}"'))
+    reason = f"version={version!r}: the versions of URDF that are read are 1.0, 1.1, 1.2"
+    assert str(caught.value) == f"<string>, line 1, <robot name='arm'>: {reason}"
 
 
 def test_a_cycle_without_a_root_is_named():
@@ -212,7 +271,9 @@ def test_a_long_chain_and_its_cycle_cost_no_recursion():
     ]
     assert load_model(f"<robot>{links}{''.join(joints)}</robot>").nb == 0
     closed = [*joints[:-1], joints[-1].replace(f"'l{n}'", "'l0'")]
-    with pytest.raises(FormatError, match=r"<joint name='j0'>: the joints .* and \d+ more form a cycle"):
+    with pytest.raises(
+        FormatError, match=r"<joint name='j0'>: the joints 'j0', 'j1', .* more form a cycle \(l0 → l1 → "
+    ):
         load_model(f"<robot>{links}{''.join(closed)}</robot>")
 
 

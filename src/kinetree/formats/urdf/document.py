@@ -1,7 +1,8 @@
 """URDF as it is written: links and joints with their numbers, checked one by one and as a tree.
 
 Follows http://wiki.ros.org/urdf/XML and what urdfdom does with it. Only what dynamics needs is read; shapes,
-meshes, materials, transmissions, sensors and everything unknown are passed over, whatever they contain.
+meshes, materials, transmissions, sensors and everything unknown are passed over, whatever they contain. In an
+element that is read, an unknown attribute is an error: most are misspelt ones, whose default would be wrong.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from kinetree.errors import unknown_name
+from kinetree.formats.urdf.attributes import checked, child, part
 from kinetree.formats.xml.elements import Element, parse_xml, shown
 from kinetree.formats.xml.tree import check_names, check_tree
 from kinetree.formats.xml.values import (
     IDENTITY,
     Rows,
     Triple,
+    magnitude,
     number,
     quaternion_rotation,
     required,
@@ -27,6 +30,7 @@ from kinetree.formats.xml.values import (
 
 JOINT_TYPES: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 WITH_AXIS: Final = ("revolute", "continuous", "prismatic")
+VERSIONS: Final = ("1.0", "1.1", "1.2")
 
 
 @dataclass(frozen=True)
@@ -140,9 +144,13 @@ def read_urdf(text: str | bytes, source: str = "<string>") -> UrdfRobot:
 
 def urdf_from_element(robot: Element) -> UrdfRobot:
     """Read a URDF document from its root element; raises as `read_urdf` does."""
+    _refuse_xacro(robot)
+    _leave_namespace(robot)
     if robot.tag != "robot":
         raise robot.error("a URDF file has the root element <robot>")
-    _refuse_xacro(robot)
+    version = robot.attributes.get("version", "1.0")
+    if version not in VERSIONS:
+        raise robot.error(f"version={shown(version)!r}: the versions of URDF that are read are {', '.join(VERSIONS)}")
     links = tuple(_link(element) for element in robot.all("link"))
     if not links:
         raise robot.error("there are no links: a robot has at least one <link name='…'>")
@@ -162,50 +170,47 @@ def _refuse_xacro(robot: Element) -> None:
             )
 
 
+def _leave_namespace(robot: Element) -> None:
+    """Take the root's namespace, ``<robot xmlns="http://www.ros.org">``, from all the names in it."""
+    namespace = robot.tag[: robot.tag.rfind("}") + 1]
+    for element in robot.walk():
+        element.tag = element.tag.removeprefix(namespace)
+
+
 def _link(element: Element) -> UrdfLink:
     inertial = element.only("inertial")
-    return UrdfLink(required(element, "name"), element, None if inertial is None else _inertial(inertial))
+    return UrdfLink(required(checked(element), "name"), element, None if inertial is None else _inertial(inertial))
 
 
 def _inertial(element: Element) -> UrdfInertial:
-    mass_element, inertia = _child(element, "mass"), _child(element, "inertia")
-    mass = number(mass_element, "value")
-    if mass < 0.0:
-        raise mass_element.error(f"value={mass_element.attributes['value']!r}: a mass cannot be negative")
+    mass, inertia = magnitude(child(element, "mass"), "value"), child(element, "inertia")
     ixx, ixy, ixz, iyy, iyz, izz = (number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
     return UrdfInertial(mass, _origin(element), (ixx, ixy, ixz, iyy, iyz, izz))
 
 
 def _joint(element: Element) -> UrdfJoint:
-    name = required(element, "name")
+    name = required(checked(element), "name")
     kind = required(element, "type")
     if kind not in JOINT_TYPES:
         raise element.error(f"joint type: {unknown_name('type', kind, JOINT_TYPES)}; URDF has {', '.join(JOINT_TYPES)}")
-    damping, friction = _dynamics(element)
+    damping, friction = (0.0, 0.0) if kind == "fixed" else _dynamics(element)
     return UrdfJoint(
         name=name,
         element=element,
         type=kind,
-        parent=required(_child(element, "parent"), "link"),
-        child=required(_child(element, "child"), "link"),
+        parent=required(child(element, "parent"), "link"),
+        child=required(child(element, "child"), "link"),
         origin=_origin(element),
         axis=_axis(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0),
         limit=_limit(element) if kind in WITH_AXIS else UrdfLimit(),
         damping=damping,
         friction=friction,
-        mimic=_mimic(element) if kind in WITH_AXIS else None,
+        mimic=_mimic(element),
     )
 
 
-def _child(element: Element, tag: str) -> Element:
-    child = element.only(tag)
-    if child is None:
-        raise element.error(f"<{tag}> is missing")
-    return child
-
-
 def _origin(element: Element) -> Pose:
-    origin = element.only("origin")
+    origin = part(element, "origin")
     if origin is None:
         return Pose()
     translation = triple(origin, "xyz", (0.0, 0.0, 0.0))
@@ -220,10 +225,10 @@ def _origin(element: Element) -> Pose:
 
 
 def _axis(element: Element) -> Triple:
-    axis = element.only("axis")
+    axis = part(element, "axis")
     if axis is None:
         return (1.0, 0.0, 0.0)
-    xyz = triple(axis, "xyz", (1.0, 0.0, 0.0))
+    xyz = triple(axis, "xyz")
     largest = max(map(abs, xyz))
     if largest == 0.0:
         raise axis.error(f"xyz={axis.attributes['xyz']!r}: the axis is zero and has no direction")
@@ -234,13 +239,10 @@ def _axis(element: Element) -> Triple:
 
 
 def _limit(element: Element) -> UrdfLimit:
-    limit = element.only("limit")
+    limit = part(element, "limit")
     if limit is None:
         return UrdfLimit()
     velocity, effort = (_bound(limit, key) for key in ("velocity", "effort"))
-    for key, bound in (("velocity", velocity), ("effort", effort)):
-        if bound is not None and bound < 0.0:
-            raise limit.error(f"{key}={limit.attributes[key]!r}: a limit of a magnitude cannot be negative")
     if element.attributes["type"] == "continuous" or not {"lower", "upper"} & limit.attributes.keys():
         return UrdfLimit(velocity=velocity, effort=effort)
     lower, upper = (number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
@@ -250,18 +252,18 @@ def _limit(element: Element) -> UrdfLimit:
 
 
 def _bound(limit: Element, attribute: str) -> float | None:
-    return number(limit, attribute, infinite=True) if attribute in limit.attributes else None
+    return magnitude(limit, attribute, infinite=True) if attribute in limit.attributes else None
 
 
 def _dynamics(element: Element) -> tuple[float, float]:
-    dynamics = element.only("dynamics")
+    dynamics = part(element, "dynamics")
     if dynamics is None:
         return 0.0, 0.0
-    return number(dynamics, "damping", 0.0), number(dynamics, "friction", 0.0)
+    return magnitude(dynamics, "damping", 0.0), magnitude(dynamics, "friction", 0.0)
 
 
 def _mimic(element: Element) -> Mimic | None:
-    mimic = element.only("mimic")
+    mimic = part(element, "mimic")
     if mimic is None:
         return None
     return Mimic(required(mimic, "joint"), number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0))

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from kinetree.errors import FormatError, KinetreeError, unknown_name
-from kinetree.formats.urdf.document import Pose, UrdfInertial, UrdfJoint, UrdfLink, UrdfRobot
+from kinetree.formats.urdf.document import WITH_AXIS, Pose, UrdfInertial, UrdfJoint, UrdfLink, UrdfRobot
 from kinetree.formats.warnings import NonPhysicalInertiaWarning, listed, notify
 from kinetree.formats.xml.elements import shown
+from kinetree.formats.xml.tree import cycle
 from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.model.checks import TooLargeError
@@ -28,8 +29,9 @@ def model_from_urdf(
 ) -> Model:
     """Return the model of a URDF document.
 
-    A joint without limits has none, with a warning that names it. Inertias that no body can have (`flaw`) are used
-    as given, with one `NonPhysicalInertiaWarning` that names the links. All joints have an actuator.
+    A joint without limits has none, and a fixed joint mimics none, with a warning that names it. Inertias that no
+    body can have (`flaw`) are used as given, with one `NonPhysicalInertiaWarning` that names the links. All joints
+    have an actuator.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ def model_from_urdf(
     Raises
     ------
     FormatError
-        If a number overflows on the way, or a joint mimics one that it cannot follow.
+        If a number overflows on the way, or a joint mimics one that it cannot follow, or cannot mimic any.
     ModelError
         If an argument is wrong.
 
@@ -56,14 +58,16 @@ def model_from_urdf(
     >>> model_from_urdf(read_urdf("<robot name='rock'><link name='stone'/></robot>"), floating_base=True).nv
     6
     """
-    _check_mimic(robot, mimic)
+    if mimic not in ("follow", "independent"):
+        raise KinetreeError(f"mimic={mimic!r}: give 'follow' or 'independent'")
+    followers = [joint for joint in robot.joints if joint.mimic is not None] if mimic == "follow" else []
+    leaders = _leaders(robot, [joint for joint in followers if joint.type != "fixed"])
     if floating_base:
         _refuse_second_floating_base(robot)
     builder = ModelBuilder(robot.name)
     for link in robot.links:
         builder.add_link(link.name, None if link.inertial is None else _inertia(link, link.inertial))
     for joint in robot.joints:
-        moving = joint.type != "fixed"
         builder.add_joint(
             joint.name,
             parent=joint.parent,
@@ -71,15 +75,15 @@ def model_from_urdf(
             joint=_joint(joint),
             placement=_transform(joint.origin),
             limits=_limits(joint),
-            damping=joint.damping if moving else 0.0,
-            friction=joint.friction if moving else 0.0,
-            mimic=_leader(joint) if mimic == "follow" else None,
+            damping=joint.damping,
+            friction=joint.friction,
+            mimic=leaders.get(joint.name),
         )
     try:
         model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
     except TooLargeError as error:
         raise FormatError(f"{robot.source}: {error}") from None
-    _warn(robot)
+    _warn(robot, [shown(joint.name) for joint in followers if joint.type == "fixed"])
     return model
 
 
@@ -127,27 +131,29 @@ def _inertia(link: UrdfLink, inertial: UrdfInertial) -> Inertia:
     return inertia
 
 
-def _leader(joint: UrdfJoint) -> tuple[str, float, float] | None:
-    m = joint.mimic
-    return None if m is None else (m.joint, m.multiplier, m.offset)
+def _leaders(robot: UrdfRobot, followers: Sequence[UrdfJoint]) -> dict[str, tuple[str, float, float]]:
+    """Return leader, multiplier and offset of each joint that mimics.
 
-
-def _check_mimic(robot: UrdfRobot, mimic: str) -> None:
-    """Raise where a joint follows one that there is not, or that does not move along one coordinate."""
-    if mimic not in ("follow", "independent"):
-        raise KinetreeError(f"mimic={mimic!r}: give 'follow' or 'independent'")
-    if mimic == "independent":
-        return
-    types = {joint.name: joint.type for joint in robot.joints}
+    Raises
+    ------
+    FormatError
+        Where a joint follows one that there is not, or itself, or one of the two moves not along one coordinate.
+    """
+    joints = {joint.name: joint for joint in robot.joints}
+    leaders = {joint.name: (m.joint, m.multiplier, m.offset) for joint in followers if (m := joint.mimic)}
     way_out = "; mimic='independent' lets each such joint move by itself"
-    for joint in robot.joints:
-        if joint.mimic is None:
-            continue
-        leader = joint.mimic.joint
-        if leader not in types:
-            raise joint.element.error(f"mimics: {unknown_name('joint', leader, types)}{way_out}")
-        if types[leader] not in ("revolute", "continuous", "prismatic"):
-            raise joint.element.error(f"mimics {shown(leader)!r}, a {types[leader]} joint{way_out}")
+    for name, (leader, _, _) in leaders.items():
+        element = joints[name].element
+        if leader not in joints:
+            raise element.error(f"mimics: {unknown_name('joint', leader, joints)}{way_out}")
+        for joint, what in ((joints[name], "cannot mimic, as"), (joints[leader], f"mimics {shown(leader)!r},")):
+            if joint.type not in WITH_AXIS:
+                raise element.error(f"{what} a {joint.type} joint{way_out}")
+    circle = cycle({name: leader for name, (leader, _, _) in leaders.items()})
+    if circle:
+        by = f", by way of {listed([shown(name) for name in circle[1:]])}" if circle[1:] else ""
+        raise joints[circle[0]].element.error(f"mimics itself{by}: one joint must lead{way_out}")
+    return leaders
 
 
 def _refuse_second_floating_base(robot: UrdfRobot) -> None:
@@ -161,7 +167,8 @@ def _finite(numbers: Iterable[float]) -> bool:
     return all(math.isfinite(x) for x in numbers)
 
 
-def _warn(robot: UrdfRobot) -> None:
+def _warn(robot: UrdfRobot, fixed: list[str]) -> None:
+    """Warn about inertias and limits, and about these fixed joints that should mimic others."""
     flawed: dict[str, list[str]] = {}
     for link in robot.links:
         if link.inertial:
@@ -176,5 +183,7 @@ def _warn(robot: UrdfRobot) -> None:
         for joint in robot.joints
         if joint.type in ("revolute", "prismatic") and joint.limit.lower is None and joint.limit.upper is None
     ]
+    if fixed:
+        notify(f"{robot.source}: fixed joints do not move, so that the <mimic> of these is dropped: {listed(fixed)}")
     if free:
         notify(f"{robot.source}: no position limits are given for {listed(free)}; taken as unlimited")

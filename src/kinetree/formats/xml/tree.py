@@ -60,12 +60,13 @@ def check_tree(robot: Element, links: Mapping[str, Named], joints: Sequence[Edge
     _check_ends(links, joints)
     parent_joint = _parents(joints)
     roots = [name for name in links if name not in parent_joint]
-    cycle = _cycle(links, joints, parent_joint)
-    if cycle:
-        names = listed([repr(shown(joint.name)) for joint in cycle])
-        way = " → ".join(shown(joint.parent) for joint in cycle[:10]) + (" → …" if len(cycle) > 10 else "")
-        raise cycle[0].element.error(
-            f"the joints {names} form a cycle ({way} → {shown(cycle[-1].child)}) that hangs on no root link: "
+    upwards = [parent_joint[child] for child in cycle({joint.child: joint.parent for joint in joints})]
+    if upwards:
+        ring = [upwards[0], *upwards[:0:-1]]
+        names = listed([repr(shown(joint.name)) for joint in ring])
+        way = " → ".join(shown(joint.parent) for joint in ring[:10]) + (" → …" if len(ring) > 10 else "")
+        raise ring[0].element.error(
+            f"the joints {names} form a cycle ({way} → {shown(ring[-1].child)}) that hangs on no root link: "
             "one of these links must have no parent"
         )
     if len(roots) > 1:
@@ -99,23 +100,27 @@ def _parents(joints: Sequence[Edge]) -> dict[str, Edge]:
     return parent_joint
 
 
-def _cycle(links: Collection[str], joints: Sequence[Edge], parent_joint: Mapping[str, Edge]) -> list[Edge]:
-    """Return the joints of a cycle from parent to child, from the first in the file; none where there is none.
+def cycle(following: Mapping[str, str]) -> list[str]:
+    """Return the names of a cycle, where each is followed by at most one; none where there is none.
 
-    Each link has at most one parent, so walking up from any link ends at a root or goes round.
+    It begins with the one of them that is first in the mapping.
+
+    Examples
+    --------
+    >>> cycle({"a": "c", "b": "c", "c": "b", "d": "e"})
+    ['b', 'c']
     """
     finished: set[str] = set()
-    for start in links:
-        walked: dict[str, Edge] = {}
-        link = start
-        while link in parent_joint and link not in finished and link not in walked:
-            walked[link] = parent_joint[link]
-            link = walked[link].parent
-        if link in walked:
-            upwards = list(walked.values())[list(walked).index(link) :]
-            members = {joint.name for joint in upwards}
-            first = next(joint for joint in joints if joint.name in members)
-            k = upwards.index(first)
-            return [*upwards[k::-1], *upwards[:k:-1]]
+    for start in following:
+        walked: dict[str, None] = {}
+        name = start
+        while name in following and name not in finished and name not in walked:
+            walked[name] = None
+            name = following[name]
+        if name in walked:
+            names = list(walked)[list(walked).index(name) :]
+            members = set(names)
+            k = names.index(next(name for name in following if name in members))
+            return names[k:] + names[:k]
         finished.update(walked)
     return []

@@ -57,6 +57,14 @@ def number(element: Element, attribute: str, default: float | None = None, *, in
     return _decimal(element, attribute, text)
 
 
+def magnitude(element: Element, attribute: str, default: float | None = None, *, infinite: bool = False) -> float:
+    """Return an attribute as a number that is not negative; see `number`."""
+    value = number(element, attribute, default, infinite=infinite)
+    if value < 0.0:
+        raise element.error(f"{attribute}={_quoted(element, attribute)}: this number cannot be negative")
+    return value
+
+
 def vector(element: Element, attribute: str, length: int) -> tuple[float, ...]:
     """Return an attribute as that many finite numbers, separated by white space."""
     words = re.split(f"[{SPACE}]+", required(element, attribute).strip(SPACE))
@@ -65,9 +73,9 @@ def vector(element: Element, attribute: str, length: int) -> tuple[float, ...]:
     return tuple(_decimal(element, attribute, word) for word in words)
 
 
-def triple(element: Element, attribute: str, default: Triple) -> Triple:
-    """Return an attribute as three finite numbers, the default where it is missing."""
-    if attribute not in element.attributes:
+def triple(element: Element, attribute: str, default: Triple | None = None) -> Triple:
+    """Return an attribute as three finite numbers; where it is missing the default, without one an error."""
+    if default is not None and attribute not in element.attributes:
         return default
     x, y, z = vector(element, attribute, 3)
     return x, y, z

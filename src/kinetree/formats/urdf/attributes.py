@@ -1,0 +1,54 @@
+"""The attributes of URDF's elements, and elements whose attributes are all known."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kinetree.errors import unknown_name
+from kinetree.formats.xml.elements import Element
+
+READ: Final = {
+    "link": ("name",),
+    "joint": ("name", "type"),
+    "parent": ("link",),
+    "child": ("link",),
+    "origin": ("xyz", "rpy", "quat_xyzw"),
+    "mass": ("value",),
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+    "axis": ("xyz",),
+    "limit": ("lower", "upper", "velocity", "effort"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
+}
+"""The attributes that are read of each element."""
+
+PASSED_OVER: Final = {
+    "link": ("type",),
+    "joint": ("dont_collapse",),
+    "limit": ("acceleration", "deceleration", "jerk", "command_effort", "current", "gear_velocity"),
+    "dynamics": ("D", "K", "mu_coulomb", "mu_viscous", "stiffness", "spring_stiffness", "spring_reference", "armature"),
+}
+"""Further ones, of URDF 1.2 and of simulators, that files carry."""
+
+
+def checked(element: Element) -> Element:
+    """Return the element if all its attributes are known; those with a namespace are others' business."""
+    read, passed_over = READ[element.tag], PASSED_OVER.get(element.tag, ())
+    for name in element.attributes:
+        if name not in read and name not in passed_over and not name.startswith("{"):
+            raise element.error(f"<{element.tag}> has {unknown_name('attribute', name, read)}")
+    return element
+
+
+def part(element: Element, tag: str) -> Element | None:
+    """Return the child of that name, checked; None where there is none."""
+    found = element.only(tag)
+    return None if found is None else checked(found)
+
+
+def child(element: Element, tag: str) -> Element:
+    """Return the child of that name, checked; where there is none, an error."""
+    found = part(element, tag)
+    if found is None:
+        raise element.error(f"<{tag}> is missing")
+    return found
