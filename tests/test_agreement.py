@@ -23,7 +23,7 @@ from helpers.joints import EXAMPLES
 from helpers.pinocchio_oracle import Oracle
 from helpers.trees import page, random_states, random_tree
 from kinetree.algorithms import ALGORITHMS, rnea
-from kinetree.functions.of_robot import declare
+from kinetree.functions.of_robot import robot_spec
 from kinetree.runtime.function import Function
 from robots import erd_urdf, erd_urdfs
 
@@ -173,7 +173,7 @@ def test_the_same_bits_for_one_state_and_any_batch_and_lane_count(name: str, fun
     expected = np.array([single(*(x[k] for x in arguments)) for k in range(67)])
     assert np.isfinite(expected).all()
     for lanes in LANES:
-        forced = Function(declare(robot.model, ALGORITHMS[function]), lanes=lanes)
+        forced = Function(robot_spec(robot.model, ALGORITHMS[function]), lanes=lanes)
         for n in (1, 2, 3, lanes, lanes + 1, 67):
             np.testing.assert_array_equal(forced(*(x[:n] for x in arguments)), expected[:n])
         np.testing.assert_array_equal(forced(*(x[::-3] for x in arguments)), expected[::-3])

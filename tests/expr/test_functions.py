@@ -11,7 +11,7 @@ from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
-from kinetree.runtime import Declaration, Function
+from kinetree.runtime import Function, FunctionSpec
 from kinetree.tracing.arrays import TracedArray, traced_array
 from kinetree.tracing.tracer import Tracer
 
@@ -30,7 +30,7 @@ def program(function, *shapes):
 
 def compiled(function, *shapes, lanes=None):
     p = program(function, *shapes)
-    return Function(Declaration("f", "", p.inputs, p.outputs, lambda o, k: p, lambda: digest(p)), lanes)
+    return Function(FunctionSpec("f", "", p.inputs, p.outputs, lambda o, k: p, lambda: digest(p)), lanes)
 
 
 def same_bits(a, b):

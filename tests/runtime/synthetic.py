@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from kinetree.graph import Port, Program
-from kinetree.runtime import Declaration, Function, Option
-from kinetree.tracing.tracer import Tracer
+from kinetree.graph import Port
+from kinetree.runtime import Function, FunctionSpec, Option
 
 N = 5
 traces: list[str] = []  # the name of every function traced, in this process
 _guard = threading.Lock()
 
 
-def declare(name: str = "mix", n: int = N, reduce: object = None, identity: bytes = b"") -> Declaration:
+def declare(name: str = "mix", n: int = N, reduce: object = None, identity: bytes = b"") -> FunctionSpec:
     """Return the declaration of x_i y_{i-1} ± z_i² + w_{i mod 6} / 4, exact enough to compare bits with NumPy."""
     x, y, z, w = Port("x", (n,)), Port("y", (n,)), Port("z", (n,)), Port("w", (2, 3))
 
-    def trace(optional: tuple[str, ...], options: Mapping[str, str]) -> Program:
+    def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> list[list[Any]]:
         with _guard:
             traces.append(name)
-        t = Tracer()
-        a, b, c = (t.input(port) for port in (x, y, z))
-        d = t.input(w) if "w" in optional else [0.0] * 6
+        a, b, c = (given[port.name] for port in (x, y, z))
+        d = [e for row in given["w"] for e in row] if "w" in given else [0.0] * 6
         sign = -1.0 if options["sign"] == "minus" else 1.0
-        entries = [a[i] * b[i - 1] + c[i] * c[i] * sign + d[i % 6] * 0.25 for i in range(n)]
-        return t.program({"r": ((n,), entries)})
+        return [[a[i] * b[i - 1] + c[i] * c[i] * sign + d[i % 6] * 0.25 for i in range(n)]]
 
-    return Declaration(
+    return FunctionSpec(
         name=name,
         doc="Mix three vectors.",
         inputs=(x, y, z, w),
         outputs=(Port("r", (n,)),),
-        trace=trace,
+        evaluate=evaluate,
         identity=lambda: b"synthetic %d " % n + identity,
         optional=("w",),
         options=(Option("sign", ("plus", "minus")),),
@@ -65,17 +63,16 @@ class Counting(Function):
         return super()._general(*args, **kwargs)
 
 
-def two_outputs() -> Declaration:
+def two_outputs() -> FunctionSpec:
     """Return the declaration of (x + 1, the sum of x as an array without axes)."""
     x = Port("x", (3,))
 
-    def trace(optional: tuple[str, ...], options: Mapping[str, str]) -> Program:
-        t = Tracer()
-        a = t.input(x)
-        return t.program({"p": ((3,), [e + 1.0 for e in a]), "s": ((), [a[0] + a[1] + a[2]])})
+    def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> list[Any]:
+        a = given["x"]
+        return [[e + 1.0 for e in a], a[0] + a[1] + a[2]]
 
     outputs = (Port("p", (3,)), Port("s", ()))
-    return Declaration("pair", "", (x,), outputs, trace, lambda: b"pair")
+    return FunctionSpec("pair", "", (x,), outputs, evaluate, lambda: b"pair")
 
 
 def states(*lead: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

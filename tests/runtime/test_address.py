@@ -13,15 +13,17 @@ from synthetic import declare, reference, states
 
 import kinetree as kt
 from kinetree import locks
+from kinetree.backends.llvm import compile
+from kinetree.backends.llvm.single import single_ir
 from kinetree.glue import cpython as layout
-from kinetree.runtime import Function, kernels
+from kinetree.runtime import Function
 
 X, Y, Z = states()
 P = ctypes.c_void_p
 
 
 def c_function(f):
-    inputs, outputs = f.declaration.required, f.declaration.outputs
+    inputs, outputs = f.spec.required, f.spec.outputs
     call = ctypes.CFUNCTYPE(ctypes.c_int, *[P] * (len(inputs) + len(outputs)))(f.address)
     return lambda *arrays: call(*(a.ctypes.data for a in arrays))
 
@@ -64,14 +66,11 @@ def test_it_needs_no_lock_and_no_glue(monkeypatch):
     assert all(np.array_equal(out, reference(X, Y, Z)) for out in outs)
 
 
-def test_scratch_is_found_and_its_lack_is_told():
-    f = Function(declare(identity=b"scratch"))
-    call = c_function(f)
-    out = np.empty(5)
-    set_scratch = f._variants.singles[f._default].kernel.keep[()].address("kt_set_scratch")
+def test_scratch_is_found_and_its_lack_is_told(monkeypatch):
     for size, status in ((1 << 20, 0), (1 << 62, -1)):
-        kernels.glue.set_scratch(set_scratch, size)
-        out[:] = 0.0
+        monkeypatch.setattr(compile, "single_ir", lambda *args, size=size: (single_ir(*args)[0], size))
+        f = Function(declare(identity=b"scratch %d" % size))
+        call, out = c_function(f), np.zeros(5)
         assert call(X, Y, Z, out) == status
         assert np.array_equal(out, reference(X, Y, Z) if status == 0 else np.zeros(5))
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from synthetic import N, declare, reference, states, two_outputs
 
 from kinetree.errors import ArgumentError, KinetreeError
-from kinetree.runtime import Declaration, Function, Option, arguments
+from kinetree.runtime import Function, FunctionSpec, Option, arguments
 
 X, Y, Z = states()
 XS, YS, ZS = states(4)
@@ -69,9 +69,9 @@ def test_a_wrong_call_says_what_is_wrong(case):
 
 def test_of_many_choices_the_nearest_is_named():
     known = declare()
-    fields = {name: getattr(known, name) for name in Declaration.__dataclass_fields__}
+    fields = {name: getattr(known, name) for name in FunctionSpec.__dataclass_fields__}
     choices = ("plus", "minus", *(f"frame{k}" for k in range(50)))
-    g = Function(Declaration(**{**fields, "options": (Option("sign", choices),)}))
+    g = Function(FunctionSpec(**{**fields, "options": (Option("sign", choices),)}))
     with pytest.raises(ArgumentError, match="mix: no sign 'minsu', did you mean 'minus'"):
         g(X, Y, Z, sign="minsu")
     with pytest.raises(ArgumentError, match="sign is 3, it must be 'plus' or 'minus' or 'frame0' or 'frame1' or …"):

@@ -119,18 +119,18 @@ def test_states_that_share_memory_in_out_are_computed_apart():
 
 def test_inputs_are_not_copied_where_they_can_be_read_as_they_lie():
     wide = np.zeros((50, 2 * N))
-    port = f.declaration.inputs[0]
+    port = f.spec.inputs[0]
     for array, stride in [
         (wide[:, :N], 16 * N),
         (wide[::-1, N:], -16 * N),
         (np.broadcast_to(wide[0, :N], (50, N)), 0),
         (wide[0, :N], 0),
     ]:
-        laid = batch.lay([array], [port], (50,), 1)
+        laid = batch.lay_out([array], [port], (50,), 1)
         assert laid.arrays[0] is array
         assert laid.strides == [stride]
         assert laid.addresses == [array.ctypes.data]
-    copied = batch.lay([wide[:, ::2]], [port], (50,), 1)
+    copied = batch.lay_out([wide[:, ::2]], [port], (50,), 1)
     assert not np.shares_memory(copied.arrays[0], wide)
     assert copied.strides == [8 * N]
 
@@ -140,13 +140,13 @@ def test_inputs_are_not_copied_where_they_can_be_read_as_they_lie():
 def test_chunks_are_multiples_of_the_lanes_of_at_most_about_a_millisecond(threads, seconds, monkeypatch):
     g = Function(declare())
     g(*states(3))
-    kernel = g._variants.batch(g._default)
+    kernel = g._kernels.batch(g._default)
     seen = []
     monkeypatch.setattr(kernel, "_runner", lambda laid: lambda start, count: seen.append((start, count)))
     kernel._seconds = seconds
     set_num_threads(threads)
     n = 100_003
-    kernel.run(batch.Laid([], [], [], 0), n)
+    kernel.run(batch.KernelArguments([], [], [], 0), n)
     starts, counts = zip(*sorted(seen), strict=True)
     assert [sum(counts[:k]) for k in range(len(counts))] == list(starts)
     assert sum(counts) == n
@@ -161,7 +161,7 @@ def test_the_environment_forces_the_lanes(monkeypatch):
     for lanes in batch.LANES:
         monkeypatch.setenv("KINETREE_LANES", str(lanes))
         g = Function(declare())
-        assert g._variants.batch(g._default).lanes == lanes
+        assert g._kernels.batch(g._default).lanes == lanes
         assert np.array_equal(g(x, y, z), reference(x, y, z))
 
 
@@ -190,9 +190,9 @@ def test_the_gil_is_released():
     other = threading.Thread(target=spin)
     other.start()
     try:
-        kernel = f._variants.batch(f._default)
-        ports = (*f.declaration.required, *f.declaration.outputs)
-        step = kernel._runner(batch.lay([x, y, z, out], ports, (3_000_000,), 3))
+        kernel = f._kernels.batch(f._default)
+        ports = (*f.spec.required, *f.spec.outputs)
+        step = kernel._runner(batch.lay_out([x, y, z, out], ports, (3_000_000,), 3))
         before = spins
         step(0, 3_000_000)  # one call of the kernel
         during = spins - before
@@ -227,11 +227,11 @@ set_num_threads({threads})
 f = Function(declare())
 n = 1 << 40
 x, y, z = (np.broadcast_to(a, (n, N)) for a in states())
-kernel = f._variants.batch(f._default)
+kernel = f._kernels.batch(f._default)
 from kinetree.runtime import batch
 row = np.empty((1, N))
 addresses = [a.ctypes.data for a in (x, y, z, row)]
-laid = batch.Laid([x, y, z, row], addresses, [0, 0, 0, 0], 3)
+laid = batch.KernelArguments([x, y, z, row], addresses, [0, 0, 0, 0], 3)
 print("go", flush=True)
 begin = time.perf_counter()
 try:

@@ -11,10 +11,12 @@ import pytest
 import synthetic
 from synthetic import declare, reference, states
 
-from kinetree.backends.llvm import Code, Target
+from kinetree.backends import get_backend
+from kinetree.backends.base import ObjectCode
+from kinetree.backends.llvm import Target
 from kinetree.runtime import Function, cache, kernels
 
-CODE = Code(bytes(range(256)) * 9, 4096, ("kt_single", "kt_call"), ("kinetree_out",))
+CODE = ObjectCode(bytes(range(256)) * 9, 4096, ("kt_single", "kt_call"), ("kinetree_out",))
 KEY = cache.digest(["a key"])
 posix = pytest.mark.skipif(os.name != "posix", reason="owners and permissions are POSIX")
 
@@ -213,9 +215,9 @@ def test_corrupted_files_are_compiled_anew(own_cache):
 TARGET = Target("x86_64-unknown-linux-gnu", "znver4", "+avx2", 256)
 
 
-def key(declaration=None, variant=None, target=TARGET, kind=("batch", "4")):
+def key(declaration=None, variant=None, target=TARGET, kind="llvm batch 4"):
     declaration = declaration or declare()
-    return kernels.cache_key(declaration, variant or Function(declaration)._default, target, kind)
+    return kernels.cache_key(declaration, variant or Function(declaration)._default, repr(target), kind)
 
 
 def test_the_key_depends_on_everything_that_matters(monkeypatch):
@@ -227,9 +229,10 @@ def test_the_key_depends_on_everything_that_matters(monkeypatch):
         key(variant=default._replace(optional=("w",))),
         key(variant=default._replace(options=(("sign", "minus"),))),
         key(variant=default._replace(dtype="float32")),
-        key(kind=("batch", "8")),
-        key(kind=("single", "")),
-        key(kind=("single", "other glue")),
+        key(kind="llvm batch 8"),
+        key(kind="llvm single"),
+        key(kind="other single"),
+        key(declare(n=4)),
         key(target=replace(TARGET, triple="aarch64-apple-darwin")),
         key(target=replace(TARGET, cpu="skylake")),
         key(target=replace(TARGET, features="+avx512f")),
@@ -237,7 +240,7 @@ def test_the_key_depends_on_everything_that_matters(monkeypatch):
     ]
     monkeypatch.setattr(cache, "source_digest", lambda: "other source")
     keys.append(key())
-    monkeypatch.setattr(kernels, "_abi", lambda: "other llvmlite")
+    monkeypatch.setattr(kernels, "_abi", lambda: "other Python")
     keys.append(key())
     assert len(set(keys)) == len(keys)
     assert key() == keys[-1]
@@ -268,7 +271,7 @@ def test_the_source_is_hashed_by_content(tmp_path, monkeypatch):
         ]
         assert len(set(digests)) == 5
         assert digest_of() is None
-        assert kernels.cache_key(declare(), Function(declare())._default, TARGET, ()) is None
+        assert kernels.cache_key(declare(), Function(declare())._default, repr(TARGET), "") is None
     finally:
         cache.source_digest.cache_clear()
 
@@ -276,7 +279,7 @@ def test_the_source_is_hashed_by_content(tmp_path, monkeypatch):
 def test_the_abi_names_what_changes_with_an_upgrade():
     import llvmlite
 
-    assert repr(llvmlite.__version__) in kernels._abi()
+    assert repr(llvmlite.__version__) in get_backend("llvm").target
     assert repr(np.__version__.split(".")[0]) in kernels._abi()
 
 

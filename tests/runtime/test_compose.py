@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import signal
 import threading
 from typing import NamedTuple
 
@@ -128,12 +129,12 @@ def test_shapes_are_known_by_name_or_said():
         return gain * (v_des + a_max + tau) * scale + f_ext[:, 0] + matrix[0] + rows[0] + q
 
     made = robot.compile(f, shapes={"matrix": (3, 7), "rows": 2})
-    assert [p.shape for p in made.declaration.inputs] == [(7,), (7,), (7,), (7,), (7, 6), (), (3, 7), (2,)]
+    assert [p.shape for p in made.spec.inputs] == [(7,), (7,), (7,), (7,), (7, 6), (), (3, 7), (2,)]
     assert made(Q, V, V, V, np.zeros((7, 6)), 1.0, np.zeros((3, 7)), np.zeros(2)) == pytest.approx(6 * V + Q)
     with pytest.raises(ArgumentError, match="no argument 'scale'"):
         made(Q, V, V, V, np.zeros((7, 6)), 1.0, np.zeros((3, 7)), np.zeros(2), scale=1.0)
     floating = kt.load("g1")
-    assert floating.compile(lambda q, q_des, v: q[:6] + v[:6], name="g").declaration.inputs[1].shape == (floating.nq,)
+    assert floating.compile(lambda q, q_des, v: q[:6] + v[:6], name="g").spec.inputs[1].shape == (floating.nq,)
 
 
 @pytest.mark.parametrize(
@@ -364,9 +365,9 @@ def test_inputs_count_in_a_compiled_function_with_inputs_of_its_own():
 
 def test_inputs_must_be_of_the_robot_whose_function_it_is():
     one, other = on_a_stick(1.0), on_a_stick(2.0)
-    with pytest.raises(ArgumentError, match="gravity_forces is not a function of 'stick'"):
+    with pytest.raises(ArgumentError, match="gravity_forces uses no function of 'stick'"):
         kt.compile(one, other.gravity_forces, inputs=[kt.gravity])([0.0], [0.0, 0.0, -1.0])
-    with pytest.raises(ArgumentError, match="mine was compiled for another robot"):
+    with pytest.raises(ArgumentError, match="mine uses no function of 'stick'"):
         kt.compile(one, kt.compile(other, lambda q: q, name="mine"), inputs=[kt.gravity])
 
 
@@ -394,7 +395,7 @@ def test_what_compile_takes(arguments, options, message):
 def test_inputs_that_nothing_in_the_function_could_see():
     robot = kt.load("panda")
     heavy = robot.with_friction()
-    with pytest.raises(ArgumentError, match=r"calls no function of 'panda', whose numbers.*is another one: compile"):
+    with pytest.raises(ArgumentError, match=r"uses no function of 'panda', whose numbers.*is another one: compile"):
         kt.compile(robot, lambda q: heavy.gravity_forces(q), inputs=[kt.gravity], name="f")
     own = kt.compile(heavy, lambda q: heavy.gravity_forces(q), inputs=[kt.gravity], name="f")
     inner = kt.compile(robot, lambda q: robot.gravity_forces(q), name="inner")
@@ -420,3 +421,24 @@ def test_clip_as_a_method():
     robot = kt.load("panda")
     q = robot.random_state(seed=0)[0]
     assert np.array_equal(robot.compile(lambda q: q.clip(-0.5, max=0.5), name="clipped")(q), q.clip(-0.5, 0.5))
+
+
+@pytest.mark.skipif(not hasattr(signal, "raise_signal") or not hasattr(signal, "SIGUSR1"), reason="POSIX signals")
+def test_a_signal_handler_is_no_part_of_a_trace():
+    robot = on_a_stick(1.0)
+    plain = robot.gravity_forces([0.0])
+    seen = []
+
+    def interrupted(q):
+        signal.raise_signal(signal.SIGUSR1)
+        return robot.gravity_forces(q)
+
+    before = signal.signal(signal.SIGUSR1, handler := lambda *_: seen.append(robot.gravity_forces([0.0])))
+    try:
+        f = kt.compile(robot, interrupted, inputs=[kt.gravity])
+        assert signal.getsignal(signal.SIGUSR1) is handler
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert all(np.array_equal(forces, plain) and forces.dtype == float for forces in seen)
+    assert seen
+    assert f([0.0], [0, 0, -2.0]) != plain

@@ -13,7 +13,7 @@ from synthetic import declare, reference, states
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
-from kinetree.runtime import Declaration, Function
+from kinetree.runtime import Function, FunctionSpec
 
 X, Y, Z = states()
 XS, YS, ZS = states(30)
@@ -50,18 +50,18 @@ def test_functions_do_not_share_their_calls():
 
 def test_only_what_is_used_is_compiled():
     f = Function(declare())
-    assert (len(f._variants.singles), len(f._variants.batches)) == (0, 0)
+    assert (len(f._kernels.singles), len(f._kernels.batches)) == (0, 0)
     f(X, Y, Z)
-    assert (len(f._variants.singles), len(f._variants.batches)) == (1, 0)
+    assert (len(f._kernels.singles), len(f._kernels.batches)) == (1, 0)
     f(XS, YS, ZS)
-    assert (len(f._variants.singles), len(f._variants.batches)) == (1, 1)
+    assert (len(f._kernels.singles), len(f._kernels.batches)) == (1, 1)
     f(X, Y, Z, sign="minus")
     f(X, Y, Z, w=np.ones((2, 3)))
     f(*(a.astype("f4") for a in (X, Y, Z)))
-    assert (len(f._variants.singles), len(f._variants.batches)) == (4, 1)
+    assert (len(f._kernels.singles), len(f._kernels.batches)) == (4, 1)
     g = Function(declare())
     g(XS, YS, ZS)
-    assert (len(g._variants.singles), len(g._variants.batches)) == (0, 1)
+    assert (len(g._kernels.singles), len(g._kernels.batches)) == (0, 1)
 
 
 @pytest.mark.parametrize("w", [None, np.arange(6.0).reshape(2, 3)])
@@ -78,13 +78,13 @@ def test_warmup_compiles_what_a_call_needs(traced):
     f.warmup()
     f.warmup(dtype="float32", optional=("w",), batch=False, sign="minus")
     count = traced()
-    made = len(f._variants.singles), len(f._variants.batches)
+    made = len(f._kernels.singles), len(f._kernels.batches)
     assert made == (2, 1)
     f(X, Y, Z)
     f(XS, YS, ZS)
     f(*(a.astype("f4") for a in (X, Y, Z)), w=np.ones((2, 3), "f4"), sign="minus")
     assert traced() == count
-    assert (len(f._variants.singles), len(f._variants.batches)) == made
+    assert (len(f._kernels.singles), len(f._kernels.batches)) == made
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_what_comes_from_nowhere_cannot_be_pickled():
 
 def declaration_like(**changes):
     known = declare()
-    fields = {name: getattr(known, name) for name in Declaration.__dataclass_fields__}
-    return Declaration(**{**fields, **changes})
+    fields = {name: getattr(known, name) for name in FunctionSpec.__dataclass_fields__}
+    return FunctionSpec(**{**fields, **changes})
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_declaration_that_cannot_be(changes):
 
 def test_a_trace_that_does_not_fit_its_declaration():
     f = Function(declaration_like(outputs=(Port("r", (4,)),), identity=lambda: b"wrong"))
-    with pytest.raises(RuntimeError, match="declared are"):
+    with pytest.raises(ValueError, match=r"output 'r' of shape \(4,\) has 5 entries"):
         f(X, Y, Z)
 
 
@@ -173,31 +173,31 @@ def test_threads_that_call_for_the_first_time_at_once(traced):
         assert all(np.array_equal(one, reference(X, Y, Z)) for one, _ in results)
         assert all(np.array_equal(many, reference(XS, YS, ZS)) for _, many in results)
         assert traced() == k + 1
-        assert (len(f._variants.singles), len(f._variants.batches)) == (1, 1)
+        assert (len(f._kernels.singles), len(f._kernels.batches)) == (1, 1)
 
 
 def test_tracing_may_call_another_function():
     inner = Function(declare(name="inner"))
 
-    def trace(optional, options):
+    def evaluate(given, options):
         constant = float(inner(X, Y, Z)[0])
-        return declare().trace(optional, {"sign": "plus" if constant == reference(X, Y, Z)[0] else "minus"})
+        return declare().evaluate(given, {"sign": "plus" if constant == reference(X, Y, Z)[0] else "minus"})
 
-    f = Function(declaration_like(trace=trace, identity=lambda: b"nested"))
+    f = Function(declaration_like(evaluate=evaluate, identity=lambda: b"nested"))
     assert np.array_equal(f(X, Y, Z), reference(X, Y, Z))
 
 
 def test_a_failed_compilation_can_be_tried_again():
-    good = declare().trace
+    good = declare().evaluate
     tries = []
 
-    def trace(optional, options):
+    def evaluate(given, options):
         tries.append(1)
         if len(tries) == 1:
             raise RuntimeError("not today")
-        return good(optional, options)
+        return good(given, options)
 
-    f = Function(declaration_like(trace=trace, identity=lambda: b"second try"))
+    f = Function(declaration_like(evaluate=evaluate, identity=lambda: b"second try"))
     with pytest.raises(RuntimeError, match="not today"):
         f(X, Y, Z)
     assert np.array_equal(f(X, Y, Z), reference(X, Y, Z))
@@ -258,7 +258,7 @@ FORK_IN_A_PROPERTY = """
 import faulthandler, os, threading
 from synthetic import *
 inside, leave = threading.Event(), threading.Event()
-plain = Declaration.chosen
+plain = FunctionSpec.chosen
 
 def chosen(self, given):
     if threading.current_thread() is not threading.main_thread():
@@ -266,7 +266,7 @@ def chosen(self, given):
         leave.wait()
     return plain(self, given)
 
-Declaration.chosen = chosen
+FunctionSpec.chosen = chosen
 x, y, z = states(3)
 other = threading.Thread(target=lambda: Function(declare(identity=b"other"))(x, y, z))
 other.start()
@@ -321,7 +321,7 @@ class Late:
 x, y, z = states(3)
 wanted = reference(x[0], y[0], z[0])
 f = Function(declare())
-call = type(f)(f.declaration)
+call = type(f)(f.spec)
 call(x[0], y[0], z[0])
 late = Late()
 atexit.register(lambda: print("atexit", np.array_equal(f(x, y, z), reference(x, y, z))))

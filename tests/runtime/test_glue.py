@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from synthetic import Counting, N, declare, reference, states
 
+from kinetree.backends.llvm import compile
+from kinetree.backends.llvm.glue import STACK_SCRATCH
+from kinetree.backends.llvm.single import single_ir
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
-from kinetree.glue import entry as glue
 from kinetree.runtime import batch
 
 pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
@@ -184,25 +186,31 @@ def test_other_variants_are_chained():
 
 
 def single_of(f):
-    return f._variants.single(f._default)
+    return f._kernels.single(f._default)
 
 
 def owner(single):
     return single.kernel.keep[()]
 
 
-@pytest.mark.parametrize("size", [0, glue.STACK_SCRATCH, glue.STACK_SCRATCH + 1, 1 << 20])
-def test_scratch_on_the_stack_and_on_the_heap(size):
+def needing_scratch(monkeypatch, size):
+    """Let code for one state ask for so much scratch."""
+    monkeypatch.setattr(compile, "single_ir", lambda *args: (single_ir(*args)[0], size))
+
+
+@pytest.mark.parametrize("size", [0, STACK_SCRATCH, STACK_SCRATCH + 1, 1 << 20])
+def test_scratch_on_the_stack_and_on_the_heap(size, monkeypatch):
+    needing_scratch(monkeypatch, size)
     f = Counting(declare())
-    made = single_of(f)
-    glue.set_scratch(owner(made).address("kt_set_scratch"), size)
+    f.warmup(batch=False)
     assert np.array_equal(f(X, Y, Z), WANTED)
     assert f.general_calls == 0
 
 
-def test_no_memory_for_scratch_is_a_memory_error():
+def test_no_memory_for_scratch_is_a_memory_error(monkeypatch):
+    needing_scratch(monkeypatch, 1 << 62)
     f = Counting(declare())
-    glue.set_scratch(owner(single_of(f)).address("kt_set_scratch"), 1 << 62)
+    f.warmup(batch=False)
     out = np.empty(N)
     before = sys.getrefcount(out)
     for _ in range(10):
@@ -239,7 +247,7 @@ def test_the_code_outlives_the_function():
 def test_the_code_is_freed_with_the_function():
     f = Counting(declare())
     f.warmup()
-    loaded = [weakref.ref(owner(single_of(f))), weakref.ref(f._variants.batch(f._default).keep[()])]
+    loaded = [weakref.ref(owner(single_of(f))), weakref.ref(f._kernels.batch(f._default).keep[()])]
     del f
     gc.collect()
     assert [ref() for ref in loaded] == [None, None]

@@ -11,23 +11,20 @@ from synthetic import Counting
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
 from kinetree.graph import Port
-from kinetree.runtime import Declaration
-from kinetree.tracing.tracer import Tracer
+from kinetree.runtime import FunctionSpec
 
 pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 X = np.array([1.0, 2.0, 4.0])
 
 
-def line() -> Declaration:
+def line() -> FunctionSpec:
     """Return x k + d."""
     ports = Port("k", ()), Port("x", (3,)), Port("d", ())
 
-    def trace(optional, options):
-        t = Tracer()
-        (k,), x, (d,) = (t.input(p) for p in ports)
-        return t.program({"y": ((3,), [e * k + d for e in x])})
+    def evaluate(given, options):
+        return [[e * given["k"] + given["d"] for e in given["x"]]]
 
-    return Declaration("line", "", ports, (Port("y", (3,)),), trace, lambda: b"line")
+    return FunctionSpec("line", "", ports, (Port("y", (3,)),), evaluate, lambda: b"line")
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,12 @@ from synthetic import Counting, N, declare, reference, states
 import kinetree as kt
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
-from kinetree.glue.entry import Options
+from kinetree.glue.entry import CallTable
 from kinetree.graph import Port
 from kinetree.joints import Revolute
-from kinetree.runtime import Declaration, Function
-from kinetree.runtime.function import CHAIN
+from kinetree.runtime import Function, FunctionSpec
+from kinetree.runtime.function import MAX_GLUED_VARIANTS
 from kinetree.runtime.options import Names, OneName
-from kinetree.tracing.tracer import Tracer
 
 X, Y, Z = states()
 XS, YS, ZS = states(30)
@@ -27,23 +26,22 @@ FRAMES = tuple(f"frame_{k}" for k in range(12))
 PARTS = ("hip", "knee", "left foot")
 
 
-def declaration(needed: bool = True, reduce: object = None) -> Declaration:
+def declaration(needed: bool = True, reduce: object = None) -> FunctionSpec:
     """Return x scaled by the number of the frame, plus the parts as bits."""
     x = Port("x", (3,))
 
-    def trace(optional, options):
-        t = Tracer()
+    def evaluate(given, options):
         scale = float(FRAMES.index(options["frame"])) if options["frame"] is not None else 100.0
         shift = float(sum(2**k for k, part in enumerate(PARTS) if part in options["parts"]))
         assert type(options["parts"]) is tuple
-        return t.program({"y": ((3,), [e * scale + shift for e in t.input(x)])})
+        return [[e * scale + shift for e in given["x"]]]
 
-    return Declaration(
+    return FunctionSpec(
         name="scaled",
         doc="",
         inputs=(x,),
         outputs=(Port("y", (3,)),),
-        trace=trace,
+        evaluate=evaluate,
         identity=lambda: b"scaled",
         options=(
             OneName("frame", FRAMES, "frame", needed),
@@ -75,7 +73,7 @@ def test_the_order_and_the_number_of_names_make_no_difference():
     f(V, frame="frame_1", parts=("knee", "hip", "knee"))
     f(V, parts={"knee": 1, "hip": 2}, frame="frame_1")
     f(V, frame="frame_1", parts=iter(["hip", "knee"]))
-    assert len(f._variants.singles) == 1
+    assert len(f._kernels.singles) == 1
 
 
 def test_a_name_that_is_not_required():
@@ -121,10 +119,10 @@ def test_the_signature_shows_what_is_required():
 def test_warmup_and_listing_take_options():
     f = scaled()
     f.warmup(frame="frame_3", parts=["knee"])
-    assert (len(f._variants.singles), len(f._variants.batches)) == (1, 1)
-    before = len(f._variants._programs)
+    assert (len(f._kernels.singles), len(f._kernels.batches)) == (1, 1)
+    before = len(f._kernels._programs)
     assert np.array_equal(f(V, frame="frame_3", parts=["knee"]), 3 * V + 2)
-    assert len(f._variants._programs) == before
+    assert len(f._kernels._programs) == before
     assert f.listing(frame="frame_3", parts=["knee"]).startswith("@1 = ")
     assert f.bind(frame="frame_1").op_count == {}
     assert f.bind(frame="frame_3").op_count == {"mul": 3}
@@ -192,7 +190,7 @@ def test_only_so_much_is_learned_and_it_is_kept_alive():
     for parts in tuples:
         f(V, frame="frame_1", parts=parts)
     before = f.general_calls
-    for parts in tuples[: Options.MOST]:
+    for parts in tuples[: CallTable.MOST]:
         f(V, frame="frame_1", parts=parts)
     assert f.general_calls == before
     f(V, frame="frame_1", parts=tuples[-1])
@@ -209,9 +207,9 @@ def test_the_last_variants_are_in_the_chain():
     f = scaled()
     for name in FRAMES:
         f(V, frame=name)
-    assert len(FRAMES) > CHAIN
+    assert len(FRAMES) > MAX_GLUED_VARIANTS
     before = f.general_calls
-    for k in range(len(FRAMES) - CHAIN, len(FRAMES)):
+    for k in range(len(FRAMES) - MAX_GLUED_VARIANTS, len(FRAMES)):
         assert np.array_equal(f(V, frame=FRAMES[k]), k * V)
     assert f.general_calls == before
     assert np.array_equal(f(V, frame="frame_0"), 0 * V)

@@ -13,9 +13,8 @@ from synthetic import Counting
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
 from kinetree.graph import Port
-from kinetree.runtime import Declaration, Function, results
+from kinetree.runtime import Function, FunctionSpec, results
 from kinetree.runtime.results import result_type
-from kinetree.tracing.tracer import Tracer
 
 glued = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 X = np.array([1.0, 2.0, 4.0])
@@ -24,19 +23,18 @@ SHARED = np.empty(12)
 DTYPES = ["float64", "float32"]
 
 
-def declaration(*names: str) -> Declaration:
+def declaration(*names: str) -> FunctionSpec:
     """Return 2 x (which has the name of the input), the sum, and the outer product."""
     x = Port("x", (3,))
     shapes = {"x": (3,), "total": (), "outer": (3, 3)}
 
-    def trace(optional, options):
-        t = Tracer()
-        e = t.input(x)
-        entries = {"x": [2.0 * k for k in e], "total": [e[0] + e[1] + e[2]], "outer": [a * b for a in e for b in e]}
-        return t.program({name: (shapes[name], entries[name]) for name in names})
+    def evaluate(given, options):
+        e = given["x"]
+        results = {"x": [2.0 * k for k in e], "total": e[0] + e[1] + e[2], "outer": [[a * b for b in e] for a in e]}
+        return [results[name] for name in names]
 
     ports = tuple(Port(name, shapes[name]) for name in names)
-    return Declaration("make_all", "", (x,), ports, trace, lambda: repr(names).encode())
+    return FunctionSpec("make_all", "", (x,), ports, evaluate, lambda: repr(names).encode())
 
 
 def wanted(x):
@@ -178,14 +176,13 @@ def test_no_reference_is_lost_or_kept(f):
 
 def test_outputs_need_names_that_a_tuple_can_have():
     with pytest.raises(ValueError, match="named tuple"):
-        Declaration("bad", "", (), (Port("lambda", ()), Port("x", ())), lambda o, p: None, lambda: b"")
+        FunctionSpec("bad", "", (), (Port("lambda", ()), Port("x", ())), lambda o, p: None, lambda: b"")
 
 
 @glued
 def test_a_function_of_nothing():
-    t = Tracer()
-    program = t.program({"c": ((2,), [1.0, 2.0]), "d": ((), [3.0])})
-    f = Function(Declaration("nothing", "", (), program.outputs, lambda o, p: program, lambda: b"nothing"))
+    outputs = Port("c", (2,)), Port("d", ())
+    f = Function(FunctionSpec("nothing", "", (), outputs, lambda given, options: [[1.0, 2.0], 3.0], lambda: b"nothing"))
     for _ in range(2):
         c, d = f()
         assert c.tolist() == [1.0, 2.0]

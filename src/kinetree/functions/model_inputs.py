@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kinetree.errors import ArgumentError
+from kinetree.graph import Port
+from kinetree.graph.digest import digest
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
+from kinetree.runtime.function import Function
+from kinetree.runtime.spec import FunctionSpec, Variant, describe_shape
 from kinetree.spatial import Inertia, Transform
+from kinetree.tracing import context
+from kinetree.tracing.tracer import flatten
 
 
 @dataclass(frozen=True)
-class RunTimeInput:
+class ModelInput:
     """A number of the model as an argument of a function that `kinetree.compile` makes.
 
     Made by `kinetree.payload` and `kinetree.inertia`; `kinetree.gravity` is one.
@@ -42,10 +49,10 @@ class RunTimeInput:
             raise ArgumentError(f"{self.name}: {self.frame!r} does not move, its inertia makes no difference")
 
 
-gravity = RunTimeInput("gravity", (3,), "gravity")
+gravity = ModelInput("gravity", (3,), "gravity")
 
 
-def inertia(link: str, name: str | None = None) -> RunTimeInput:
+def inertia(link: str, name: str | None = None) -> ModelInput:
     """Return the argument that replaces the inertial parameters of the body that carries a link.
 
     Its value has shape (..., 10): ``(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)`` of the whole moving
@@ -59,10 +66,10 @@ def inertia(link: str, name: str | None = None) -> RunTimeInput:
     name : str, optional
         Of the argument; ``inertia_`` and the link's name if not given.
     """
-    return RunTimeInput(name or _argument("inertia", link), (10,), "inertia", link)
+    return ModelInput(name or _argument("inertia", link), (10,), "inertia", link)
 
 
-def payload(frame: str, name: str | None = None) -> RunTimeInput:
+def payload(frame: str, name: str | None = None) -> ModelInput:
     """Return the argument that is the inertia of something held at a frame, added to what is there.
 
     Its value has shape (..., 10): ``(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)`` about the frame's
@@ -74,27 +81,25 @@ def payload(frame: str, name: str | None = None) -> RunTimeInput:
     name : str, optional
         Of the argument; ``payload_`` and the frame's name if not given.
     """
-    return RunTimeInput(name or _argument("payload", frame), (10,), "payload", frame)
+    return ModelInput(name or _argument("payload", frame), (10,), "payload", frame)
 
 
 def _argument(kind: str, frame: str) -> str:
     return re.sub(r"\W", "_", f"{kind}_{frame}")
 
 
-def changed(model: Model, values: Mapping[RunTimeInput, Sequence[Any]], joint_space: bool) -> Model:
-    """Return the model with these values in the place of its numbers.
+def traced_model(model: Model, joint_space: bool) -> Model:
+    """Return the model that a page is traced from: with the arguments that replace its numbers, regrouped if it may be.
 
-    In the joint space what is known ahead is regrouped first, and what is an argument then added to it: M and h are
-    linear in the inertias, so this is the same, and costs fewer operations than regrouping the arguments.
+    What is known ahead is regrouped first, and what is an argument then added to it: M and h are linear in the
+    inertias, so this is the same, and costs fewer operations than regrouping the arguments.
     """
+    values = context.substitutions(model.digest)
     bodies = list(model.bodies)
-    for value in values:
-        if value.kind == "inertia":
-            i = model.frame(value.frame).body
-            bodies[i] = replace(bodies[i], inertia=Inertia.zero())
-    model = replace(model, bodies=tuple(bodies))
-    if joint_space:
-        model = regrouped(model)
+    for i in (model.frame(value.frame).body for value in values if value.kind == "inertia"):
+        bodies[i] = replace(bodies[i], inertia=Inertia.zero())
+    model = replace(model, bodies=tuple(bodies)) if values else model
+    model = regrouped(model) if joint_space else model
     bodies = list(model.bodies)
     for value, entries in values.items():
         if value.kind == "gravity":
@@ -103,4 +108,65 @@ def changed(model: Model, values: Mapping[RunTimeInput, Sequence[Any]], joint_sp
             i, added = model.frame(value.frame).body, Inertia.from_parameters(entries)
             X = model.frame(value.frame).X if value.kind == "payload" else Transform.identity()
             bodies[i] = replace(bodies[i], inertia=bodies[i].inertia + X.T @ added)
-    return replace(model, bodies=tuple(bodies))
+    return replace(model, bodies=tuple(bodies)) if values else model
+
+
+def with_inputs(
+    spec: FunctionSpec, model: Model, inputs: Sequence[ModelInput], name: str | None = None
+) -> FunctionSpec:
+    """Return the spec with these inputs after its required ones; options and optional inputs are as before.
+
+    Raises
+    ------
+    ArgumentError
+        If two inputs would each be all inertia of one body, or the function does not depend on the model.
+    """
+    name = name or spec.name
+    extra = tuple(Port(i.name, i.shape) for i in inputs)
+
+    def evaluate(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        values = {i: list(flatten(arguments[i.name])) for i in inputs}
+        own = {key: entries for key, entries in arguments.items() if key not in {port.name for port in extra}}
+        with context.tracing({model.digest: values}) as trace:
+            results = spec.evaluate(own, options)
+        if model.digest not in trace.asked:
+            raise ArgumentError(
+                f"{name} uses no function of {model.name!r}, whose numbers are to be its inputs; a robot made of it "
+                "(with_friction, attach, …) is another one: compile for that one"
+            )
+        return results
+
+    made = replace(
+        spec,
+        name=name,
+        inputs=(*spec.required, *extra, *spec.inputs[len(spec.required) :]),
+        evaluate=evaluate,
+        describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
+        identity=lambda: spec.identity() + repr((spec.name, tuple(inputs))).encode(),
+        reduce=spec.reduce and (lambda: (_with_inputs_again, (spec.reduce(), model, tuple(inputs), name))),  # type: ignore[misc]
+        program=None,
+    )
+    return made if spec.program is None else traced(made)
+
+
+def traced(spec: FunctionSpec) -> FunctionSpec:
+    """Return the spec with its program, which is its identity too: source text would not show what a closure holds."""
+    program = spec.trace(Variant((), (), "float64"))
+    return replace(spec, program=program, identity=functools.cache(lambda: b"traced " + digest(program)))
+
+
+def check_inputs(model: Model, inputs: Iterable[ModelInput]) -> None:
+    """Raise where the model has no such numbers, or two inputs would each be all inertia of one body."""
+    replaced: dict[int, str] = {}
+    for given in inputs:
+        given.check(model)
+        if given.kind == "inertia":
+            first = replaced.setdefault(model.frame(given.frame).body, given.name)
+            if first != given.name:
+                raise ArgumentError(f"{first} and {given.name} are the inertia of one body: give it once")
+
+
+def _with_inputs_again(made_by: tuple[Any, ...], model: Model, inputs: Sequence[ModelInput], name: str) -> Function:
+    """Return a function with further inputs: how it comes out of a pickle."""
+    make, arguments = made_by
+    return Function(with_inputs(make(*arguments).spec, model, inputs, name))

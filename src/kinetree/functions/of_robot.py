@@ -1,59 +1,50 @@
-"""Where the two wings meet: an algorithm of a model becomes a compiled function."""
+"""An algorithm of a model as a compiled function."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.algorithms.registry import Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
-from kinetree.functions import context as tracing
-from kinetree.graph import Port, Program
+from kinetree.functions.model_inputs import traced_model
+from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.joints import Joint
 from kinetree.model import Body, Model
-from kinetree.model.regroup import regrouped
+from kinetree.runtime.cache import covers_source_of
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names, OneName, Option
-from kinetree.runtime.spec import Declaration
-
-if TYPE_CHECKING:
-    from kinetree.tracing.expr import Expr
+from kinetree.runtime.spec import FunctionSpec
 
 
-def robot_function(model: Model, algorithm: Algorithm) -> Function:
-    """Return the compiled function of this algorithm for this model; nothing is compiled yet."""
-    return Function(declare(model, algorithm))
+def robot_function(model: Model, name: str) -> Function:
+    """Return the compiled function of this name for this model; nothing is compiled yet."""
+    return Function(robot_spec(model, ALGORITHMS[name]))
 
 
-def declare(model: Model, algorithm: Algorithm) -> Declaration:
-    """Return what the runtime must know of this algorithm for this model."""
-    inputs = {name: shape_of(shape, model) for name, shape in (*algorithm.inputs.items(), *algorithm.optional.items())}
-    outputs = {name: shape_of(shape, model) for name, shape in algorithm.outputs.items()}
+def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
+    """Return the spec of this algorithm for this model."""
+    inputs = {**algorithm.inputs, **algorithm.optional}
 
-    def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
-        page_model = tracing.model_for(model, algorithm.joint_space)
-        result = algorithm.function(page_model, **arguments, **options)
-        return (result,) if len(outputs) == 1 else result
+    def evaluate(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        result = algorithm.function(traced_model(model, algorithm.joint_space), **arguments, **options)
+        return (result,) if len(algorithm.outputs) == 1 else result
 
-    def trace(optional: tuple[str, ...], options: Mapping[str, Any]) -> Program:
-        return traced(model, algorithm, optional, options)
-
-    return Declaration(
+    return FunctionSpec(
         name=algorithm.name,
         doc=inspect.getdoc(algorithm.function) or "",
-        inputs=tuple(Port(name, shape) for name, shape in inputs.items()),
-        outputs=tuple(Port(name, shape) for name, shape in outputs.items()),
-        trace=trace,
+        inputs=tuple(Port(name, shape_of(shape, model)) for name, shape in inputs.items()),
+        outputs=tuple(Port(name, shape_of(shape, model)) for name, shape in algorithm.outputs.items()),
+        evaluate=evaluate,
         identity=lambda: identity(model),
         optional=tuple(algorithm.optional),
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
-        describe=lambda port: describe(model, port, {**algorithm.inputs, **algorithm.optional}[port.name]),
-        reduce=lambda: (function_of, (model, algorithm.name)),
-        inline=inline,
+        describe=lambda port: describe(model, port, inputs[port.name]),
+        reduce=lambda: (robot_function, (model, algorithm.name)),
     )
 
 
@@ -73,40 +64,6 @@ def _followers(model: Model) -> dict[str, str]:
     return {f: f"{f!r} follows {leader!r}: name that one" for f, leader in names.items() if f != leader}
 
 
-def function_of(model: Model, name: str) -> Function:
-    """Return the function of this name: how a pickled function comes back."""
-    return robot_function(model, ALGORITHMS[name])
-
-
-def traced(model: Model, algorithm: Algorithm, optional: Sequence[str], options: Mapping[str, Any]) -> Program:
-    """Return the program of an algorithm for a model, with these optional inputs and options."""
-    from kinetree.tracing.tracer import Tracer
-
-    tracer = Tracer()
-    shapes = {**algorithm.inputs, **{name: algorithm.optional[name] for name in optional}}
-    arguments = {}
-    for name, shape in shapes.items():
-        port = Port(name, shape_of(shape, model))
-        arguments[name] = nested(tracer.input(port), port.shape)
-    result = algorithm.function(regrouped(model) if algorithm.joint_space else model, **arguments, **options)
-    results = (result,) if len(algorithm.outputs) == 1 else result
-    outputs = {
-        name: (shape_of(shape, model), list(tracing.flat(entries)))
-        for (name, shape), entries in zip(algorithm.outputs.items(), results, strict=True)
-    }
-    return tracer.program(outputs)
-
-
-def nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
-    """Return flat row-major entries as nested lists of this shape."""
-    if not shape:
-        return entries[0]
-    if len(shape) == 1:
-        return entries
-    step = len(entries) // shape[0]
-    return [nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
-
-
 def describe(model: Model, port: Port, shape: tuple[int | str, ...]) -> str:
     """Return what an input is made of, for error messages; `shape` is its declared one."""
     if "nb" in shape:
@@ -122,26 +79,26 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def identity(model: Model) -> bytes:
-    """Return what the programs of a model depend on beside kinetree's source: its numbers, and foreign joints."""
+    """Return what the programs of a model depend on besides kinetree's source: its numbers, and users' joint types."""
     foreign = [body for body in model.bodies if _is_foreign(body.joint)]
     return model.digest.encode() + b"".join(map(_behaviour, foreign))
 
 
 def _is_foreign(joint: Joint) -> bool:
-    """Return whether a joint's type is not ours, or that of a joint inside it: a mimic joint holds another one."""
+    """Return whether a joint's type is a user's, or that of a joint inside it: a mimic joint holds another one."""
     inside = (getattr(joint, field.name) for field in fields(joint))  # type: ignore[arg-type]  # all are dataclasses
     theirs = (_is_foreign(value) for value in inside if isinstance(value, Joint))
-    return not type(joint).__module__.startswith("kinetree.") or any(theirs)
+    return not covers_source_of(type(joint)) or any(theirs)
 
 
 def _behaviour(body: Body) -> bytes:
-    """Return what a joint does that is not ours: its functions as they are traced, wherever their code comes from."""
+    """Return a hash of a user-defined joint type's traced methods; its source may be unavailable."""
     from kinetree.tracing.tracer import Tracer
 
     joint, tracer = body.joint, Tracer()
-    q, v = tracer.input(Port("q", (joint.nq,))), tracer.input(Port("v", (joint.nv,)))
+    given = tracer.arguments([Port("q", (joint.nq,)), Port("v", (joint.nv,)), Port("q1", (joint.nq,))])
+    q, v = given["q"], given["v"]
     state = joint.jcalc(q, v)
     entries = [*(x for row in state.X.placement for x in row), *(x for m in (*state.S, state.vJ, state.cJ) for x in m)]
-    entries += [*joint.inertia_for_parent(body.inertia), *joint.integrate(q, v)]
-    entries += joint.difference(q, tracer.input(Port("q1", (joint.nq,))))
+    entries += [*joint.inertia_for_parent(body.inertia), *joint.integrate(q, v), *joint.difference(q, given["q1"])]
     return digest(tracer.program({"all": ((len(entries),), entries)}))

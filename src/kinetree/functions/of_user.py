@@ -8,30 +8,26 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 
 from kinetree.algorithms import ALGORITHMS, ELSEWHERE
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions import context as tracing
-from kinetree.functions.model_inputs import RunTimeInput
+from kinetree.functions.model_inputs import ModelInput, check_inputs, with_inputs
 from kinetree.functions.of_robot import describe
-from kinetree.functions.with_inputs import with_inputs
-from kinetree.graph import Port, Program
+from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.model import Model
-from kinetree.runtime.batch import forced_lanes
 from kinetree.runtime.function import Function
 from kinetree.runtime.results import is_field
-from kinetree.runtime.spec import Declaration
-from kinetree.runtime.watch import calls_seen
+from kinetree.runtime.spec import FunctionSpec
+from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Expr
-from kinetree.tracing.tracer import Tracer
+from kinetree.tracing.tracer import Tracer, flatten
 
 Shapes = Mapping[str, int | Sequence[int]]
 
@@ -47,7 +43,7 @@ def compile(
     function: Callable[..., Any] | str | None = None,
     *,
     shapes: Shapes | None = None,
-    inputs: Sequence[RunTimeInput] = (),
+    inputs: Sequence[ModelInput] = (),
     name: str | None = None,
 ) -> Any:
     """Return a function as one compiled kernel: a function of your own, or one of the robot's with further inputs.
@@ -105,7 +101,7 @@ def compile(
     """
     if not isinstance(getattr(robot, "model", None), Model):
         raise ArgumentError(f"compile takes a robot first (kinetree.load makes one); {robot!r} was given")
-    if isinstance(inputs, RunTimeInput):
+    if isinstance(inputs, ModelInput):
         raise ArgumentError(f"inputs takes a list: inputs=[{inputs!r}]")
     for argument, shape in (shapes or {}).items():
         lengths = (shape,) if isinstance(shape, int) else shape
@@ -117,10 +113,9 @@ def compile(
         return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name)
     inputs = tuple(inputs)
     for given in inputs:
-        if not isinstance(given, RunTimeInput):
+        if not isinstance(given, ModelInput):
             raise ArgumentError(f"inputs takes kt.gravity, kt.inertia(link) and kt.payload(frame), not {given!r}")
-        given.check(robot.model)
-    _check_bodies(robot.model, inputs)
+    check_inputs(robot.model, inputs)
     if isinstance(function, str):
         if function not in ALGORITHMS:
             here = ELSEWHERE.get(function)
@@ -130,103 +125,45 @@ def compile(
                 else unknown_name("function", function, ALGORITHMS)
             )
         function = getattr(robot, function)
-    if shapes and isinstance(function, Function):
-        raise ArgumentError(f"{function.__name__} knows the shapes of its arguments: leave shapes= out")
-    if isinstance(function, Composed):
-        return function.composed_again(robot, inputs, name)
     if isinstance(function, Function):
-        return with_inputs(robot.model, function, inputs, name)
+        if shapes:
+            raise ArgumentError(f"{function.__name__} knows the shapes of its arguments: leave shapes= out")
+        return Function(with_inputs(function.spec, robot.model, inputs, name))
     if not callable(function):
         raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
-    return Composed(robot, function, dict(shapes or {}), inputs, name or str(getattr(function, "__name__", "function")))
+    spec = user_spec(robot.model, function, dict(shapes or {}), name or str(getattr(function, "__name__", "function")))
+    return Function(with_inputs(spec, robot.model, inputs) if inputs else spec)
 
 
-def _check_bodies(model: Model, inputs: Sequence[RunTimeInput]) -> None:
-    """Raise where two inputs would each be all inertia of one body."""
-    replaced: dict[int, str] = {}
-    for given in inputs:
-        if given.kind == "inertia":
-            first = replaced.setdefault(model.frame(given.frame).body, given.name)
-            if first != given.name:
-                raise ArgumentError(f"{first} and {given.name} are the inertia of one body: give it once")
-
-
-class Composed(Function):
-    """A user's function, compiled: see `compile`."""
-
-    def __new__(
-        cls, robot: Robot, function: Callable[..., Any], shapes: Shapes, inputs: tuple[RunTimeInput, ...], name: str
-    ) -> Self:
-        """Make the instance with a class of its own."""
-        declaration = declare(robot.model, function, shapes, inputs, name)
-        made = super().__new__(cls, declaration)
-        made.__dict__["_declared"] = declaration
-        return made
-
-    def __init__(
-        self, robot: Robot, function: Callable[..., Any], shapes: Shapes, inputs: tuple[RunTimeInput, ...], name: str
-    ) -> None:
-        super().__init__(self.__dict__.pop("_declared"), forced_lanes())
-        self.__wrapped__ = function
-        self.__module__ = getattr(function, "__module__", __name__)
-        self._made_of = robot, function, dict(shapes), inputs, name
-
-    def composed_again(self, robot: Robot, inputs: tuple[RunTimeInput, ...], name: str | None) -> Composed:
-        """Return this function with further inputs, traced anew: what it is made of depends on them."""
-        own, function, shapes, had, own_name = self._made_of
-        if own.model != robot.model:
-            raise ArgumentError(f"{own_name} was compiled for another robot: compile it for that one")
-        return Composed(own, function, shapes, (*had, *inputs), name or own_name)
-
-    def __reduce__(self) -> Any:
-        """Return where it is defined, or if it is not found there how to make it again."""
-        path = getattr(self.__wrapped__, "__qualname__", "")
-        found: Any = sys.modules.get(self.__module__)
-        for part in path.split("."):
-            found = getattr(found, part, None)
-        return path if found is self else (Composed, self._made_of)
-
-
-def declare(
-    model: Model, function: Callable[..., Any], shapes: Shapes, inputs: tuple[RunTimeInput, ...], name: str
-) -> Declaration:
-    """Return the declaration of a user's function, which is traced for it."""
-    ports = (*_ports(model, function, shapes, name), *(Port(i.name, i.shape) for i in inputs))
-    own = ports[: len(ports) - len(inputs)]
+def user_spec(model: Model, function: Callable[..., Any], shapes: Shapes, name: str) -> FunctionSpec:
+    """Return the spec of a user's function, which is traced for it: only that shows what it returns."""
+    inputs = tuple(_ports(model, function, shapes, name))
 
     def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        values = {i: list(tracing.flat(arguments[i.name])) for i in inputs}
-        with tracing.tracing({model.digest: values} if inputs else {}) as changes, calls_seen(bool(inputs)):
-            results = _outputs(function(**{port.name: arguments[port.name] for port in own}), name)
-        if inputs and model.digest not in changes.asked:
-            raise ArgumentError(
-                f"{name} calls no function of {model.name!r}, whose numbers are to be its inputs; a robot made of "
-                "it (with_friction, attach, …) is another one: compile for that one"
-            )
-        return results
+        arrays = {p.name: traced_array(list(flatten(arguments[p.name])), p.shape) for p in inputs}
+        with context.tracing({}):
+            return _outputs(function(**arrays), name)
 
-    def inline(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
-        arrays = {p.name: traced_array(list(tracing.flat(arguments[p.name])), p.shape) for p in ports}
-        return list(run(arrays).values())
-
-    program = _trace(ports, run)
-    return Declaration(
+    tracer = Tracer()
+    outputs = {key: (array.shape, array) for key, array in run(tracer.arguments(inputs)).items()}
+    program = tracer.program(outputs)
+    return FunctionSpec(
         name=name,
         doc=inspect.getdoc(function) or "",
-        inputs=ports,
+        inputs=inputs,
         outputs=program.outputs,
-        trace=lambda optional, options: program,
-        identity=functools.cache(lambda: b"composed " + digest(program)),
+        evaluate=lambda arguments, options: list(run(arguments).values()),
+        identity=functools.cache(lambda: b"traced " + digest(program)),
         describe=lambda port: _describe(model, port),
-        inline=inline,
+        reduce=lambda: (_user_function, (model, function, shapes, name)),
+        program=program,
+        wrapped=function,
     )
 
 
-def _trace(ports: Sequence[Port], run: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Program:
-    tracer = Tracer()
-    arguments = {port.name: traced_array(tracer.input(port), port.shape) for port in ports}
-    results = {name: np.asarray(entries, dtype=object) for name, entries in run(arguments).items()}
-    return tracer.program({name: (array.shape, array.ravel().tolist()) for name, array in results.items()})
+def _user_function(model: Model, function: Callable[..., Any], shapes: Shapes, name: str) -> Function:
+    """Return a user's function compiled: how it comes out of a pickle."""
+    return Function(user_spec(model, function, shapes, name))
 
 
 _JOINT_SPACE = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "b": "nv"}

@@ -1,42 +1,39 @@
-"""The call glue in this process: its symbols, its tables, and the built-in function made of it.
+"""Compiled code as CPython calls it: the symbols that it needs, the built-in function made of it, and its table.
 
-What it does is in `glue_ir`.
+The code itself is made by a backend: ``kt_call``, a C function of the type ``METH_FASTCALL | METH_KEYWORDS``.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kinetree.backends.llvm.glue import STACK_SCRATCH, emit, emit_raw
-from kinetree.glue.cpython import numpy_api
-from kinetree.runtime.spec import Declaration, Variant
-
-__all__ = ["STACK_SCRATCH", "Options", "builtin", "emit", "emit_raw", "set_result", "set_scratch", "symbols"]
+from kinetree.glue import cpython
+from kinetree.tracing.context import substituting_flag
 
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002
 _OUT = sys.intern("out")  # the names in calls are interned: one pointer to compare
 _DESCR = {name: np.dtype(name) for name in ("float32", "float64")}
+_PYTHON = (
+    *("PyObject_Vectorcall", "PyType_GenericAlloc", "Py_NewRef", "Py_DecRef", "PyErr_Clear", "PyErr_NoMemory"),
+    *("PyLong_AsDouble", "PyMem_RawMalloc", "PyMem_RawFree"),
+)
 
 
+@functools.cache
 def symbols() -> dict[str, int]:
-    """Return the addresses that the glue needs in this process, by symbol."""
-    python = (
-        "PyObject_Vectorcall",
-        "PyType_GenericAlloc",
-        "Py_NewRef",
-        "Py_DecRef",
-        "PyErr_Clear",
-        "PyErr_NoMemory",
-        "PyLong_AsDouble",
-    )
-    addresses = {f"kinetree_{name}": _address(name) for name in python}
-    return addresses | {
+    """Return the addresses in this process of what compiled code may need from outside, by symbol."""
+    known = {f"kinetree_{name}": _address(name) for name in _PYTHON}
+    known["kinetree_substituting"] = ctypes.addressof(substituting_flag)
+    if cpython.find() is None:
+        return known
+    return known | {
         "kinetree_ndarray": id(np.ndarray),
         "kinetree_tuple": id(tuple),
         "kinetree_float": id(float),
@@ -44,15 +41,10 @@ def symbols() -> dict[str, int]:
         "kinetree_scalar_float32": id(np.float32),
         "kinetree_scalar_float64": id(np.float64),
         "kinetree_out": id(_OUT),
-        "kinetree_PyArray_New": numpy_api().array_new,
-        "kinetree_PyArray_Scalar": numpy_api().array_scalar,
+        "kinetree_PyArray_New": cpython.numpy_api().array_new,
+        "kinetree_PyArray_Scalar": cpython.numpy_api().array_scalar,
         **{f"kinetree_descr_{name}": id(descr) for name, descr in _DESCR.items()},
     }
-
-
-def raw_symbols() -> dict[str, int]:
-    """Return the addresses that the raw entry needs in this process, by symbol."""
-    return {f"kinetree_{name}": _address(name) for name in ("PyMem_RawMalloc", "PyMem_RawFree")}
 
 
 def _address(name: str) -> int:
@@ -85,7 +77,7 @@ def builtin(name: str, address: int, general: Callable[..., Any], owner: object)
     general : callable
         What it calls with arguments that it does not take itself.
     owner : object
-        What keeps the code in memory (see `kernels.hidden`): the function holds it in the place of its ``__module__``.
+        What keeps the code in memory (see `gc_opaque`): the function holds it in the place of its ``__module__``.
     """
     definition = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, None)
     _definitions.append(definition)
@@ -95,8 +87,19 @@ def builtin(name: str, address: int, general: Callable[..., Any], owner: object)
     return made
 
 
-class Options:
-    """The table of a variant's options that its glue compares keywords with, by address.
+def gc_opaque(owner: object) -> object:
+    """Hide `owner` from the cyclic GC, which could free the code while another finalizer in the cycle still calls it.
+
+    A NumPy array takes no part in garbage collection: seen through one, the owner is no garbage until the last function
+    that holds the array is gone.
+    """
+    holder = np.empty((), dtype=object)
+    holder[()] = owner
+    return holder
+
+
+class CallTable:
+    """What a variant's glue reads: the type of several results, and the option values that it compares by address.
 
     An option is known by the string that the program was traced with, interned, as Python interns the literals that
     look like names. Other objects that mean the same (a tuple of names, a string put together) are learned when they
@@ -105,26 +108,26 @@ class Options:
 
     Parameters
     ----------
-    declaration, variant
-        Whose options.
+    result : type, optional
+        Of several results: one of `results.result_type`, which never goes away.
+    options : sequence of (str, value)
+        The options that a call may name, with their values here.
+    needed : collection of str
+        Those that a call must name.
     """
 
     MOST = 8
 
-    def __init__(self, declaration: Declaration, variant: Variant) -> None:
-        values = dict(variant.options)
-        self._needed = {o.name for o in declaration.open_options if o.required or values[o.name] != o.default}
-        self._entries: list[tuple[str, object]] = []
-        for option in declaration.open_options:
-            value = values[option.name]
-            self._entries.append((sys.intern(option.name), sys.intern(value) if type(value) is str else value))
+    def __init__(self, result: type | None, options: Sequence[tuple[str, object]], needed: frozenset[str]) -> None:
+        self._result, self._needed = result, needed
+        self._entries = [(sys.intern(n), sys.intern(value) if type(value) is str else value) for n, value in options]
         self._tables: list[object] = []  # a thread may still be reading an old one
         self._learned = 0
         self._lock = threading.Lock()
         self._set: Callable[[object], None] | None = None
 
     def install(self, address: int) -> None:
-        """Set the table of the glue whose ``kt_set_options`` is at this address."""
+        """Set the table of the glue whose ``kt_set_table`` is at this address."""
         self._set = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
         self._update()
 
@@ -145,17 +148,8 @@ class Options:
 
     def _update(self) -> None:
         entries = [(id(name), id(value), int(name in self._needed)) for name, value in self._entries]
-        table = (ctypes.c_int64 * (2 + 3 * len(entries)))(len(entries), len(self._needed), *sum(entries, ()))
+        head = id(self._result), len(entries), len(self._needed)
+        table = (ctypes.c_int64 * (3 + 3 * len(entries)))(*head, *sum(entries, ()))
         self._tables.append(table)
         if self._set is not None:
             self._set(table)
-
-
-def set_scratch(address: int, size: int) -> None:
-    """Tell the glue how many bytes of scratch ``kt_single`` needs: known only after it is compiled."""
-    ctypes.CFUNCTYPE(None, ctypes.c_int64)(address)(size)
-
-
-def set_result(address: int, result: type[tuple[Any, ...]]) -> None:
-    """Tell the glue the type of its results: a type of `results.result_type`, which never goes away."""
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(id(result))

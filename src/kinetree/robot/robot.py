@@ -97,7 +97,7 @@ class Robot(Variations):
         with importing:
             from kinetree.functions.of_robot import robot_function
 
-        return self.__dict__.setdefault(name, robot_function(self.model, ALGORITHMS[name]))  # type: ignore[no-any-return]
+        return self.__dict__.setdefault(name, robot_function(self.model, name))  # type: ignore[no-any-return]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Robot does not change, {name!r} cannot be set: see with_gravity and kinetree.load")

@@ -1,4 +1,4 @@
-"""The general path's arguments: which is which, whatever they come as, turned into arrays that a kernel can read."""
+"""The slow path of a call: bind, validate, convert and broadcast its arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glue.cpython import ALIGNED, CONTIGUOUS
 from kinetree.graph import Port
 from kinetree.runtime.options import Value
-from kinetree.runtime.spec import Declaration, Variant
+from kinetree.runtime.spec import FunctionSpec, Variant
 
 Array = np.ndarray[Any, Any]
 _PLAIN = CONTIGUOUS | ALIGNED
@@ -23,7 +23,7 @@ DTYPES = {name: np.dtype(name) for name in ("float32", "float64")}
 class Call(NamedTuple):
     """A call whose arguments have names, and are not looked at yet."""
 
-    values: tuple[object, ...]  # the inputs that are given, in the order of the declaration
+    values: tuple[object, ...]  # the inputs that are given, in the order of the spec
     optional: tuple[str, ...]
     options: tuple[tuple[str, Value], ...]
     out: object
@@ -64,74 +64,74 @@ def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] |
     return list(args) if n else None
 
 
-def bind(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
+def bind(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
     """Return the call with these arguments."""
-    required = declaration.required
-    usual = declaration.default_options
+    required = spec.required
+    usual = spec.default_options
     if usual is not None and len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):
         return Call(args, (), usual, kwargs.get("out"))  # no time to lose
-    given = _by_name(declaration, args, kwargs)
+    given = _by_name(spec, args, kwargs)
     missing = [port.name for port in required if port.name not in given]
     if missing:
-        raise ArgumentError(f"{declaration.name} needs {_and(missing)} too: {_usage(declaration)}")
-    optional = tuple(name for name in declaration.optional if given.get(name) is not None)
-    values = tuple(given[port.name] for port in declaration.ports(optional))
-    options = declaration.chosen(given)
+        raise ArgumentError(f"{spec.name} needs {_and(missing)} too: {_usage(spec)}")
+    optional = tuple(name for name in spec.optional if given.get(name) is not None)
+    values = tuple(given[port.name] for port in spec.ports(optional))
+    options = spec.chosen(given)
     return Call(values, optional, options, given.get("out"))
 
 
-def _by_name(declaration: Declaration, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object]:
-    positional = [port.name for port in declaration.inputs]
+def _by_name(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object]:
+    positional = [port.name for port in spec.inputs]
     if len(args) > len(positional):
-        raise ArgumentError(f"{declaration.name} got {len(args)} positional arguments: {_usage(declaration)}")
+        raise ArgumentError(f"{spec.name} got {len(args)} positional arguments: {_usage(spec)}")
     given = dict(zip(positional, args, strict=False))
-    known = [*positional, *(option.name for option in declaration.options), "out"]
+    known = [*positional, *(option.name for option in spec.options), "out"]
     for name, value in kwargs.items():
         if name not in known:
-            raise ArgumentError(f"{declaration.name} has {unknown_name('argument', name, known)}")
+            raise ArgumentError(f"{spec.name} has {unknown_name('argument', name, known)}")
         if name in given:
-            raise ArgumentError(f"{declaration.name} got {name} twice, by position and by name")
+            raise ArgumentError(f"{spec.name} got {name} twice, by position and by name")
         given[name] = value
     return given
 
 
-def _usage(declaration: Declaration) -> str:
-    return f"call it as {declaration.name}{declaration.signature()}"
+def _usage(spec: FunctionSpec) -> str:
+    return f"call it as {spec.name}{spec.signature()}"
 
 
 def _and(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def convert(declaration: Declaration, call: Call) -> Inputs:
+def convert(spec: FunctionSpec, call: Call) -> Inputs:
     """Return the arguments of a call as arrays of one dtype, with the leading axes of the result.
 
     The dtype is float32 where all inputs are float32, and float64 otherwise.
     """
-    ports = declaration.ports(call.optional)
+    ports = spec.ports(call.optional)
     arrays, leads = [], []
     dtype = "float32" if ports else "float64"
     for port, value in zip(ports, call.values, strict=True):
-        array = value if type(value) is np.ndarray else _from_object(declaration, port, value)
+        array = value if type(value) is np.ndarray else _from_object(spec, port, value)
         if array.dtype.type is not np.float32:
             dtype = "float64"
             if array.dtype.kind not in "fiu":
                 raise ArgumentError(
-                    f"{declaration.name}: {port.name} has dtype {array.dtype}, which is no real number: "
-                    f"give it floats or integers; {declaration.describe(port)}"
+                    f"{spec.name}: {port.name} has dtype {array.dtype}, which is no real number: "
+                    f"give it floats or integers; {spec.describe(port)}"
                 )
         arrays.append(array)
-        leads.append(_lead(declaration, port, array))
-    lead = _broadcast(declaration, ports, arrays, leads)
+        leads.append(_lead(spec, port, array))
+    lead = _broadcast(spec, ports, arrays, leads)
     wanted = DTYPES[dtype]
     plain = [a if a.dtype is wanted and a.flags.aligned else _plain(a, wanted) for a in arrays]
     return Inputs(Variant(call.optional, call.options, dtype), ports, plain, lead)
 
 
-def _from_object(declaration: Declaration, port: Port, value: object) -> Array:
-    where = f"{declaration.name}: {port.name}"
+def _from_object(spec: FunctionSpec, port: Port, value: object) -> Array:
+    where = f"{spec.name}: {port.name}"
     if value is None:
-        raise ArgumentError(f"{where} is None: give it an array; {declaration.describe(port)}")
+        raise ArgumentError(f"{where} is None: give it an array; {spec.describe(port)}")
     masked = sys.modules.get("numpy.ma")
     if masked is not None and isinstance(value, masked.MaskedArray) and masked.is_masked(value):
         raise ArgumentError(f"{where} has masked entries: fill them first, as with {port.name}.filled(0.0)")
@@ -141,12 +141,11 @@ def _from_object(declaration: Declaration, port: Port, value: object) -> Array:
         raise
     except Exception as error:
         raise ArgumentError(
-            f"{where} is a {type(value).__name__} that NumPy cannot make an array of ({error}); "
-            f"{declaration.describe(port)}"
+            f"{where} is a {type(value).__name__} that NumPy cannot make an array of ({error}); {spec.describe(port)}"
         ) from error
 
 
-def _lead(declaration: Declaration, port: Port, array: Array) -> tuple[int, ...]:
+def _lead(spec: FunctionSpec, port: Port, array: Array) -> tuple[int, ...]:
     """Return the axes before those of one state."""
     shape: tuple[int, ...] = array.shape
     inner = len(shape) - len(port.shape)
@@ -154,7 +153,7 @@ def _lead(declaration: Declaration, port: Port, array: Array) -> tuple[int, ...]
         return shape[:inner]
     given = "is a scalar" if array.ndim == 0 else f"has shape {array.shape}"
     raise ArgumentError(
-        f"{declaration.name}: {port.name} {given}, {declaration.describe(port)}; "
+        f"{spec.name}: {port.name} {given}, {spec.describe(port)}; "
         f"give it shape {port.shape}, or {_batch_shape(port)} for a batch{_hint(port, array)}."
     )
 
@@ -176,7 +175,7 @@ def _hint(port: Port, array: Array) -> str:
 
 
 def _broadcast(
-    declaration: Declaration, ports: tuple[Port, ...], arrays: list[Array], leads: list[tuple[int, ...]]
+    spec: FunctionSpec, ports: tuple[Port, ...], arrays: list[Array], leads: list[tuple[int, ...]]
 ) -> tuple[int, ...]:
     if not leads:
         return ()
@@ -187,7 +186,7 @@ def _broadcast(
     except ValueError:
         shapes = [f"{port.name} {array.shape}" for port, array in zip(ports, arrays, strict=True)]
         raise ArgumentError(
-            f"{declaration.name}: the batch axes of these shapes do not broadcast: {', '.join(shapes)}. "
+            f"{spec.name}: the batch axes of these shapes do not broadcast: {', '.join(shapes)}. "
             f"The axes before the last {'ones' if any(len(p.shape) > 1 for p in ports) else 'one'} must be equal, "
             "or 1, or left out, as NumPy has it"
         ) from None
@@ -201,10 +200,10 @@ def _plain(array: Array, dtype: np.dtype[Any]) -> Array:
         return np.array(array, dtype=dtype, order="C")
 
 
-def check_out(declaration: Declaration, port: Port, out: object, shape: tuple[int, ...], dtype: str) -> Array:
+def check_out(spec: FunctionSpec, port: Port, out: object, shape: tuple[int, ...], dtype: str) -> Array:
     """Return `out` if results of this shape and dtype can be written to it."""
-    name = "out" if len(declaration.outputs) == 1 else f"out for {port.name}"
-    where = f"{declaration.name}: {name}"
+    name = "out" if len(spec.outputs) == 1 else f"out for {port.name}"
+    where = f"{spec.name}: {name}"
     wanted = f"a writeable array of shape {shape} and dtype {dtype}"
     if not isinstance(out, np.ndarray):
         raise ArgumentError(f"{where} is a {type(out).__name__}, it must be {wanted}")

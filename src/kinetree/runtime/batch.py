@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.glue import cpython as layout
+from kinetree.glue import cpython
 from kinetree.graph import Port
 from kinetree.runtime import threads
 from kinetree.runtime.arguments import Array, strides
@@ -31,7 +31,7 @@ _FIRST = 64  # lane blocks in the first chunk of all, whose time is not known
 _QUICKEST = 1e-10  # seconds; no state is done in less, whatever the clock says
 LANES = (1, 2, 4, 8, 16)
 
-_known = layout.find()
+_known = cpython.find()
 _DATA = None if _known is None else _known.data  # offset of the pointer to the data in an array
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
@@ -40,7 +40,7 @@ _Kernel = ctypes.CFUNCTYPE(None, _Pointers, _Pointers, _Pointers, ctypes.c_int64
 _Single = ctypes.CFUNCTYPE(None, _Pointers, _Pointers, _Pointers)
 
 
-class Laid(NamedTuple):
+class KernelArguments(NamedTuple):
     """Arrays as a kernel sees them: inputs, and after them outputs."""
 
     arrays: list[Array]  # keep the memory
@@ -49,19 +49,19 @@ class Laid(NamedTuple):
     outputs: int  # where the outputs begin
 
 
-def lay(arrays: Sequence[Array], ports: Sequence[Port], lead: tuple[int, ...], outputs: int) -> Laid:
+def lay_out(arrays: Sequence[Array], ports: Sequence[Port], lead: tuple[int, ...], outputs: int) -> KernelArguments:
     """Return arrays where they lie, or copies of those that a kernel cannot read there."""
-    laid = Laid([], [], [], outputs)
+    laid_out = KernelArguments([], [], [], outputs)
     for given, port in zip(arrays, ports, strict=True):
         array = given
         stride = strides(array, lead, port.shape)
         if stride is None:
             array = np.ascontiguousarray(np.broadcast_to(array, lead + port.shape))
             stride = array.itemsize * port.size
-        laid.arrays.append(array)
-        laid.addresses.append(address(array))
-        laid.strides.append(stride)
-    return laid
+        laid_out.arrays.append(array)
+        laid_out.addresses.append(address(array))
+        laid_out.strides.append(stride)
+    return laid_out
 
 
 def address(array: Array) -> int:
@@ -118,7 +118,7 @@ def _tables(n: int) -> tuple[Any, Any]:
 class SingleKernel:
     """``kt_single`` at this address for the general path: one state, called through ctypes.
 
-    `keep` is what keeps the code in memory (see `kernels.hidden`).
+    `keep` is what keeps the code in memory (see `entry.gc_opaque`).
     """
 
     def __init__(self, address: int, scratch: int, keep: object) -> None:
@@ -126,19 +126,19 @@ class SingleKernel:
         self._call = _Single(address)
         self._scratch = scratch
 
-    def run(self, laid: Laid) -> None:
+    def run(self, laid_out: KernelArguments) -> None:
         """Evaluate one state."""
         memory, scratch = _scratch(self._scratch)
-        pointers = _tables(len(laid.addresses))[0](*laid.addresses)
+        pointers = _tables(len(laid_out.addresses))[0](*laid_out.addresses)
         ins = ctypes.addressof(pointers)
-        self._call(ins, ins + _POINTER * laid.outputs, scratch)
+        self._call(ins, ins + _POINTER * laid_out.outputs, scratch)
         del memory
 
 
 class BatchKernel:
     """``kt_batch`` at this address, and what is known of its speed.
 
-    `keep` is what keeps the code in memory (see `kernels.hidden`).
+    `keep` is what keeps the code in memory (see `entry.gc_opaque`).
     """
 
     def __init__(self, address: int, scratch: int, keep: object, lanes: int) -> None:
@@ -148,9 +148,9 @@ class BatchKernel:
         self._scratch = scratch
         self._seconds = math.inf  # for one state: the least that was seen
 
-    def run(self, laid: Laid, n: int) -> None:
+    def run(self, laid_out: KernelArguments, n: int) -> None:
         """Evaluate n >= 1 states."""
-        first = self._runner(laid)
+        first = self._runner(laid_out)
         done = 0
         if self._seconds == math.inf:
             done = min(n, _FIRST * self.lanes)
@@ -166,24 +166,24 @@ class BatchKernel:
             return
 
         def work() -> Callable[[int, int], None]:
-            run = self._runner(laid)
+            run = self._runner(laid_out)
             return lambda start, m: run(done + start, m)
 
         job = threads.Job(work, n - done, largest=largest, unit=unit, part=2 * count)
         threads.pool.share(job, count)
 
-    def _runner(self, laid: Laid) -> Callable[[int, int], None]:
+    def _runner(self, laid_out: KernelArguments) -> Callable[[int, int], None]:
         """Return what runs `count` states from `start` on, in one thread."""
-        pointer_table, distance_table = _tables(len(laid.addresses))
-        pointers = pointer_table(*laid.addresses)
+        pointer_table, distance_table = _tables(len(laid_out.addresses))
+        pointers = pointer_table(*laid_out.addresses)
         ins = ctypes.addressof(pointers)
-        outs = ins + _POINTER * laid.outputs
-        distances = distance_table(*laid.strides)
+        outs = ins + _POINTER * laid_out.outputs
+        distances = distance_table(*laid_out.strides)
         memory, scratch = _scratch(self._scratch)
 
         def run(start: int, count: int, keep: object = (self.keep, memory)) -> None:
             if start:
-                pointers[:] = [a + start * s for a, s in zip(laid.addresses, laid.strides, strict=True)]
+                pointers[:] = [a + start * s for a, s in zip(laid_out.addresses, laid_out.strides, strict=True)]
             begin = time.perf_counter()
             self._call(ins, outs, distances, count, scratch)
             spent = (time.perf_counter() - begin) / count

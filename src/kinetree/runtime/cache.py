@@ -19,10 +19,8 @@ import stat
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from kinetree.backends.llvm import Code
+from kinetree.backends.base import ObjectCode
 
 MAGIC = b"kinetree code 1\n"
 SUFFIX = ".kto"
@@ -47,13 +45,23 @@ def source_digest() -> str | None:
 
     The contents are read, not sizes and times: a checkout that goes back and forth must not meet old code.
     """
-    root = Path(__file__).resolve().parent.parent
+    root = _package()
     try:
         files = sorted(root.rglob("*.py"))
         parts = [part for f in files for part in (f.relative_to(root).as_posix(), f.read_bytes())]
     except OSError:
         return None
     return digest(parts) if parts else None
+
+
+def _package() -> Path:
+    return Path(__file__).resolve().parent.parent
+
+
+def covers_source_of(kind: type) -> bool:
+    """Return whether `source_digest` covers the file in which a class is defined."""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return file is not None and Path(file).resolve().is_relative_to(_package())
 
 
 def directory() -> Path | None:
@@ -88,7 +96,7 @@ def _ours(status: os.stat_result) -> bool:
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def load(key: str) -> Code | None:
+def load(key: str) -> ObjectCode | None:
     """Return the code stored under this key, None if there is none that is whole and ours."""
     folder = directory()
     if folder is None:
@@ -122,7 +130,7 @@ def _read(path: Path) -> bytes | None:
         return f.read() if stat.S_ISREG(status.st_mode) and _ours(status) else None
 
 
-def store(key: str, code: Code) -> None:
+def store(key: str, code: ObjectCode) -> None:
     """Store code under this key, if there is a place for it."""
     folder = directory()
     if folder is None:
@@ -165,7 +173,7 @@ def _is_cache_file(name: str) -> bool:
     return name.endswith((SUFFIX, ".tmp"))
 
 
-def encode(code: Code, key: str) -> bytes:
+def encode(code: ObjectCode, key: str) -> bytes:
     """Return the content of a file: magic, checksum of the rest, length of the header, header (JSON), object code."""
     fields = {
         "key": key,
@@ -178,10 +186,8 @@ def encode(code: Code, key: str) -> bytes:
     return MAGIC + hashlib.sha256(rest).digest() + rest
 
 
-def decode(raw: bytes, key: str) -> Code | None:
+def decode(raw: bytes, key: str) -> ObjectCode | None:
     """Return the code in the content of a file, None if it is not what `encode` wrote for this key."""
-    from kinetree.backends.llvm import Code
-
     start = len(MAGIC) + _DIGEST
     rest = memoryview(raw)[start:]
     if raw[: len(MAGIC)] != MAGIC or hashlib.sha256(rest).digest() != raw[len(MAGIC) : start]:
@@ -191,6 +197,8 @@ def decode(raw: bytes, key: str) -> Code | None:
         fields = json.loads(bytes(rest[4:size]))
         if fields["key"] != key:
             return None
-        return Code(bytes(rest[size:]), int(fields["scratch"]), tuple(fields["symbols"]), tuple(fields["externals"]))
+        return ObjectCode(
+            bytes(rest[size:]), int(fields["scratch"]), tuple(fields["symbols"]), tuple(fields["externals"])
+        )
     except (ValueError, TypeError, KeyError):  # written by something else
         return None

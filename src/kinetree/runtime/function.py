@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from kinetree import locks
 from kinetree.errors import ArgumentError
-from kinetree.functions import context as tracing
-from kinetree.glue import entry as glue
+from kinetree.glue import entry
 from kinetree.lazy import cached_property
-from kinetree.locks import importing
-from kinetree.runtime import arguments, batch, kernels, memory, watch
+from kinetree.runtime import arguments, batch, inline, memory
 from kinetree.runtime.arguments import Array, Inputs
-from kinetree.runtime.spec import Declaration, Variant
-from kinetree.runtime.variants import Variants
+from kinetree.runtime.kernels import Kernels, Single
+from kinetree.runtime.spec import FunctionSpec, Variant
 
-CHAIN = 8  # variants that have their glue in the call; the others take the general path
+MAX_GLUED_VARIANTS = 8  # that have their glue in the call; the others take the general path
 
 
 class Function:
@@ -36,12 +36,14 @@ class Function:
 
     Parameters
     ----------
-    declaration : Declaration
+    spec : FunctionSpec
         What to compile.
     lanes : int, optional
         How many states of a batch are computed side by side: 1, 2, 4, 8 or 16. By default the environment variable
         ``KINETREE_LANES`` if there is one when the function is made, else what suits the processor. The results are
         the same.
+    backend : str
+        Which backend compiles it (`kinetree.backends.BACKENDS`).
 
     Raises
     ------
@@ -56,25 +58,27 @@ class Function:
 
     __name__: str
 
-    def __new__(cls, declaration: Declaration, lanes: int | None = None) -> Self:
+    def __new__(cls, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> Self:
         """Make the instance with a class of its own."""
         members = {
-            "__doc__": declaration.doc,
+            "__doc__": spec.doc,
             "__module__": cls.__module__,
-            "__signature__": declaration.signature(),  # of the class too: help() looks there
+            "__signature__": spec.signature(),  # of the class too: help() looks there
         }
-        own: type[Self] = type(declaration.name, (cls,), members)
+        own: type[Self] = type(spec.name, (cls,), members)
         return object.__new__(own)
 
-    def __init__(self, declaration: Declaration, lanes: int | None = None) -> None:
-        self.declaration = declaration
-        self.__name__ = self.__qualname__ = declaration.name
-        self.__signature__ = declaration.signature()
+    def __init__(self, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> None:
+        self.spec = spec
+        self.__name__ = self.__qualname__ = spec.name
+        self.__signature__ = spec.signature()
+        if spec.wrapped is not None:
+            self.__wrapped__ = spec.wrapped
+            self.__module__ = getattr(spec.wrapped, "__module__", __name__)
         self._lanes = batch.forced_lanes() if lanes is None else batch.check_lanes(lanes)
+        self._backend = backend
         self._bound: dict[tuple[Any, ...], Function] = {}
-        self._glued: Any = None
-        self._variants = Variants(declaration, self._lanes, self._install)
-        watch.add(self)
+        self._kernels = Kernels(spec, backend, self._lanes)
 
     def __call__(self, /, *args: object, **kwargs: object) -> Any:
         """Call the function; once something is compiled, the glue is here instead."""
@@ -83,11 +87,17 @@ class Function:
     def __repr__(self) -> str:
         return f"<kinetree function {self.__name__}{self.__signature__}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to make this function again: from its robot and its name."""
-        if self.declaration.reduce is None:
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Return where a user's function is defined if it is found there, else how to make the function again."""
+        path = getattr(self.spec.wrapped, "__qualname__", "")
+        found: Any = sys.modules.get(self.__module__)
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return path
+        if self.spec.reduce is None:
             raise TypeError(f"{self.__name__} cannot be pickled: it does not say where it comes from")
-        return self.declaration.reduce()
+        return self.spec.reduce()
 
     def __copy__(self) -> Self:
         """Return the function itself: it cannot change."""
@@ -123,15 +133,12 @@ class Function:
         >>> J(robot.neutral()).shape
         (6, 7)
         """
-        with importing:
-            from kinetree.runtime.bound import Bound, fixed
-
-        declaration = fixed(self.declaration, options)
-        key = tuple((o.name, o.default) for o in declaration.options if o not in self.declaration.options)
+        spec = self.spec.bind(options)
+        key = tuple((o.name, o.default) for o in spec.options if o not in self.spec.options)
         if not key:
             return self
         if key not in self._bound:
-            self._bound.setdefault(key, Bound(declaration, self._lanes, self, dict(key)))
+            self._bound.setdefault(key, Function(spec, self._lanes, self._backend))
         return self._bound[key]
 
     @property
@@ -140,7 +147,7 @@ class Function:
 
         For other options than the default ones: ``f.bind(...).op_count``.
         """
-        return self._variants.program(self._default).op_count()
+        return self._kernels.program(self._default).op_count()
 
     def listing(self, **options: object) -> str:
         """Return the optimised program as text, one operation a line (no optional arguments).
@@ -150,11 +157,11 @@ class Function:
         **options
             As in the call.
         """
-        with importing:
+        with locks.importing:
             from kinetree.graph.listing import listing
 
         function = self.bind(**options)
-        return listing(function._variants.program(function._default))
+        return listing(function._kernels.program(function._default))
 
     @property
     def address(self) -> int:
@@ -165,7 +172,10 @@ class Function:
         `c_signature`. It needs no GIL and may be called from several threads. The address is good as long as this
         function is alive: keep a reference to it.
         """
-        return self._variants.single(self._default).raw
+        address = self._single(self._default).c_entry
+        if address is None:
+            raise NotImplementedError(f"the backend {self._backend!r} makes no functions for callers from C")
+        return address
 
     @property
     def c_signature(self) -> str:
@@ -177,11 +187,11 @@ class Function:
         >>> kt.load("panda").gravity_forces.c_signature
         'int gravity_forces(const double q[7], double g[7]);'
         """
-        inputs, outputs = self.declaration.required, self.declaration.outputs
+        inputs, outputs = self.spec.required, self.spec.outputs
         taken = {port.name for port in inputs}
         parameters = [f"const double {p.name}[{p.size}]" for p in inputs]
         parameters += [f"double {p.name + '_out' if p.name in taken else p.name}[{p.size}]" for p in outputs]
-        return f"int {self.declaration.name}({', '.join(parameters)});"
+        return f"int {self.spec.name}({', '.join(parameters)});"
 
     def warmup(
         self,
@@ -212,35 +222,35 @@ class Function:
         """
         if dtype not in ("float64", "float32"):
             raise ArgumentError(f"{self.__name__}: dtype is {dtype!r}, it must be 'float64' or 'float32'")
-        given: Mapping[str, object] = {p.name: 0.0 for p in self.declaration.required}
-        call = arguments.bind(self.declaration, (), {**given, **dict.fromkeys(optional, 0.0), **options})
+        given: Mapping[str, object] = {p.name: 0.0 for p in self.spec.required}
+        call = arguments.bind(self.spec, (), {**given, **dict.fromkeys(optional, 0.0), **options})
         variant = Variant(call.optional, call.options, dtype)
         if single:
-            self._variants.single(variant)
+            self._single(variant)
         if batch:
-            self._variants.batch(variant)
+            self._kernels.batch(variant)
 
     @cached_property
     def _default(self) -> Variant:
-        return Variant((), self.declaration.chosen({}), "float64")
+        return Variant((), self.spec.chosen({}), "float64")
 
     def _general(self, /, *args: object, **kwargs: object) -> Any:
         """Take the arguments in any form: where all calls go that the glue does not take."""
         if (usual := self._usual_batch(args, **kwargs)) is not None:
             return usual
-        declaration = self.declaration
-        call = arguments.bind(declaration, args, kwargs)
-        if tracing.is_inlined(call):
-            return tracing.inlined(declaration, call)
-        inputs = arguments.convert(declaration, call)
-        outputs = declaration.outputs
+        spec = self.spec
+        call = arguments.bind(spec, args, kwargs)
+        if inline.is_part_of_trace(call):
+            return inline.inline_call(spec, call)
+        inputs = arguments.convert(spec, call)
+        outputs = spec.outputs
         shapes = [inputs.lead + port.shape for port in outputs]
         given = self._given(call.out, shapes, inputs.variant.dtype)
         places = [self._place(k, out, shapes[k], inputs) for k, out in enumerate(given)]
         if 0 not in inputs.lead:
             self._run(inputs, places)
         if kwargs and inputs.lead == ():
-            self._variants.singles[inputs.variant].options.learn(kwargs)
+            self._kernels.singles[inputs.variant].table.learn(kwargs)
         if call.out is None:
             return self._returned([place if place.ndim else place[()] for place in places])
         for out, place in zip(given, places, strict=True):
@@ -250,7 +260,7 @@ class Function:
 
     def _returned(self, results: Sequence[Any]) -> Any:
         """Return the only result, or the named tuple of several."""
-        result: Any = self.declaration.result
+        result: Any = self.spec.result
         return results[0] if result is None else result(*results)
 
     def _usual_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Any:
@@ -258,10 +268,10 @@ class Function:
 
         It does what the rest of the general path does, without its generality: some microseconds less.
         """
-        required, outputs = self.declaration.required, self.declaration.outputs
-        if others or len(args) != len(required) or self.declaration.default_options is None:
+        required, outputs = self.spec.required, self.spec.outputs
+        if others or len(args) != len(required) or self.spec.default_options is None:
             return None
-        kernel = self._variants.batches.get(self._default)
+        kernel = self._kernels.batches.get(self._default)
         if kernel is None or (out is not None and len(outputs) > 1):
             return None
         ports = (*required, *outputs)
@@ -273,13 +283,13 @@ class Function:
             arrays += [memory.empty((n, *port.shape), arguments.DTYPES["float64"]) for port in outputs]
         elif not arrays[-1].flags.writeable or any(arguments.overlap(a, arrays[-1]) for a in arrays[:-1]):
             return None
-        laid = batch.Laid(arrays, [*map(batch.address, arrays)], [a.strides[0] for a in arrays], len(args))
-        kernel.run(laid, n)
+        addresses, strides = [batch.address(a) for a in arrays], [a.strides[0] for a in arrays]
+        kernel.run(batch.KernelArguments(arrays, addresses, strides, len(args)), n)
         return self._returned(arrays[len(args) :])
 
     def _given(self, out: object, shapes: list[tuple[int, ...]], dtype: str) -> list[Array | None]:
         """Return the arrays that the user gave for the results."""
-        ports = self.declaration.outputs
+        ports = self.spec.outputs
         if out is None:
             return [None] * len(ports)
         outs = (out,) if len(ports) == 1 else out
@@ -287,14 +297,14 @@ class Function:
             names = ", ".join(port.name for port in ports)
             raise ArgumentError(f"{self.__name__}: out must be a tuple of {len(ports)} arrays, for {names}")
         each = zip(ports, outs, shapes, strict=True)
-        given = [arguments.check_out(self.declaration, port, o, shape, dtype) for port, o, shape in each]
+        given = [arguments.check_out(self.spec, port, o, shape, dtype) for port, o, shape in each]
         if any(arguments.overlap(a, b) for k, a in enumerate(given) for b in given[:k]):
             raise ArgumentError(f"{self.__name__}: the arrays of out overlap, each result needs memory of its own")
         return given  # type: ignore[return-value]
 
     def _place(self, k: int, out: Array | None, shape: tuple[int, ...], inputs: Inputs) -> Array:
         """Return where to compute an output: in `out`, or in new memory if it cannot be written in place."""
-        port = self.declaration.outputs[k]
+        port = self.spec.outputs[k]
         if (
             out is not None
             and batch.writable(out, inputs.lead, port)
@@ -305,12 +315,22 @@ class Function:
 
     def _run(self, inputs: Inputs, places: list[Array]) -> None:
         arrays = [*inputs.arrays, *places]
-        ports = (*inputs.ports, *self.declaration.outputs)
-        laid = batch.lay(arrays, ports, inputs.lead, len(inputs.ports))
+        ports = (*inputs.ports, *self.spec.outputs)
+        laid_out = batch.lay_out(arrays, ports, inputs.lead, len(inputs.ports))
         if inputs.lead == ():
-            self._variants.single(inputs.variant).kernel.run(laid)
+            self._single(inputs.variant).kernel.run(laid_out)
         else:
-            self._variants.batch(inputs.variant).run(laid, math.prod(inputs.lead))
+            self._kernels.batch(inputs.variant).run(laid_out, math.prod(inputs.lead))
+
+    def _single(self, variant: Variant) -> Single:
+        """Return the kernel of this variant for one state; a new one becomes part of the call."""
+        known = self._kernels.singles.get(variant)
+        if known is not None:
+            return known
+        with locks.compiling:
+            made = self._kernels.single(variant)
+            self._install()
+        return made
 
     def _install(self) -> None:
         """Make the glue of the compiled variants, of the last ones if they are many, this function's ``__call__``.
@@ -318,16 +338,9 @@ class Function:
         Each takes the calls that it knows and hands the others to the next, the last one to the general path.
         """
         target: Any = self._general
-        for made in reversed(list(self._variants.singles.values())[-CHAIN:]):
-            if made.glue is not None:
-                owner = kernels.hidden((made.kernel.keep, made.options))
-                target = glue.builtin(self.__name__, made.glue, target, owner)
-        self._glued = None if target == self._general else staticmethod(target)
-        self.expose()
-
-    def expose(self) -> None:
-        """Let calls go to the glue, if there is any and they need not be seen."""
-        if self._glued is not None and not watch.watching:
-            type(self).__call__ = self._glued  # type: ignore[method-assign]
-        elif "__call__" in vars(type(self)):
-            del type(self).__call__
+        for made in reversed(list(self._kernels.singles.values())[-MAX_GLUED_VARIANTS:]):
+            if made.call is not None:
+                owner = entry.gc_opaque((made.kernel.keep, made.table))
+                target = entry.builtin(self.__name__, made.call, target, owner)
+        if target != self._general:
+            type(self).__call__ = staticmethod(target)  # type: ignore[method-assign]

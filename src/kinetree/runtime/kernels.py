@@ -1,161 +1,144 @@
-"""A variant of a function to code in memory: from the disk cache, or traced, optimised and compiled.
+"""The compiled code of a function: loaded from the disk cache, or traced, optimised and compiled when first asked for.
 
-llvmlite and the compiler wing are imported here when they are first needed, and a cached function needs no tracing.
-All work is done under `locks.compiling`. A fork waits for llvmlite's own lock too, so that a child never inherits LLVM
-at work in a thread that it does not have.
+The compiler is imported only where something has to be compiled: a cached function needs no tracing.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import llvmlite
 import numpy as np
 
 from kinetree import locks
-from kinetree.glue import cpython as layout
-from kinetree.glue import entry as glue
+from kinetree.backends import get_backend
+from kinetree.backends.base import ObjectCode
+from kinetree.glue import cpython, entry
 from kinetree.graph import Program
-from kinetree.runtime import batch, cache
-from kinetree.runtime.spec import Declaration, Variant
-
-if TYPE_CHECKING:
-    from kinetree.backends.llvm import Code, Target
-
-
-def _llvm_lock() -> contextlib.AbstractContextManager[None]:
-    """Return llvmlite's lock: a thread that frees code holds it without holding ours."""
-    ffi = sys.modules.get("llvmlite.binding.ffi")
-    try:
-        return ffi.lib._lock  # type: ignore[no-any-return, union-attr]
-    except AttributeError:  # not imported yet, or kept elsewhere
-        return contextlib.nullcontext()
-
-
-locks.fork_waits_for(_llvm_lock)
+from kinetree.runtime import cache
+from kinetree.runtime.batch import BatchKernel, SingleKernel
+from kinetree.runtime.spec import FunctionSpec, Variant
 
 
 class Single(NamedTuple):
-    """One state at a time: the kernel for the general path, the entry for callers from C, and the call glue.
+    """The kernel for one state, and what else may be compiled with it: an entry for C, and the call glue.
 
-    `glue` is the address of ``kt_call``, None if there is none; `options` is the table that it reads.
+    `call` is the address of ``kt_call``, and `table` what it reads.
     """
 
-    kernel: batch.SingleKernel
-    raw: int
-    glue: int | None
-    options: glue.Options
+    kernel: SingleKernel
+    c_entry: int | None
+    call: int | None
+    table: entry.CallTable
 
 
-def hidden(owner: object) -> object:
-    """Return an object that keeps another one alive, and that the garbage collector cannot look into.
+class Kernels:
+    """What is compiled of a function, variant by variant.
 
-    Code is freed by the finalizer of what owns it. In a cycle of garbage all finalizers run first, in any order, and
-    one of them may still call a function of the cycle. A NumPy array takes no part in garbage collection: seen
-    through one, the owner is no garbage until the last function that holds the array is really gone.
+    Parameters
+    ----------
+    spec : FunctionSpec
+        Of the function.
+    backend : str
+        Which backend compiles it.
+    lanes : int or None
+        Of its batch kernels; what suits the processor if None.
+
+    Attributes
+    ----------
+    singles, batches : dict
+        The kernels that there are.
     """
-    holder = np.empty((), dtype=object)
-    holder[()] = owner
-    return holder
+
+    def __init__(self, spec: FunctionSpec, backend: str, lanes: int | None) -> None:
+        self._spec, self._backend_name, self._lanes = spec, backend, lanes
+        self._programs: dict[tuple[Any, ...], Program] = {}
+        self.singles: dict[Variant, Single] = {}
+        self.batches: dict[Variant, BatchKernel] = {}
+
+    def program(self, variant: Variant) -> Program:
+        """Return the optimised program of a variant, the same for every dtype."""
+        key = variant[:2]
+        with locks.compiling:
+            if key not in self._programs:
+                from kinetree.passes.pipeline import optimize
+
+                self._programs[key] = optimize(self._spec.trace(variant))
+            return self._programs[key]
+
+    def single(self, variant: Variant) -> Single:
+        """Return the kernel for one state."""
+        known = self.singles.get(variant)
+        if known is not None:
+            return known
+        with locks.compiling:
+            if variant not in self.singles:
+                self.singles[variant] = self._make_single(variant)
+            return self.singles[variant]
+
+    def batch(self, variant: Variant) -> BatchKernel:
+        """Return the kernel for many states."""
+        known = self.batches.get(variant)
+        if known is not None:
+            return known
+        with locks.compiling:
+            if variant not in self.batches:
+                self.batches[variant] = self._make_batch(variant)
+            return self.batches[variant]
+
+    def _make_single(self, variant: Variant) -> Single:
+        spec, backend = self._spec, get_backend(self._backend_name)
+        code = self._code(variant, "single", lambda: backend.compile_single(self.program(variant), variant.dtype))
+        loaded = backend.load(code)
+        kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded))
+        values = dict(variant.options)
+        options = [(option.name, values[option.name]) for option in spec.open_options]
+        needed = frozenset(o.name for o in spec.open_options if o.required or values[o.name] != o.default)
+        table = entry.CallTable(spec.result, options, needed)
+        call, set_table = loaded.address("kt_call"), loaded.address("kt_set_table")
+        if set_table is not None:
+            table.install(set_table)
+        return Single(kernel, loaded.address("kt_c_entry"), call, table)
+
+    def _make_batch(self, variant: Variant) -> BatchKernel:
+        backend = get_backend(self._backend_name)
+        lanes = backend.lanes(variant.dtype) if self._lanes is None else self._lanes
+        code = self._code(
+            variant, f"batch {lanes}", lambda: backend.compile_batch(self.program(variant), variant.dtype, lanes)
+        )
+        loaded = backend.load(code)
+        return BatchKernel(loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
+
+    def _code(self, variant: Variant, kind: str, compiled: Callable[[], ObjectCode]) -> ObjectCode:
+        key = cache_key(self._spec, variant, get_backend(self._backend_name).target, f"{self._backend_name} {kind}")
+        code = None if key is None else cache.load(key)
+        if code is None:
+            code = compiled()
+            if key is not None:
+                cache.store(key, code)
+        return code
 
 
-@functools.cache
-def _register_symbols() -> None:
-    import llvmlite.binding
-
-    known = glue.raw_symbols() | (glue.symbols() if layout.find() is not None else {})
-    for name, address in known.items():
-        llvmlite.binding.add_symbol(name, address)
-
-
-def single(declaration: Declaration, variant: Variant, program: Callable[[], Program]) -> Single:
-    """Return the single-state kernel of a variant; `program` is called only where the cache does not have it."""
-    from kinetree.backends.llvm import Target, load
-
-    target = Target.host()
-    where = layout.find()
-    ports = declaration.ports(variant.optional)
-    extra = glue.emit_raw(ports, declaration.outputs)
-    if where is not None:
-        extra += glue.emit(ports, declaration.outputs, variant.dtype, where)
-    _register_symbols()
-
-    def compiled() -> Code:
-        from kinetree.backends.llvm import compile_single
-
-        return compile_single(program(), dtype=variant.dtype, target=target, extra_ir=extra)
-
-    code = _code(declaration, variant, target, ("single", extra), compiled)
-    loaded = load(code)
-    kernel = batch.SingleKernel(loaded.address("kt_single"), code.scratch, hidden(loaded))
-    glue.set_scratch(loaded.address("kt_set_scratch"), code.scratch)
-    options = glue.Options(declaration, variant)
-    raw = loaded.address("kt_raw")
-    if where is None:
-        return Single(kernel, raw, None, options)
-    if declaration.result is not None:
-        glue.set_result(loaded.address("kt_set_result"), declaration.result)
-    options.install(loaded.address("kt_set_options"))
-    return Single(kernel, raw, loaded.address("kt_call"), options)
-
-
-def batched(
-    declaration: Declaration, variant: Variant, lanes: int | None, program: Callable[[], Program]
-) -> batch.BatchKernel:
-    """Return the batch kernel of a variant; `lanes` is the host's preferred count if None."""
-    from kinetree.backends.llvm import Target, load
-
-    target = Target.host()
-    width = target.lanes(variant.dtype) if lanes is None else lanes
-
-    def compiled() -> Code:
-        from kinetree.backends.llvm import compile_batch
-
-        return compile_batch(program(), dtype=variant.dtype, target=target, lanes=width)
-
-    code = _code(declaration, variant, target, ("batch", str(width)), compiled)
-    loaded = load(code)
-    return batch.BatchKernel(loaded.address("kt_batch"), code.scratch, hidden(loaded), width)
-
-
-def _code(
-    declaration: Declaration,
-    variant: Variant,
-    target: Target,
-    kind: tuple[str, ...],
-    compiled: Callable[[], Code],
-) -> Code:
-    key = cache_key(declaration, variant, target, kind)
-    code = None if key is None else cache.load(key)
-    if code is None:
-        code = compiled()
-        if key is not None:
-            cache.store(key, code)
-    return code
-
-
-def cache_key(declaration: Declaration, variant: Variant, target: Target, kind: tuple[str, ...]) -> str | None:
+def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> str | None:
     """Return the digest of all that this code depends on, None if that cannot be known."""
     source = cache.source_digest()
     if source is None:
         return None
-    return cache.digest([source, _abi(), repr(target), declaration.name, declaration.identity(), repr(variant), *kind])
+    ports = repr((spec.inputs, spec.outputs))
+    return cache.digest([source, _abi(), target, spec.name, ports, spec.identity(), repr(variant), kind])
 
 
 @functools.cache
 def _abi() -> str:
-    """Return what marks the Python, NumPy and llvmlite that code is made with, and for."""
+    """Return what marks the Python and NumPy that code is made for."""
     known: tuple[Any, ...] = (
-        llvmlite.__version__,
         sys.implementation.cache_tag,
         sys.abiflags if hasattr(sys, "abiflags") else "",
         object.__basicsize__,
         tuple.__basicsize__,
         np.__version__.split(".")[0],
-        None if layout.find() is None else layout.numpy_api().abi,
+        None if cpython.find() is None else (cpython.find(), cpython.numpy_api().abi),
     )
     return repr(known)

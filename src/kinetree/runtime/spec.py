@@ -1,13 +1,13 @@
-"""What the runtime must know of a function: its arguments, how to trace it, and what else its code depends on."""
+"""`FunctionSpec`: what the runtime must know of a function to compile and call it."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, unknown_name
 from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
 from kinetree.runtime.options import Fixed, Option, Value
@@ -33,13 +33,17 @@ class Variant(NamedTuple):
 
 
 def describe_shape(port: Port) -> str:
-    """Return what is known of any port: the shape that it wants."""
+    """Return what is known of any port: its shape."""
     return f"one state has shape {port.shape}"
 
 
+Arguments = Mapping[str, Any]
+"""The inputs by name, as nested lists of scalars; an input without axes is a scalar."""
+
+
 @dataclass(frozen=True)
-class Declaration:
-    """A function of arrays before it is compiled.
+class FunctionSpec:
+    """A function of arrays, before it is compiled: new functions come from old ones by transforms of this.
 
     Attributes
     ----------
@@ -51,13 +55,14 @@ class Declaration:
         The array arguments and their shapes for one state, in the order of the signature; the optional ones last.
     outputs : tuple of Port
         The results and their shapes for one state.
-    trace : callable
-        ``trace(optional, options) -> Program``: the program when these optional inputs are given (the others are
-        not inputs of the program) and the options have these values.
+    evaluate : callable
+        ``evaluate(arguments, options) -> results``: the function on scalars that record what is done with them.
+        `arguments` has the inputs that are given (the optional ones may be missing), `options` a value for each option;
+        there is one result an output: a scalar, nested sequences or an array.
     identity : callable
-        ``identity() -> bytes``: whatever the traced program depends on beside `name`, `optional`, `options` and
-        the source of kinetree itself. For a robot: the hash of its model, and of joint classes that are not ours.
-        It is part of the key of the disk cache, so two declarations with different programs must not share it.
+        ``identity() -> bytes``: whatever the program depends on beside the name, the variant and the source of kinetree
+        itself. For a robot: the hash of its model, and of joint classes from elsewhere. It is part of the key of the
+        disk cache, so two functions with different programs must not share it.
     optional : tuple of str
         The names of the inputs that may be left out.
     options : tuple of Option
@@ -67,23 +72,24 @@ class Declaration:
         (``"this robot has nq = 7: joints panda_joint1, …"``).
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
-    inline : callable, optional
-        ``inline(arguments, options) -> results``: the function on traced values, for calls from a function that is
-        being compiled (`kinetree.compile`). `arguments` maps the names of the inputs given to object arrays of one
-        state, nested or flat as NumPy has them; there is one result an output, anything that flattens to its entries.
+    program : Program, optional
+        The program, where the function has been traced to know its outputs; it has no options then.
+    wrapped : callable, optional
+        The user's function that was compiled.
     """
 
     name: str
     doc: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    trace: Callable[[tuple[str, ...], Mapping[str, Any]], Program]
+    evaluate: Callable[[Arguments, Mapping[str, Any]], Sequence[Any]]
     identity: Callable[[], bytes]
     optional: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     describe: Callable[[Port], str] = describe_shape
     reduce: Callable[[], tuple[Any, ...]] | None = None
-    inline: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Any]] | None = None
+    program: Program | None = None
+    wrapped: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         names = [port.name for port in self.inputs]
@@ -144,14 +150,37 @@ class Declaration:
             return self.required
         return tuple(p for p in self.inputs if p.name in optional or p.name not in self.optional)
 
-    def traced(self, variant: Variant) -> Program:
-        """Return the program of this variant, checked against the declaration."""
-        program = self.trace(variant.optional, dict(variant.options))
-        wanted = (self.ports(variant.optional), self.outputs)
-        if (program.inputs, program.outputs) != wanted:
-            got = (program.inputs, program.outputs)
-            raise RuntimeError(f"{self.name}: the traced program has the ports {got}, declared are {wanted}")
-        return program
+    def trace(self, variant: Variant) -> Program:
+        """Return the program of this variant, before any pass."""
+        if self.program is not None:
+            return self.program
+        from kinetree.tracing.tracer import Tracer
+
+        tracer = Tracer()
+        results = self.evaluate(tracer.arguments(self.ports(variant.optional)), dict(variant.options))
+        return tracer.program({p.name: (p.shape, r) for p, r in zip(self.outputs, results, strict=True)})
+
+    def bind(self, options: Mapping[str, object]) -> FunctionSpec:
+        """Return the spec with these options fixed.
+
+        Raises
+        ------
+        ArgumentError
+            For an option or a value that there is not.
+        """
+        names = [option.name for option in self.open_options]
+        for name in options:
+            if name not in names:
+                raise ArgumentError(f"{self.name} has {unknown_name('option', name, names)}")
+        try:
+            values = {o.name: o.canonical(options[o.name]) for o in self.open_options if o.name in options}
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.name}: {error}") from None
+        return replace(
+            self,
+            options=tuple(Fixed(o.name, (), values[o.name]) if o.name in values else o for o in self.options),
+            reduce=self.reduce and (lambda: (_bind_again, (self.reduce(), values))),  # type: ignore[misc]
+        )
 
     def signature(self) -> inspect.Signature:
         """Return the signature that users see."""
@@ -164,3 +193,9 @@ class Declaration:
         ]
         out = parameter("out", kinds.KEYWORD_ONLY, default=None)
         return inspect.Signature([*required, *optional, *options, out])
+
+
+def _bind_again(made_by: tuple[Any, ...], options: Mapping[str, object]) -> Any:
+    """Return a function with options fixed: how it comes out of a pickle."""
+    make, arguments = made_by
+    return make(*arguments).bind(**options)

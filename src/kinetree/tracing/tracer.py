@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
 from kinetree.graph import Graph, Port, Program
 from kinetree.tracing.expr import Expr
 
@@ -27,15 +32,19 @@ class Tracer:
         self._inputs.append(port)
         return [Expr(self.graph, self.graph.node("input", (), (k, j))) for j in range(port.size)]
 
-    def program(self, outputs: dict[str, tuple[tuple[int, ...], list[object]]]) -> Program:
-        """Return the program whose outputs are these: name to shape and flat row-major entries."""
+    def arguments(self, ports: Iterable[Port]) -> dict[str, Any]:
+        """Return new input arrays by name, as nested lists; scalars where they have no axes."""
+        return {port.name: _nested(self.input(port), port.shape) for port in ports}
+
+    def program(self, outputs: Mapping[str, tuple[tuple[int, ...], Any]]) -> Program:
+        """Return the program whose outputs are these: name to shape and entries, in nested sequences or arrays."""
         ports, results = [], []
         for name, (shape, entries) in outputs.items():
-            port = Port(name, shape)
-            if len(entries) != port.size:
-                raise ValueError(f"output {name!r} of shape {shape} has {len(entries)} entries, not {port.size}")
+            port, scalars = Port(name, shape), list(flatten(entries))
+            if len(scalars) != port.size:
+                raise ValueError(f"output {name!r} of shape {shape} has {len(scalars)} entries, not {port.size}")
             ports.append(port)
-            results.append(tuple(self._node(e) for e in entries))
+            results.append(tuple(self._node(entry) for entry in scalars))
         return Program(self.graph, tuple(self._inputs), tuple(ports), tuple(results))
 
     def _node(self, entry: object) -> int:
@@ -44,3 +53,22 @@ class Tracer:
                 raise ValueError("this value belongs to another trace")
             return entry.id
         return self.graph.const(float(entry))  # type: ignore[arg-type]
+
+
+def _nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
+    """Return flat row-major entries as nested lists of this shape."""
+    if len(shape) <= 1:
+        return entries if shape else entries[0]
+    step = len(entries) // shape[0] if shape[0] else 0
+    return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+
+
+def flatten(entries: Any) -> Iterator[Any]:
+    """Yield the scalars of nested sequences or arrays, row-major."""
+    if isinstance(entries, np.ndarray):
+        entries = entries.tolist()
+    if isinstance(entries, (list, tuple)):
+        for entry in entries:
+            yield from flatten(entry)
+    else:
+        yield entries

@@ -1,21 +1,74 @@
 """CPU code through LLVM: a program to object code, and object code to addresses that can be called."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from kinetree.backends.base import Code
-from kinetree.backends.llvm.load import Loaded, load
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import llvmlite
+
+from kinetree.backends.base import Backend, ObjectCode
+from kinetree.backends.llvm.load import LoadedObject, load
 from kinetree.backends.llvm.target import Target
+from kinetree.glue import cpython, entry
+from kinetree.graph import Program
+from kinetree.locks import importing
 
 if TYPE_CHECKING:
     from kinetree.backends.llvm.compile import compile_batch, compile_single
 
-__all__ = ["Code", "Loaded", "Target", "compile_batch", "compile_single", "load"]
+__all__ = ["LLVM", "LoadedObject", "Target", "compile_batch", "compile_single", "load"]
+
+
+class LLVM(Backend):
+    """LLVM's code generator through llvmlite; imported in full only where something is compiled."""
+
+    name: ClassVar[str] = "llvm"
+
+    @property
+    def legal(self) -> frozenset[str]:
+        """See `Backend.legal`."""
+        from kinetree.backends.llvm.straight_line import LEGAL
+
+        return LEGAL
+
+    @property
+    def target(self) -> str:
+        """See `Backend.target`."""
+        return repr((llvmlite.__version__, Target.host()))
+
+    def lanes(self, dtype: str) -> int:
+        """See `Backend.lanes`: as many as fill a vector."""
+        return Target.host().lanes(dtype)
+
+    def compile_single(self, program: Program, dtype: str) -> ObjectCode:
+        """See `Backend.compile_single`; with an entry for C, and with the call glue where CPython is as it is known."""
+        from kinetree.backends.llvm.compile import compile_single
+        from kinetree.backends.llvm.glue import c_entry_ir, call_ir
+
+        layout = cpython.find()
+
+        def glue(scratch: int) -> str:
+            ir = c_entry_ir(program.inputs, program.outputs, scratch)
+            return ir if layout is None else ir + call_ir(program.inputs, program.outputs, dtype, layout)
+
+        return compile_single(program, dtype=dtype, target=Target.host(), glue=glue)
+
+    def compile_batch(self, program: Program, dtype: str, lanes: int) -> ObjectCode:
+        """See `Backend.compile_batch`."""
+        from kinetree.backends.llvm.compile import compile_batch
+
+        return compile_batch(program, dtype=dtype, target=Target.host(), lanes=lanes)
+
+    def load(self, code: ObjectCode) -> LoadedObject:
+        """See `Backend.load`."""
+        return load(code, entry.symbols())
 
 
 def __getattr__(name: str) -> Any:
     """Return what belongs to the compiler, imported only now: loading cached code does not need it."""
     if name not in ("compile_batch", "compile_single"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kinetree.backends.llvm import compile
+    with importing:
+        from kinetree.backends.llvm import compile
 
     return getattr(compile, name)

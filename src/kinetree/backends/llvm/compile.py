@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import llvmlite.binding as llvm
 
-from kinetree.backends.base import Code
+from kinetree.backends.base import ObjectCode
 from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.single import single_ir
 from kinetree.backends.llvm.target import Target, target_machine
 from kinetree.graph import Program
 
 
-def compile_single(program: Program, *, dtype: str = "float64", target: Target, extra_ir: str = "") -> Code:
-    """Return code for one state, with the entry ``void kt_single(ptr ins, ptr outs, ptr scratch)``.
-
-    `ins` and `outs` are arrays of pointers, one a port, to its contiguous entries.
+def compile_single(
+    program: Program, *, dtype: str = "float64", target: Target, glue: Callable[[int], str] = lambda scratch: ""
+) -> ObjectCode:
+    """Return code for one state, with the entry ``kt_single`` (see `Backend`).
 
     Parameters
     ----------
@@ -22,8 +24,8 @@ def compile_single(program: Program, *, dtype: str = "float64", target: Target, 
     dtype : {"float64", "float32"}
         Of all inputs and outputs, and of the arithmetic (angles are reduced in float64).
     target : Target
-    extra_ir : str
-        LLVM IR that is appended to the module; it may call ``@kt_single`` and define entry points of its own.
+    glue : callable
+        Given the bytes of scratch that ``@kt_single`` needs, LLVM IR that is appended to the module, with more entries.
 
     Raises
     ------
@@ -41,13 +43,12 @@ def compile_single(program: Program, *, dtype: str = "float64", target: Target, 
     (('kt_single',), 0)
     """
     ir, scratch = single_ir(program, dtype, target)
-    return object_code(ir + extra_ir, scratch, target)
+    return object_code(ir + glue(scratch), scratch, target)
 
 
-def compile_batch(program: Program, *, dtype: str = "float64", target: Target, lanes: int) -> Code:
-    """Return code for n states, with the entry ``void kt_batch(ptr ins, ptr outs, ptr strides, i64 n, ptr scratch)``.
+def compile_batch(program: Program, *, dtype: str = "float64", target: Target, lanes: int) -> ObjectCode:
+    """Return code for n states, with the entry ``kt_batch`` (see `Backend`).
 
-    `strides` are the bytes from a state to the next, for each input and then for each output; 0 repeats one state.
     States are evaluated `lanes` at a time: 1, 2, 4, 8 or 16. The bits are those of `compile_single`.
 
     Raises
@@ -59,7 +60,7 @@ def compile_batch(program: Program, *, dtype: str = "float64", target: Target, l
     return object_code(ir, scratch, target)
 
 
-def object_code(ir: str, scratch: int, target: Target) -> Code:
+def object_code(ir: str, scratch: int, target: Target) -> ObjectCode:
     """Return the object code of a module.
 
     No optimiser runs on the IR, only the code generator: nothing is left to optimise, and measured it takes twice the
@@ -72,4 +73,4 @@ def object_code(ir: str, scratch: int, target: Target) -> Code:
     data = target_machine(target).emit_object(module)
     # without an instruction for it, llvm.fma becomes a call of the C library's
     externals += [name for name in ("fma", "fmaf") if f"\0{name}\0".encode() in data]
-    return Code(data, scratch, symbols, tuple(externals))
+    return ObjectCode(data, scratch, symbols, tuple(externals))

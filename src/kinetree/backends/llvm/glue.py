@@ -1,18 +1,19 @@
-"""The LLVM IR of the call glue and of the raw entry, appended to the module of ``kt_single``.
+"""The LLVM IR of the call glue and of the entry for C, appended to the module of ``kt_single``.
 
 ``kt_call(self, args, nargs, kwnames)`` has the C signature of a ``METH_FASTCALL | METH_KEYWORDS`` function. It takes a
 call where every argument is exactly a `numpy.ndarray` of the right shape and dtype, in native byte order, C-contiguous
 and aligned; where the keywords name this variant's options with values that are known by address (the table that
-``kt_set_options`` sets); and where ``out``, if given, is likewise, writeable, and apart from the inputs. It makes the
-results, runs ``kt_single`` and returns. Everything else it hands to its ``self``, a Python callable: the next variant's
-glue or the general path. So it never has to be clever, only never to be wrong about what it accepts.
+``kt_set_table`` sets); and where ``out``, if given, is likewise, writeable, and apart from the inputs. It makes the
+results, runs ``kt_single`` and returns. Everything else, and every call while a trace substitutes numbers
+(`tracing.context`), goes to its ``self``, a Python callable: the next variant's glue or the general path. So it never
+has to be clever, only never to be wrong about what it accepts.
 
 It counts references through ``Py_NewRef`` and ``Py_DecRef`` only, so immortal objects and free-threaded Python are
-right; it reads arrays and tuples, and fills tuples, at the offsets of `layout.Layout`, verified at import. The
+right; it reads arrays and tuples, and fills tuples, at the offsets of `glue.cpython.Layout`, verified at import. The
 addresses of Python's and NumPy's functions are not in the code: they are symbols, so that object code from the disk
 cache works in any process.
 
-``kt_raw`` is for callers from C: one pointer for each input and output, no Python object and no GIL.
+``kt_c_entry`` is for callers from C: one pointer for each input and output, no Python object and no GIL.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinetree.backends.llvm import glue_arguments as arguments
 from kinetree.backends.llvm import glue_templates as text
 from kinetree.glue.cpython import ALIGNED, CONTIGUOUS, TYPE_NUMBER, WRITEABLE, Layout
 from kinetree.graph import Port
@@ -29,8 +31,8 @@ from kinetree.graph import Port
 STACK_SCRATCH = 32768 if os.name == "posix" else 2048  # bytes; Windows wants the stack probed, JIT code has no probe
 
 
-def emit_raw(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
-    """Return LLVM IR that defines ``kt_raw`` and ``kt_set_scratch``, and calls ``kt_single``."""
+def c_entry_ir(inputs: Sequence[Port], outputs: Sequence[Port], scratch: int) -> str:
+    """Return LLVM IR that defines ``kt_c_entry`` and calls ``kt_single``, which needs so many bytes of scratch."""
     names = [f"%p{k}" for k in range(len(inputs) + len(outputs))]
     lines = []
     for area, pointers in (("ins", names[: len(inputs)]), ("outs", names[len(inputs) :])):
@@ -40,19 +42,20 @@ def emit_raw(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
             lines.append(f"  store ptr {p}, ptr %{area}.{k}")
     lines += ["  %status = call i32 @kt_run(ptr %ins, ptr %outs)", "  ret i32 %status"]
     body, parameters = "\n".join(lines), ", ".join(f"ptr {name}" for name in names)
-    return text.RUN.format(stack=STACK_SCRATCH) + f"\ndefine i32 @kt_raw({parameters}) {{\n{body}\n}}\n"
+    run = text.RUN_ON_STACK if scratch <= STACK_SCRATCH else text.RUN_ON_HEAP
+    return run.format(scratch=scratch, more=scratch + 64) + f"\ndefine i32 @kt_c_entry({parameters}) {{\n{body}\n}}\n"
 
 
-def emit(inputs: Sequence[Port], outputs: Sequence[Port], dtype: str, layout: Layout) -> str:
-    """Return LLVM IR that defines ``kt_call`` and what sets its tables; it needs that of `emit_raw`.
+def call_ir(inputs: Sequence[Port], outputs: Sequence[Port], dtype: str, layout: Layout) -> str:
+    """Return LLVM IR that defines ``kt_call`` and ``kt_set_table``; it needs that of `c_entry_ir`.
 
     Parameters
     ----------
     inputs : sequence of Port
         The arguments, all required here.
     outputs : sequence of Port
-        The results: several are returned as a tuple of the type that ``kt_set_result`` sets, one without axes as a
-        NumPy scalar.
+        The results: several are returned as a tuple of the type that is in the table, one without axes as a NumPy
+        scalar.
     dtype : str
         ``"float64"`` or ``"float32"``: of all arguments and of the results.
     layout : Layout
@@ -91,14 +94,14 @@ def _input(k: int, port: Port, then: str, dtype: str, layout: Layout) -> str:
     """Return the code that checks an argument and finds its data."""
     flags = CONTIGUOUS | ALIGNED
     if port.shape:
-        return text.INPUT.format(k=k, flags=flags, nd=len(port.shape), then=then)
+        return arguments.INPUT.format(k=k, flags=flags, nd=len(port.shape), then=then)
     double = dtype == "float64"
-    return text.NUMBER.format(
+    return arguments.NUMBER.format(
         k=k,
         flags=flags,
         then=then,
         dtype=dtype,
-        other=text.INT.format(k=k) if double else f"  br label %array.{k}",
+        other=arguments.INT.format(k=k) if double else f"  br label %array.{k}",
         from_int=f", [ %number.slot.{k}, %int.{k} ]" if double else "",
         **{name: getattr(layout, name) for name in ("type", "value")},
     )
@@ -119,13 +122,13 @@ def _given(inputs: Sequence[Port], outputs: Sequence[Port], item: int, layout: L
     """Return the code that takes the arrays given as out, where each is plain and apart from all others."""
     m = len(outputs)
     known = layout._asdict()
-    parts = ["given:\n  br label %given.0\n" if m == 1 else text.GIVEN_TUPLE.format(m=m, **known)]
+    parts = ["given:\n  br label %given.0\n" if m == 1 else arguments.GIVEN_TUPLE.format(m=m, **known)]
     taken = [(f"%in.{k}", item * port.size) for k, port in enumerate(inputs)]
     for k, port in enumerate(outputs):
         place = f"  %given.{k}.p = getelementptr i8, ptr %out, i64 {layout.items + 8 * k}"
         load = f"  %given.{k}.object = load ptr, ptr {'%out.p' if m == 1 else f'%given.{k}.p'}"
         parts.append(
-            text.GIVEN_OUTPUT.format(
+            arguments.GIVEN_OUTPUT.format(
                 k=k,
                 item=load if m == 1 else f"{place}\n{load}",
                 flags=CONTIGUOUS | ALIGNED | WRITEABLE,
@@ -136,7 +139,7 @@ def _given(inputs: Sequence[Port], outputs: Sequence[Port], item: int, layout: L
         for j, (other, other_size) in enumerate(taken):
             then = f"apart.{k}.{j + 1}" if j + 1 < len(taken) else after
             size = item * port.size
-            parts.append(text.APART.format(k=k, j=j, size=size, other=other, other_size=other_size, then=then))
+            parts.append(arguments.APART.format(k=k, j=j, size=size, other=other, other_size=other_size, then=then))
         if not taken:
             parts.append(f"apart.{k}.0:\n  br label %{after}\n")
         taken.append((f"%given.{k}.data", item * port.size))
@@ -152,7 +155,7 @@ def _make(outputs: Sequence[Port], number: int, layout: Layout) -> str:
     parts = [f"  store ptr null, ptr %results.{k}\n" for k in range(len(outputs))]
     for k, port in enumerate(outputs):
         if port.shape:
-            parts.append(text.MAKE_ARRAY.format(k=k, nd=len(port.shape), number=number, data=layout.data))
+            parts.append(arguments.MAKE_ARRAY.format(k=k, nd=len(port.shape), number=number, data=layout.data))
         else:
             parts.append(f"  store ptr %slot.{k}, ptr %outs.{k}\n")
     return "".join([*parts, "  br label %run\n"])
@@ -164,7 +167,7 @@ def _finish(outputs: Sequence[Port], dtype: str, layout: Layout) -> str:
     parts = [
         f"finish.{k}:\n  br label %finish.{k + 1}\n"
         if port.shape
-        else text.FINISH_SCALAR.format(k=k, next=k + 1, dtype=dtype)
+        else arguments.FINISH_SCALAR.format(k=k, next=k + 1, dtype=dtype)
         for k, port in enumerate(outputs)
     ]
     if m == 1:
@@ -177,7 +180,9 @@ def _finish(outputs: Sequence[Port], dtype: str, layout: Layout) -> str:
     )
     cached = layout.items > layout.length + 8  # a tuple keeps its hash after its length: not known yet
     hash_ = f"  %hash = getelementptr i8, ptr %tuple, i64 {layout.length + 8}\n  store i64 -1, ptr %hash"
-    fill = text.FINISH_TUPLE.format(m=m, items=layout.items, stores="\n".join(stores), hash=hash_ if cached else "")
+    fill = arguments.FINISH_TUPLE.format(
+        m=m, items=layout.items, stores="\n".join(stores), hash=hash_ if cached else ""
+    )
     return "".join([*parts, fill])
 
 

@@ -1,30 +1,24 @@
-"""The templates of the call glue: LLVM IR, put together by `glue_ir`."""
+"""The templates of the call glue: LLVM IR, put together by `glue`."""
 
 from __future__ import annotations
 
-# Run kt_single with scratch memory; 0, or -1 where there is none to be had.
-RUN = """
+# Run kt_single with scratch memory on the stack.
+RUN_ON_STACK = """
+define internal i32 @kt_run(ptr %ins, ptr %outs) {{
+  %scratch = alloca [{scratch} x i8], align 64
+  call void @kt_single(ptr %ins, ptr %outs, ptr %scratch)
+  ret i32 0
+}}
+"""
+
+# Run kt_single with scratch memory from the heap; 0, or -1 where there is none to be had.
+RUN_ON_HEAP = """
 declare ptr @kinetree_PyMem_RawMalloc(i64)
 declare void @kinetree_PyMem_RawFree(ptr)
 
-@kt_scratch_size = internal global i64 0
-define void @kt_set_scratch(i64 %size) {{
-  store i64 %size, ptr @kt_scratch_size
-  ret void
-}}
-
 define internal i32 @kt_run(ptr %ins, ptr %outs) {{
 entry:
-  %stack = alloca [{stack} x i8], align 64
-  %size = load i64, ptr @kt_scratch_size
-  %small = icmp ule i64 %size, {stack}
-  br i1 %small, label %on.stack, label %on.heap
-on.stack:
-  call void @kt_single(ptr %ins, ptr %outs, ptr %stack)
-  ret i32 0
-on.heap:
-  %more = add i64 %size, 64
-  %heap = call ptr @kinetree_PyMem_RawMalloc(i64 %more)
+  %heap = call ptr @kinetree_PyMem_RawMalloc(i64 {more})
   %heap.ok = icmp ne ptr %heap, null
   br i1 %heap.ok, label %align, label %no.memory
 align:
@@ -58,29 +52,26 @@ declare ptr @kinetree_Py_NewRef(ptr)
 declare void @kinetree_Py_DecRef(ptr)
 declare ptr @kinetree_PyErr_NoMemory()
 
-@kt_no_options = internal constant [2 x i64] zeroinitializer
-@kt_options = internal global ptr @kt_no_options
-define void @kt_set_options(ptr %table) {{
-  store ptr %table, ptr @kt_options
-  ret void
-}}
+@kinetree_substituting = external global i32
 
-@kt_result = internal global ptr @kinetree_tuple
-define void @kt_set_result(ptr %type) {{
-  store ptr %type, ptr @kt_result
+@kt_table = internal global ptr null
+define void @kt_set_table(ptr %table) {{
+  store ptr %table, ptr @kt_table
   ret void
 }}
 """
 
 # Whether the keywords are those of this variant; what is given as out goes to %out.p, else null.
-# The table: how many entries, how many of them must be there, and the entries: name, value, 1 if it must be there.
+# The table: the type of several results, how many entries, how many of them must be there, and the entries: name,
+# value, 1 if it must be there.
 KEYWORDS = """
 define internal i1 @kt_keywords(ptr %kwnames, ptr %values, ptr %out.p) {{
 entry:
   store ptr null, ptr %out.p
-  %table = load ptr, ptr @kt_options
-  %count = load i64, ptr %table
-  %needed.p = getelementptr i64, ptr %table, i64 1
+  %table = load ptr, ptr @kt_table
+  %count.p = getelementptr i64, ptr %table, i64 1
+  %count = load i64, ptr %count.p
+  %needed.p = getelementptr i64, ptr %table, i64 2
   %needed = load i64, ptr %needed.p
   %bare = icmp eq ptr %kwnames, null
   br i1 %bare, label %none, label %named
@@ -113,7 +104,7 @@ search:
   br i1 %missing, label %no, label %entry.k
 entry.k:
   %first = mul i64 %k, 3
-  %index = add i64 %first, 2
+  %index = add i64 %first, 3
   %entry.p = getelementptr ptr, ptr %table, i64 %index
   %entry.name = load ptr, ptr %entry.p
   %entry.value.p = getelementptr ptr, ptr %entry.p, i64 1
@@ -202,57 +193,6 @@ no:
 }}
 """
 
-INPUT = """
-input.{k}:
-  %arg.{k}.p = getelementptr ptr, ptr %args, i64 {k}
-  %arg.{k} = load ptr, ptr %arg.{k}.p
-  %in.{k} = call ptr @kt_plain(ptr %arg.{k}, i32 {flags}, i32 {nd}, ptr @kt_dims.in.{k})
-  %ins.{k} = getelementptr ptr, ptr %ins, i64 {k}
-  store ptr %in.{k}, ptr %ins.{k}
-  %in.{k}.ok = icmp ne ptr %in.{k}, null
-  br i1 %in.{k}.ok, label %{then}, label %general
-"""
-
-# A number: a float or a NumPy scalar is read where it is.
-NUMBER = """
-input.{k}:
-  %arg.{k}.p = getelementptr ptr, ptr %args, i64 {k}
-  %arg.{k} = load ptr, ptr %arg.{k}.p
-  %ins.{k} = getelementptr ptr, ptr %ins, i64 {k}
-  %type.{k}.p = getelementptr i8, ptr %arg.{k}, i64 {type}
-  %type.{k} = load ptr, ptr %type.{k}.p
-  %is.scalar.{k} = icmp eq ptr %type.{k}, @kinetree_scalar_{dtype}
-  br i1 %is.scalar.{k}, label %value.{k}, label %other.{k}
-other.{k}:
-{other}
-value.{k}:
-  %value.{k}.p = getelementptr i8, ptr %arg.{k}, i64 {value}
-  br label %number.{k}
-array.{k}:
-  %array.{k}.data = call ptr @kt_plain(ptr %arg.{k}, i32 {flags}, i32 0, ptr @kt_dims.in.{k})
-  br label %number.{k}
-number.{k}:
-  %in.{k} = phi ptr [ %value.{k}.p, %value.{k} ], [ %array.{k}.data, %array.{k} ]{from_int}
-  store ptr %in.{k}, ptr %ins.{k}
-  %in.{k}.ok = icmp ne ptr %in.{k}, null
-  br i1 %in.{k}.ok, label %{then}, label %general
-"""
-
-# An int of Python's is converted, where the arguments are float64.
-INT = """  %is.float.{k} = icmp eq ptr %type.{k}, @kinetree_float
-  br i1 %is.float.{k}, label %value.{k}, label %no.float.{k}
-no.float.{k}:
-  %is.int.{k} = icmp eq ptr %type.{k}, @kinetree_int
-  br i1 %is.int.{k}, label %int.{k}, label %array.{k}
-int.{k}:
-  %double.{k} = call double @kinetree_PyLong_AsDouble(ptr %arg.{k})
-  store double %double.{k}, ptr %number.slot.{k}
-  %suspect.{k} = fcmp oeq double %double.{k}, -1.0
-  br i1 %suspect.{k}, label %too.large.{k}, label %number.{k}
-too.large.{k}:
-  call void @kinetree_PyErr_Clear()
-  br label %general"""
-
 CALL = """
 define ptr @kt_call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {{
 entry:
@@ -262,7 +202,10 @@ entry:
   %out.p = alloca ptr
 {slots}
   %count.ok = icmp eq i64 %nargs, {n}
-  br i1 %count.ok, label %keywords, label %general
+  %substituting = load i32, ptr @kinetree_substituting
+  %direct = icmp eq i32 %substituting, 0
+  %ours = and i1 %count.ok, %direct
+  br i1 %ours, label %keywords, label %general
 keywords:
   %values = getelementptr ptr, ptr %args, i64 {n}
   %keywords.ok = call i1 @kt_keywords(ptr %kwnames, ptr %values, ptr %out.p)
@@ -290,69 +233,4 @@ general:
   %general.result = call ptr @kinetree_PyObject_Vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)
   ret ptr %general.result
 }}
-"""
-
-GIVEN_TUPLE = """
-given:
-  %out.type.p = getelementptr i8, ptr %out, i64 {type}
-  %out.type = load ptr, ptr %out.type.p
-  %is.tuple = icmp eq ptr %out.type, @kinetree_tuple
-  br i1 %is.tuple, label %given.length, label %general
-given.length:
-  %out.length.p = getelementptr i8, ptr %out, i64 {length}
-  %out.length = load i64, ptr %out.length.p
-  %length.ok = icmp eq i64 %out.length, {m}
-  br i1 %length.ok, label %given.0, label %general
-"""
-
-GIVEN_OUTPUT = """
-given.{k}:
-{item}
-  %given.{k}.data = call ptr @kt_plain(ptr %given.{k}.object, i32 {flags}, i32 {nd}, ptr @kt_dims.out.{k})
-  store ptr %given.{k}.data, ptr %outs.{k}
-  %given.{k}.ok = icmp ne ptr %given.{k}.data, null
-  br i1 %given.{k}.ok, label %apart.{k}.0, label %general
-"""
-
-APART = """
-apart.{k}.{j}:
-  %apart.{k}.{j}.ok = call i1 @kt_apart(ptr %given.{k}.data, i64 {size}, ptr {other}, i64 {other_size})
-  br i1 %apart.{k}.{j}.ok, label %{then}, label %general
-"""
-
-MAKE_ARRAY = """
-  %made.{k} = call ptr @kinetree_PyArray_New(ptr @kinetree_ndarray, i32 {nd}, ptr @kt_dims.out.{k}, i32 {number},
-    ptr null, ptr null, i32 0, i32 0, ptr null)
-  store ptr %made.{k}, ptr %results.{k}
-  %made.{k}.ok = icmp ne ptr %made.{k}, null
-  br i1 %made.{k}.ok, label %made.{k}.data, label %failed
-made.{k}.data:
-  %made.{k}.p = getelementptr i8, ptr %made.{k}, i64 {data}
-  %made.{k}.data.p = load ptr, ptr %made.{k}.p
-  store ptr %made.{k}.data.p, ptr %outs.{k}
-"""
-
-FINISH_SCALAR = """
-finish.{k}:
-  %kept.{k} = load ptr, ptr %results.{k}
-  %is.kept.{k} = icmp ne ptr %kept.{k}, null
-  br i1 %is.kept.{k}, label %finish.{next}, label %scalar.{k}
-scalar.{k}:
-  %scalar.{k}.made = call ptr @kinetree_PyArray_Scalar(ptr %slot.{k}, ptr @kinetree_descr_{dtype}, ptr null)
-  store ptr %scalar.{k}.made, ptr %results.{k}
-  %scalar.{k}.ok = icmp ne ptr %scalar.{k}.made, null
-  br i1 %scalar.{k}.ok, label %finish.{next}, label %failed
-"""
-
-FINISH_TUPLE = """
-finish.{m}:
-  %type = load ptr, ptr @kt_result
-  %tuple = call ptr @kinetree_PyType_GenericAlloc(ptr %type, i64 {m})
-  %tuple.ok = icmp ne ptr %tuple, null
-  br i1 %tuple.ok, label %fill, label %failed
-fill:
-{hash}
-  %items = getelementptr i8, ptr %tuple, i64 {items}
-{stores}
-  ret ptr %tuple
 """

@@ -1,0 +1,46 @@
+"""Calls of compiled functions while another function is traced: they become part of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.locks import importing
+from kinetree.runtime.arguments import Array, Call
+from kinetree.runtime.spec import FunctionSpec
+from kinetree.tracing import context
+
+
+def is_part_of_trace(call: Call) -> bool:
+    """Return whether this call is part of the function that is being traced, rather than one to be evaluated now."""
+    trace = context.current()
+    if trace is None:
+        return False
+    with importing:
+        from kinetree.tracing.arrays import is_traced
+
+    return bool(trace.substitutions) or any(is_traced(value) for value in call.values)
+
+
+def inline_call(spec: FunctionSpec, call: Call) -> Any:
+    """Return the results of a call on traced values, one state."""
+    from kinetree.tracing.arrays import traced_array
+    from kinetree.tracing.tracer import flatten
+
+    if call.out is not None:
+        raise ArgumentError(f"{spec.name}: out= has no meaning in a function that is being compiled")
+    arguments = {}
+    for port, value in zip(spec.ports(call.optional), call.values, strict=True):
+        array: Array = np.asarray(value, dtype=object)
+        if array.shape != port.shape:
+            raise ArgumentError(
+                f"{spec.name}: {port.name} has shape {array.shape}, a function that is being compiled gives it one "
+                f"state: {port.shape}; {spec.describe(port)}"
+            )
+        arguments[port.name] = array.tolist()
+    results = spec.evaluate(arguments, dict(call.options))
+    arrays = [traced_array(list(flatten(r)), p.shape) for p, r in zip(spec.outputs, results, strict=True)]
+    result: Any = spec.result
+    return arrays[0] if result is None else result(*arrays)
