@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.kernels import run_batch, run_single
 from kinetree.graph import Port
 from kinetree.graph.interpret import interpret
 from kinetree.tracing.tracer import Tracer
@@ -47,3 +48,34 @@ def test_on_the_axes(y: float, x: float) -> None:
 @pytest.mark.parametrize(("y", "x"), [(math.nan, 1.0), (1.0, math.nan), (math.inf, math.inf)])
 def test_what_has_no_angle(y: float, x: float) -> None:
     assert math.isnan(angle(y, x))
+
+
+def everywhere(dtype: str) -> np.ndarray:
+    """Return points (n, 2) over all exponents: on rays around the origin, of any two sizes, and on the edges."""
+    info, rng = np.finfo(dtype), np.random.default_rng(1)
+    lowest, highest = np.log2(float(info.smallest_subnormal)), np.log2(float(info.max))
+    around = np.concatenate([rng.uniform(-math.pi, math.pi, 400), np.arange(-16, 17) * math.pi / 16])
+    radii = np.exp2(np.concatenate([np.linspace(lowest, highest - 1e-3, 60), [highest - 1e-6] * 3, [lowest + 2] * 3]))
+    rays = radii[:, None, None] * np.stack([np.sin(around), np.cos(around)], axis=-1)
+    sizes = np.exp2(rng.uniform(lowest, highest - 1e-3, (4000, 2))) * rng.choice([-1.0, 1.0], (4000, 2))
+    edges = [0.0, float(info.smallest_subnormal), float(info.smallest_normal), 0.75, 1.0, 2.0, float(info.max)]
+    corners = [(s * y, t * x) for y in edges for x in edges for s in (1, -1) for t in (1, -1)]
+    small = float(info.smallest_subnormal) * np.array([(y, x) for y in range(12) for x in range(12)])
+    return np.concatenate([rays.reshape(-1, 2), sizes, corners, small]).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_within_three_ulp_at_all_sizes_in_kernels(dtype: str) -> None:
+    points = everywhere(dtype)
+    y, x = np.ascontiguousarray(points[:, 0]), np.ascontiguousarray(points[:, 1])
+    exact = np.arctan2(y.astype(np.longdouble), x.astype(np.longdouble))
+    exact[(y == 0.0) & (x == 0.0)] = 0.0
+    exact[(y == 0.0) & (x < 0.0)] = math.pi  # a zero has no sign here
+    for lanes in (1, 8):
+        (got,) = run_batch(PROGRAM, [y, x], lanes, dtype)
+        unit = np.spacing(np.abs(exact).astype(dtype))
+        wrong = np.abs(got - exact) > 3 * unit
+        assert not wrong.any(), (points[wrong][:5], got[wrong][:5], exact[wrong][:5])
+    for k in range(0, len(y), 997):
+        (one,) = run_single(PROGRAM, [y[k], x[k]], dtype)
+        assert one == got[k]

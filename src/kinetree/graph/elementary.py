@@ -29,13 +29,16 @@ def atan2(y: Any, x: Any) -> Any:
     It is 0 at the origin, and NaN where x or y is NaN or both are infinite.
 
     The smaller coordinate over the larger is within the first 45°. Above 22.5° it is turned back by 45°, so that a
-    polynomial serves; the larger coordinate, and then the signs, tell where the point really is.
+    polynomial serves; the larger coordinate, and then the signs, tell where the point really is. Sums of the two are
+    taken after scaling by a power of two, so that none overflows and none has lost its digits to underflow.
     """
     size_x, size_y = abs(x), abs(y)
     steep = size_x < size_y
     near, far = choice(steep, size_x, size_y), choice(steep, size_y, size_x)
-    turned = far * _TAN_22_5 < near
-    numerator, denominator = choice(turned, near - far, near), choice(turned, near + far, far)
+    scale = choice(far < 1.0, 2.0**54, 0.5)
+    a, b = near * scale, far * scale
+    turned = b * _TAN_22_5 < a
+    numerator, denominator = choice(turned, a - b, near), choice(turned, a + b, far)
     t = numerator / choice(denominator <= 0.0, 1.0, denominator)
     angle = t - t * _reduced(t * t)
     angle = choice(turned, angle + math.pi / 4, angle)

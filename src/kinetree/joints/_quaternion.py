@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.scalars.functions import atan2
+from kinetree.scalars.functions import atan2, select_less
 from kinetree.spatial import Quaternion, Scalar, Vec3, cos, sin, sqrt
 
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
-
-# Added to a squared length before its root is divided by: below rounding for any length above 1e-142, and
-# for a shorter one sin(θ/2)/θ is 1/2 all the same.
-TINY = 1e-300
 
 
 def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
@@ -41,11 +37,23 @@ def _scaled(q: Quaternion, s: Scalar) -> Quaternion:
     return Quaternion(q.x * s, q.y * s, q.z * s, q.w * s)
 
 
+def half_angle(square: Scalar) -> tuple[Scalar, Scalar]:
+    """Return sin(θ/2)/θ and cos(θ/2) for θ² = square.
+
+    Where the square is zero, or has become it, they are what their series begin with: exact there, and the rates are
+    right too.
+    """
+    angle = sqrt(select_less(0.0, square, square, 1.0))
+    return (
+        select_less(0.0, square, sin(angle * 0.5) / angle, 0.5 - square * (1 / 48)),
+        select_less(0.0, square, cos(angle * 0.5), 1.0 - square * 0.125),
+    )
+
+
 def quaternion_integrate(q: Quaternion, w: Vec3) -> Quaternion:
     """Return the unit quaternion reached by turning at the body rate w for a unit of time."""
-    angle = sqrt(w.dot(w) + TINY)
-    u = w * (sin(angle * 0.5) / angle)
-    turned = multiply(q, Quaternion(u.x, u.y, u.z, cos(angle * 0.5)))
+    s, c = half_angle(w.dot(w))
+    turned = multiply(q, Quaternion(w.x * s, w.y * s, w.z * s, c))
     square = _squared(turned)
     return _scaled(turned, _one(square) / sqrt(square))
 
@@ -53,12 +61,14 @@ def quaternion_integrate(q: Quaternion, w: Vec3) -> Quaternion:
 def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
     """Return the rotation vector, of at most half a turn, that leads from a to b, in a's axes."""
     r = multiply(Quaternion(-a.x, -a.y, -a.z, a.w), b)
-    length = sqrt(r.x * r.x + r.y * r.y + r.z * r.z + TINY)
-    w = r.w + 1e-150  # never zero, so that it has a sign; q and −q are the same rotation
-    size = sqrt(w * w)
+    square = r.x * r.x + r.y * r.y + r.z * r.z
+    length = sqrt(select_less(0.0, square, square, 1.0))
+    size = select_less(r.w, 0.0, -r.w, r.w)  # q and −q are the same rotation
+    angle = select_less(0.0, square, atan2(length, size), 1.0)
     valid = _one(_squared(a)) * _one(_squared(b))  # a zero quaternion would differ from every other by nothing
-    angle: Vec3 = Vec3(r.x, r.y, r.z) * (2.0 * atan2(length, size) * (w / size) / length * valid)
-    return angle
+    factor = 2.0 * select_less(r.w, 0.0, -angle, angle) / select_less(0.0, square, length, size)
+    angles: Vec3 = Vec3(r.x, r.y, r.z) * (factor * valid)
+    return angles
 
 
 def random_quaternion(rng: Generator, size: tuple[int, ...]) -> NDArray[np.float64]:

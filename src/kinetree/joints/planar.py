@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kinetree.joints._axis import unit_axis
+from kinetree.joints._quaternion import half_angle
 from kinetree.joints.base import Joint, JointState
 from kinetree.joints.revolute import Revolute, across_axis
-from kinetree.scalars.functions import sqrt
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3, cos, sin
 from kinetree.spatial.vector import ZERO
 
@@ -65,7 +65,7 @@ class Planar(Joint):
         """See `Joint.integrate`: the exponential on SE(2), an arc of a circle."""
         x, y, theta = q
         w, vx, vy = dv
-        a, b = _sinc(w), _versine(w)
+        a, b = _arc(w)
         step_x, step_y = a * vx - b * vy, b * vx + a * vy
         c, s = cos(theta), sin(theta)
         return [x + c * step_x - s * step_y, y + s * step_x + c * step_y, theta + w]
@@ -75,7 +75,7 @@ class Planar(Joint):
         c, s = cos(q0[2]), sin(q0[2])
         dx, dy = q1[0] - q0[0], q1[1] - q0[1]
         step_x, step_y, w = c * dx + s * dy, c * dy - s * dx, q1[2] - q0[2]
-        a, b = _sinc(w), _versine(w)
+        a, b = _arc(w)
         d = 1.0 / (a * a + b * b)
         return [w, (a * step_x + b * step_y) * d, (a * step_y - b * step_x) * d]
 
@@ -84,17 +84,7 @@ class Planar(Joint):
         return across_axis(self.normal, inertia)
 
 
-def _size(w: Scalar) -> Scalar:
-    """Return |w|, or something tiny where that is zero."""
-    return sqrt(w * w + 1e-300)
-
-
-def _sinc(w: Scalar) -> Scalar:
-    """Return sin w / w."""
-    return sin(_size(w)) / _size(w)
-
-
-def _versine(w: Scalar) -> Scalar:
-    """Return (1 − cos w) / w, from the half angle, which loses no digits."""
-    half = sin(_size(w) * 0.5) / _size(w)
-    return 2.0 * half * half * w
+def _arc(w: Scalar) -> tuple[Scalar, Scalar]:
+    """Return sin w / w and (1 − cos w) / w, from the half angle, which loses no digits."""
+    s, c = half_angle(w * w)
+    return 2.0 * s * c, 2.0 * s * s * w

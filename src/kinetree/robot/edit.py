@@ -39,7 +39,7 @@ class Variations(Configurations):
         coulomb : bool
             Coulomb friction, smooth around zero: ``f v / sqrt(v² + s²)``.
         smoothing : float
-            The speed s (rad/s, m/s); within 1 % of the full force beyond 7 s.
+            The speed s (rad/s, m/s), from 1e-18 to 1e18; within 1 % of the full force beyond 7 s.
 
         Examples
         --------
@@ -47,8 +47,8 @@ class Variations(Configurations):
         >>> kt.load("ur5").with_friction(coulomb=False).model.friction.damping
         True
         """
-        if not (isinstance(smoothing, Real) and 0 < smoothing < np.inf):
-            raise ArgumentError(f"smoothing must be a positive speed; {smoothing!r} was given")
+        if not (isinstance(smoothing, Real) and 1e-18 <= smoothing <= 1e18):  # float32 holds the squares of these
+            raise ArgumentError(f"smoothing must be a positive speed; {smoothing!r} was given (from 1e-18 to 1e18)")
         return type(self)(replace(self.model, friction=JointFriction(bool(damping), bool(coulomb), float(smoothing))))
 
     def lock(self, joints: Sequence[str], q: ArrayLike | None = None) -> Self:

@@ -1,7 +1,9 @@
 """Elementary functions of any scalar: floats, NumPy arrays, traced expressions, SymPy, CasADi and others.
 
-A scalar with a method of that name is asked first (traced expressions, CasADi, torch); a plain number goes to
-`math`; anything else to the function of that name in the package that the scalar's type comes from.
+A number of Python, or of NumPy up to float64, goes to `math`. Any other scalar keeps its own precision: a method of
+that name is asked first (traced expressions, CasADi, torch), then the function of that name in the package that the
+scalar's type comes from (NumPy's long doubles and arrays, mpmath, gmpy2, SymPy, JAX). What has neither and is a real
+number (a fraction) goes to `math` as well.
 """
 
 from __future__ import annotations
@@ -11,19 +13,33 @@ import sys
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 # The scalar's own type is what the caller chose; arithmetic is all that kinetree asks of it.
 Scalar = Any
 
 
+_DOUBLE = (float, int, np.floating, np.integer)
+
+
+def _is_double(x: Scalar) -> bool:
+    """Return whether x is a number of which a float holds all digits."""
+    return isinstance(x, _DOUBLE) and not isinstance(x, np.longdouble)
+
+
+def _namespace(x: Scalar) -> Any:
+    """Return the module whose functions take such scalars."""
+    package = type(x).__module__.partition(".")[0]
+    return sys.modules.get({"jaxlib": "jax.numpy", "jax": "jax.numpy"}.get(package, package))
+
+
 def _apply(name: str, x: Scalar) -> Scalar:
-    if isinstance(x, Real):
+    if _is_double(x):
         return getattr(math, name)(x)
-    method = getattr(x, name, None)
+    method: Any = getattr(x, name, None)
     if method is not None:
         return method()
-    package = type(x).__module__.partition(".")[0]
-    namespace = sys.modules.get({"jaxlib": "jax.numpy", "jax": "jax.numpy"}.get(package, package))
-    function = getattr(namespace, name, None)
+    function: Any = getattr(_namespace(x), name, getattr(math, name) if isinstance(x, Real) else None)
     if function is None:
         raise TypeError(f"cannot take {name} of a {type(x).__module__}.{type(x).__qualname__}")
     return function(x)
@@ -70,13 +86,14 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     >>> atan2(0.0, 1.0)
     0.0
     """
-    if isinstance(x, Real) and isinstance(y, Real):
+    if _is_double(x) and _is_double(y):
         return math.atan2(y, x)
     method = getattr(y, "atan2", None) or getattr(y, "arctan2", None)
     if method is not None:
         return method(x)
-    package = sys.modules[type(y).__module__.partition(".")[0]]
-    return (getattr(package, "atan2", None) or package.arctan2)(y, x)
+    package = _namespace(x if _is_double(y) else y)
+    function: Any = getattr(package, "atan2", getattr(package, "arctan2", math.atan2))
+    return function(y, x)
 
 
 def is_zero(x: Scalar) -> bool:
@@ -102,10 +119,10 @@ def is_negligible(x: Scalar, scale: Scalar) -> bool:
     known, measure = getattr(x, "constant", x), getattr(scale, "constant", scale)
     if not (isinstance(known, Real) and isinstance(measure, Real)):
         return False
-    return abs(float(known)) <= 1e-14 * abs(float(measure))
+    return bool(abs(known) <= 1e-14 * abs(measure))  # type: ignore[operator]
 
 
-def select_less(x: Scalar, limit: float, below: Scalar, otherwise: Scalar) -> Scalar:
+def select_less(x: Scalar, limit: Scalar, below: Scalar, otherwise: Scalar) -> Scalar:
     """Return `below` where x < limit, `otherwise` elsewhere; both must be free of errors everywhere.
 
     Examples
@@ -113,11 +130,11 @@ def select_less(x: Scalar, limit: float, below: Scalar, otherwise: Scalar) -> Sc
     >>> select_less(1.0, 2.0, "below", "otherwise")
     'below'
     """
-    if isinstance(x, Real):
-        return below if x < limit else otherwise
-    package = type(x).__module__.partition(".")[0]
-    namespace: Any = sys.modules.get({"jaxlib": "jax.numpy", "jax": "jax.numpy"}.get(package, package))
-    if package == "sympy":
-        return namespace.Piecewise((below, x < limit), (otherwise, True))
+    condition = x < limit
+    if isinstance(condition, bool | np.bool_):
+        return below if condition else otherwise
+    namespace = _namespace(condition)
+    if namespace.__name__ == "sympy":
+        return namespace.Piecewise((below, condition), (otherwise, True))
     choose = getattr(namespace, "if_else", None) or namespace.where
-    return choose(x < limit, below, otherwise)
+    return choose(condition, below, otherwise)

@@ -113,7 +113,8 @@ def _symmetric(inertia: Iterable[Iterable[Scalar]]) -> Sym3:
     except (TypeError, ValueError):
         raise ModelError(f"an inertia is a symmetric 3×3 matrix; {inertia!r} was given") from None
     for a, b in ((xy, yx), (xz, zx), (yz, zy)):
-        if isinstance(a, Real) and isinstance(b, Real) and abs(a - b) > 1e-9 * (abs(xx) + abs(yy) + abs(zz)):
+        known = all(isinstance(x, Real) for x in (a, b, xx, yy, zz))
+        if known and abs(a - b) > 1e-9 * (abs(xx) + abs(yy) + abs(zz)):
             raise ModelError(f"an inertia is a symmetric matrix; this one has {a} and {b} across its diagonal")
     return Sym3(xx, xy, yy, xz, yz, zz)
 

@@ -1,0 +1,80 @@
+"""A check of the constants: those that a type cannot hold must not decide anything.
+
+What is below the smallest number of a type is rounded to zero, as any result of its arithmetic would be. Where that
+is added to other things or multiplies them, as the noise in a robot's numbers does, it is a rounding and no more.
+Not where it guards: ``1 / sqrt(x² + 1e-300)`` has no guard left in float32, and ``x < 1e-300`` is another question.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.graph import Program
+
+_ROLES: dict[str, str] = {
+    "add": "++", "sub": "++", "fma": "  +", "fms": "  +", "fnma": "  +", "mul": "**", "neg": "=", "abs": "=",
+    "div": " !", "sqrt": "!", "select_lt": "!!==", "select_le": "!!==",
+}  # fmt: skip
+"""What an operation does with each argument: + adds it, * multiplies it, = returns it, ! depends on its being zero."""
+
+
+def check_constants(program: Program, dtype: str, name: str) -> None:
+    """Raise where this type has no number for a constant, and that would change more than a rounding.
+
+    Parameters
+    ----------
+    program : Program
+    dtype : {"float64", "float32"}
+        The type that the program is to be compiled for.
+    name : str
+        Of the function, for the message.
+
+    Raises
+    ------
+    ArgumentError
+        If a finite constant is infinite in this type, or if one that is not zero is zero in it and is divided by,
+        is under a root or is compared: by itself, added to something or multiplied by something.
+
+    Examples
+    --------
+    >>> from kinetree.graph import Port
+    >>> from kinetree.tracing.tracer import Tracer
+    >>> t = Tracer()
+    >>> (x,) = t.input(Port("x", ()))
+    >>> check_constants(t.program({"y": ((), [1.0 / (x * x + 1e-300)])}), "float32", "f")
+    Traceback (most recent call last):
+    kinetree.errors.ArgumentError: f: the constant 1e-300 is 0.0 in float32; call it with float64 arrays
+    """
+    if dtype == "float64":  # what all constants are
+        return
+    lost: dict[int, tuple[float, bool]] = {}  # nodes with the constant that is nothing in them, and if multiplied
+    for i in program.schedule():
+        op, args, payload = program.graph[i]
+        if op == "const":
+            constant = cast(float, payload)
+            rounded = _rounded(constant, dtype)
+            if math.isinf(rounded) and math.isfinite(constant):
+                raise _refusal(name, constant, rounded, dtype)
+            if rounded == 0.0 != constant:
+                lost[i] = constant, False
+            continue
+        for role, a in zip(_ROLES.get(op, ""), args, strict=False) if lost else ():
+            if a in lost and role != " ":
+                constant, multiplied = lost[a]
+                if role == "!":
+                    raise _refusal(name, constant, 0.0, dtype)
+                if role != "+" or not multiplied:
+                    lost[i] = constant, multiplied or role == "*"
+
+
+def _rounded(value: float, dtype: str) -> float:
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.dtype(dtype).type(value))
+
+
+def _refusal(name: str, constant: float, rounded: float, dtype: str) -> ArgumentError:
+    return ArgumentError(f"{name}: the constant {constant!r} is {rounded} in {dtype}; call it with float64 arrays")
