@@ -30,7 +30,8 @@ def program(function, *shapes):
 
 def compiled(function, *shapes, lanes=None):
     p = program(function, *shapes)
-    return Function(FunctionSpec("f", "", p.inputs, p.outputs, lambda o, k: p, lambda: digest(p)), lanes)
+    spec = FunctionSpec("f", "", p.inputs, p.outputs, lambda given, options: (), lambda: digest(p), program=p)
+    return Function(spec, lanes)
 
 
 def same_bits(a, b):
