@@ -226,6 +226,19 @@ def test_random_states_repeat_with_their_seed_and_keep_the_limits(panda: kt.Robo
     np.testing.assert_array_equal(panda.random_configuration(generator), panda.random_configuration(0))
 
 
+@pytest.mark.parametrize("seed", [-1, np.int64(-4), 1.5, "a", [1, -2]])
+def test_a_seed_that_is_none(panda: kt.Robot, seed: object) -> None:
+    for draw in (panda.random_configuration, panda.random_state):
+        with pytest.raises(kt.ArgumentError, match=r"^seed is .*, it must be an integer ≥ 0, a numpy.random.Generator"):
+            draw(seed)
+
+
+@pytest.mark.parametrize("size", [-1, (2, -3), 2.5, "a", None])
+def test_a_size_that_is_none(panda: kt.Robot, size: object) -> None:
+    with pytest.raises(kt.ArgumentError, match=r"^size is .*, it must be an integer ≥ 0 or a tuple"):
+        panda.random_state(0, size)
+
+
 def test_random_orientations_are_unit_quaternions(g1: kt.Robot) -> None:
     q = g1.random_configuration(0, size=100)
     assert np.abs(np.linalg.norm(q[:, 3:7], axis=1) - 1.0).max() <= 4 * EPS

@@ -98,6 +98,22 @@ def test_q_and_time_are_differentiated(cli, panda):
     assert "v.panda_joint1" in read_csv("out.csv")
 
 
+def test_a_gap_in_time_is_reported_and_nothing_reaches_across(cli, panda):
+    t = 0.01 * np.arange(400)
+    t[150:] += 5.0
+    phase = np.arange(1, 8)
+    q, v = panda.neutral() - 0.8 + np.sin(t[:, None] + phase) / 4, np.cos(t[:, None] + phase) / 4
+    tau = panda.inverse_dynamics(q, v, -np.sin(t[:, None] + phase) / 4)
+    for arrays in {"q": q}, {"q": q, "v": v}:
+        write_csv("q.csv", panda, t=t, **arrays)
+        code, out, _ = cli("panda", "q.csv", "-o", "out.csv")
+        assert code == 0
+        assert "gaps in time, where samples are usually 0.01 s apart: 1.49 s to 6.5 s (5.01 s)" in out
+        np.testing.assert_allclose(torques(read_csv("out.csv"), panda), tau, rtol=0, atol=1e-4 * np.abs(tau).max())
+    write_csv("q.csv", panda, t=t[150:], q=q[150:])
+    assert "gap" not in cli("panda", "q.csv")[1]
+
+
 def test_velocities_and_time_are_differentiated_once(cli, panda):
     cli("panda", "-o", "made.csv", "--rate", 400, "--duration", 5)
     made = read_csv("made.csv")
@@ -254,6 +270,12 @@ def test_a_quaternion_of_zeros_is_an_error_that_names_the_sample(cli, tmp_path):
 )
 def test_wrong_usage_is_code_2(cli, arguments):
     assert cli(*arguments)[0] == 2
+
+
+def test_a_seed_below_zero_is_told_what_it_must_be(cli):
+    code, _, err = cli("panda", "--seed", -1)
+    assert code == 2
+    assert "--seed: -1 is out of range, it must be an integer ≥ 0" in err
 
 
 @pytest.mark.parametrize(

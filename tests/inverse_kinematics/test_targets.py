@@ -44,6 +44,12 @@ def spoilt(i: int, j: int, value: float) -> np.ndarray:
         (FrameTarget(POSE, orientation=np.nan), "tool0", "weight of the orientation"),
         (FrameTarget(POSE, position="1"), "tool0", "weight of the position"),  # type: ignore[arg-type]
         (FrameTarget(POSE, position=0, orientation=0), "tool0", "nothing to reach"),
+        (
+            FrameTarget(POSE, position=1e-300),
+            "tool0",
+            "position of 'tool0' is 1e-300, it must be 0 or a number from 1e-30",
+        ),
+        (FrameTarget(POSE, orientation=1e300), "tool0", r"orientation of 'tool0' is 1e\+300, .* to 1e\+30"),
         (FrameTarget([1, 2, 3]), "tool0", "shape"),
     ],
 )
@@ -66,6 +72,7 @@ def test_targets_that_are_none(target: Any, frame: str | None, message: str) -> 
         ({"restarts": -1}, "restarts is -1"),
         ({"damping": np.inf}, "damping is inf"),
         ({"dt": 0}, "dt is 0"),
+        ({"seed": -1}, "seed is -1, it must be an integer ≥ 0"),
         ({"fixed": "elbow_joint"}, r"\['elbow_joint'\]"),
         ({"fixed": ["elbow"]}, "did you mean 'elbow_joint'"),
     ],

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError
-from kinetree.trajectories.signals.differentiate import derivative_weights, differentiate
+from kinetree.trajectories.signals.differentiate import derivative_weights, differentiate, gaps
 
 scipy_signal = pytest.importorskip("scipy.signal")
 Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
@@ -81,9 +81,32 @@ def test_pieces_of_a_long_record_join_without_a_seam():
         np.testing.assert_allclose(w[4010:4990], p[10:-10], rtol=0, atol=1e-12 * np.abs(p).max())
 
 
+@pytest.mark.parametrize("hole", [0.2, 5.0, 1e6])
+def test_nothing_reaches_across_a_gap(hole):
+    t = 0.01 * np.arange(300)
+    t[100:] += hole
+    t[290:] += hole
+    x = np.sin(3 * t)[:, None] + np.where(t < t[100], 0.0, 7.0)[:, None]
+    assert gaps(t) == [100, 290]
+    pieces = [slice(0, 100), slice(100, 290), slice(290, 300)]
+    alone = [differentiate(t[p], x[p], window=min(15, len(t[p]))) for p in pieces]
+    for got, want in zip(differentiate(t, x), zip(*alone, strict=True), strict=True):
+        np.testing.assert_array_equal(got, np.concatenate(want))
+    np.testing.assert_allclose(differentiate(t, x)[0][:290, 0], 3 * np.cos(3 * t[:290]), rtol=0, atol=1e-4)
+
+
+def test_irregular_samples_have_no_gap():
+    rng = np.random.default_rng(6)
+    bursts = np.cumsum(np.tile([0.001, 0.001, 0.05], 50))
+    for t in (np.cumsum(rng.uniform(0, 0.1, 1000)), bursts, np.linspace(0, 1, 500) ** 1.5, 0.01 * np.arange(15)):
+        assert gaps(t) == []
+
+
 @pytest.mark.parametrize(
     ("t", "window", "message"),
     [
+        (np.array([*range(20), *range(50, 54), *range(90, 110)]), 9, r"4 samples \(50 s to 53 s\) stand alone"),
+        (np.array([*range(20), 50]), 9, r"1 samples \(50 s to 50 s\) stand alone, .* at least 5 in a row"),
         (np.arange(10.0), 15, "10 samples are too few"),
         (np.arange(10.0), 4, "at least 5"),
         (np.array([0.0, 1, 2, 2, 3, 4]), 5, "sample 4 is at 2 s, the one before it at 2 s"),

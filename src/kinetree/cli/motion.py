@@ -16,9 +16,9 @@ from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.block import BLOCK, Array, Block
 from kinetree.trajectories.columns.messages import unused_columns
-from kinetree.trajectories.coordinates import Coordinates
+from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files.read import Reader, open_trajectory
-from kinetree.trajectories.signals.differentiate import DEGREE, WINDOW, differentiate
+from kinetree.trajectories.signals.differentiate import DEGREE, WINDOW, differentiate, gaps
 from kinetree.trajectories.signals.excite import random_wave
 
 LONG = 2_000_000
@@ -122,8 +122,16 @@ def differentiated(
     except ArgumentError as error:
         raise ArgumentError(f"{given}: {error}") from None
     how = f"read from {given}; {what} by polynomials of degree {DEGREE} over {window} samples"
-    if (step := float(np.median(np.diff(t)))) > 1:
+    step = float(np.median(np.diff(t)))
+    if step > 1:
         warnings = (*warnings, f"the samples are {step:g} s apart: is the time in seconds?")
+    if holes := gaps(t):
+        listed = some([f"{t[i - 1]:g} s to {t[i]:g} s ({t[i] - t[i - 1]:.3g} s)" for i in holes], 3)
+        warnings = (
+            *warnings,
+            f"gaps in time, where samples are usually {step:.3g} s apart: {listed}. The pieces are differentiated "
+            "separately, and less accurate at their ends",
+        )
     return Motion(split(t, q, v, a), how, True, True, source, len(t), None, warnings, reader.notes)
 
 

@@ -26,9 +26,9 @@ with -o, and draws them with --plot.
 TRAJECTORY is a CSV or an NPZ with q, v and a; or with q and a time t, and then v and a are found by
 differentiation: a polynomial of degree 4 is fitted by least squares to the samples of a window around each one (a
 Savitzky-Golay filter for any spacing of the samples, on the manifold where a joint has a quaternion), one-sided
-at the ends. With q, v and t, only a is. Angles must not wrap around. Without a TRAJECTORY, a smooth random
-motion is made for every joint with one degree of freedom, within its limits and at rest at both ends (a Fourier
-series of 5 harmonics); a floating base stands still.
+at the ends and at gaps in time. With q, v and t, only a is. Angles must not wrap around. Without a TRAJECTORY, a
+smooth random motion is made for every joint with one degree of freedom, within its limits and at rest at both ends
+(a Fourier series of 5 harmonics); a floating base stands still.
 
 columns of a CSV, for the joint elbow, the second of the robot:
   q.elbow   v.elbow   a.elbow   t      positions, velocities, accelerations (SI units), time in s
@@ -160,7 +160,8 @@ def _number(kind: type[int] | type[float], least: int) -> Callable[[str], float]
     def read(text: str) -> float:
         value = kind(text)
         if not math.isfinite(value) or value < least or (kind is float and value == least):
-            raise argparse.ArgumentTypeError(f"{text} is out of range")
+            wanted = f"an integer ≥ {least}" if kind is int else f"a number > {least}"
+            raise argparse.ArgumentTypeError(f"{text} is out of range, it must be {wanted}")
         return value
 
     read.__name__ = kind.__name__

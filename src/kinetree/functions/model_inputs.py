@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from kinetree.runtime.spec import FunctionSpec, Variant, describe_shape
 from kinetree.spatial import Inertia, Transform
 from kinetree.tracing import context
 from kinetree.tracing.tracer import flatten
+
+Evaluate = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,29 @@ def traced_model(model: Model, joint_space: bool) -> Model:
     return replace(model, bodies=tuple(bodies)) if values else model
 
 
+def ports(inputs: Iterable[ModelInput]) -> tuple[Port, ...]:
+    """Return the inputs as arguments of a function."""
+    return tuple(Port(i.name, i.shape) for i in inputs)
+
+
+def substituting(evaluate: Evaluate, model: Model, inputs: Sequence[ModelInput], name: str) -> Evaluate:
+    """Return the function in which arguments of these names take the place of the model's numbers."""
+
+    def substituted(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+        values = {i: list(flatten(arguments[i.name])) for i in inputs}
+        own = {key: entries for key, entries in arguments.items() if key not in {i.name for i in inputs}}
+        with context.tracing({model.digest: values}) as trace:
+            results = evaluate(own, options)
+        if model.digest not in trace.asked:
+            raise ArgumentError(
+                f"{name} uses no function of {model.name!r}, whose numbers are to be its inputs; a robot made of it "
+                "(with_friction, attach, …) is another one: compile for that one"
+            )
+        return results
+
+    return substituted if inputs else evaluate
+
+
 def with_inputs(
     spec: FunctionSpec, model: Model, inputs: Sequence[ModelInput], name: str | None = None
 ) -> FunctionSpec:
@@ -122,25 +147,12 @@ def with_inputs(
         If two inputs would each be all inertia of one body, or the function does not depend on the model.
     """
     name = name or spec.name
-    extra = tuple(Port(i.name, i.shape) for i in inputs)
-
-    def evaluate(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
-        values = {i: list(flatten(arguments[i.name])) for i in inputs}
-        own = {key: entries for key, entries in arguments.items() if key not in {port.name for port in extra}}
-        with context.tracing({model.digest: values}) as trace:
-            results = spec.evaluate(own, options)
-        if model.digest not in trace.asked:
-            raise ArgumentError(
-                f"{name} uses no function of {model.name!r}, whose numbers are to be its inputs; a robot made of it "
-                "(with_friction, attach, …) is another one: compile for that one"
-            )
-        return results
-
+    extra = ports(inputs)
     made = replace(
         spec,
         name=name,
         inputs=(*spec.required, *extra, *spec.inputs[len(spec.required) :]),
-        evaluate=evaluate,
+        evaluate=substituting(spec.evaluate, model, inputs, name),
         describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
         identity=lambda: spec.identity() + repr((spec.name, tuple(inputs))).encode(),
         reduce=spec.reduce and (lambda: (_with_inputs_again, (spec.reduce(), model, tuple(inputs), name))),  # type: ignore[misc]

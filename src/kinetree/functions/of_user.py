@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree.algorithms import ALGORITHMS, ELSEWHERE
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.model_inputs import ModelInput, check_inputs, with_inputs
+from kinetree.functions.model_inputs import ModelInput, check_inputs, ports, substituting, with_inputs
 from kinetree.functions.of_robot import describe
 from kinetree.graph import Port
 from kinetree.graph.digest import digest
@@ -131,39 +131,43 @@ def compile(
         return Function(with_inputs(function.spec, robot.model, inputs, name))
     if not callable(function):
         raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
-    spec = user_spec(robot.model, function, dict(shapes or {}), name or str(getattr(function, "__name__", "function")))
-    return Function(with_inputs(spec, robot.model, inputs) if inputs else spec)
+    return user_function(robot.model, function, dict(shapes or {}), inputs, name or getattr(function, "__name__", ""))
 
 
-def user_spec(model: Model, function: Callable[..., Any], shapes: Shapes, name: str) -> FunctionSpec:
+def user_function(
+    model: Model, function: Callable[..., Any], shapes: Shapes, inputs: Sequence[ModelInput], name: str
+) -> Function:
+    """Return a user's function compiled, with numbers of the model as further inputs."""
+    return Function(user_spec(model, function, shapes, inputs, name or "function"))
+
+
+def user_spec(
+    model: Model, function: Callable[..., Any], shapes: Shapes, inputs: Sequence[ModelInput], name: str
+) -> FunctionSpec:
     """Return the spec of a user's function, which is traced for it: only that shows what it returns."""
-    inputs = tuple(_ports(model, function, shapes, name))
+    own = tuple(_ports(model, function, shapes, name))
 
-    def run(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        arrays = {p.name: traced_array(list(flatten(arguments[p.name])), p.shape) for p in inputs}
+    def results(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        arrays = {p.name: traced_array(list(flatten(arguments[p.name])), p.shape) for p in own}
         with context.tracing({}):
             return _outputs(function(**arrays), name)
 
-    tracer = Tracer()
-    outputs = {key: (array.shape, array) for key, array in run(tracer.arguments(inputs)).items()}
+    run = substituting(results, model, inputs, name)
+    tracer, all_ports = Tracer(), (*own, *ports(inputs))
+    outputs = {key: (array.shape, array) for key, array in run(tracer.arguments(all_ports), {}).items()}
     program = tracer.program(outputs)
     return FunctionSpec(
         name=name,
         doc=inspect.getdoc(function) or "",
-        inputs=inputs,
+        inputs=all_ports,
         outputs=program.outputs,
-        evaluate=lambda arguments, options: list(run(arguments).values()),
+        evaluate=lambda arguments, options: list(run(arguments, options).values()),
         identity=functools.cache(lambda: b"traced " + digest(program)),
         describe=lambda port: _describe(model, port),
-        reduce=lambda: (_user_function, (model, function, shapes, name)),
+        reduce=lambda: (user_function, (model, function, shapes, tuple(inputs), name)),
         program=program,
         wrapped=function,
     )
-
-
-def _user_function(model: Model, function: Callable[..., Any], shapes: Shapes, name: str) -> Function:
-    """Return a user's function compiled: how it comes out of a pickle."""
-    return Function(user_spec(model, function, shapes, name))
 
 
 _JOINT_SPACE = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "b": "nv"}

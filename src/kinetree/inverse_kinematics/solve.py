@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from kinetree.inverse_kinematics.options import count, joints_of, method_of, pos
 from kinetree.inverse_kinematics.problem import Kinematics, Problem
 from kinetree.inverse_kinematics.rotations import Array, Counts, Flags
 from kinetree.inverse_kinematics.targets import Target, goals_of
+from kinetree.random_numbers import Seed, as_generator
 
 CANDIDATES = 8
 """How many random configurations are drawn for a start: the one that is nearest to the targets is taken."""
@@ -54,7 +56,7 @@ def inverse_kinematics(
     orientation_tolerance: float = 1e-9,
     max_iterations: int = 100,
     restarts: int | None = None,
-    seed: int | np.random.Generator | None = 0,
+    seed: Seed = 0,
     fixed: Sequence[str] = (),
     damping: float | None = None,
     dt: float | None = None,
@@ -132,8 +134,9 @@ def inverse_kinematics(
     goals, lead = goals_of(robot.model, target, frame, start.shape[:-1])
     duration = None if dt is None else positive("dt", dt)
     problem = Problem(robot, goals, joints_of(robot, fixed), tolerances, duration)
-    starts = problem.within(np.broadcast_to(start, (*lead, start.shape[-1])).reshape(-1, start.shape[-1]))
-    rng = np.random.default_rng(seed)
+    nq = start.shape[-1]
+    starts = problem.within(np.broadcast_to(start, (*lead, nq)).reshape(math.prod(lead), nq))
+    rng = as_generator(seed)
     random = (robot.random_configuration(rng, CANDIDATES) for _ in range(tries))
     best, attempts = _with_restarts(problem, starts, random, chosen, count("max_iterations", max_iterations))
     return _solution(problem, best, attempts, lead)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -24,6 +23,7 @@ class FrameTarget:
         The pose wanted in the world.
     position, orientation : float
         Weights of the errors in position (per metre) and in orientation (per radian); a part with weight 0 is free.
+        Others are within 1e-30 to 1e30.
 
     Examples
     --------
@@ -38,6 +38,9 @@ class FrameTarget:
 
 
 Target = ArrayLike | FrameTarget
+
+LEAST = 1e-30
+"""The smallest weight, and the inverse of the largest: the squares of weighted errors stay numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,7 @@ def goals_of(
     Raises
     ------
     ArgumentError
-        If a target is no pose or point, a weight is not a number ≥ 0, nothing counts, or shapes do not broadcast.
+        If a target is no pose or point, a weight is out of range, nothing counts, or shapes do not broadcast.
     ModelError
         If there is no frame of a name.
     """
@@ -138,8 +141,11 @@ def _weights(target: FrameTarget, frame: str) -> dict[str, float]:
     weights = {}
     for part in ("orientation", "position"):
         weight = getattr(target, part)
-        if not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
-            raise ArgumentError(f"the weight of the {part} of {frame!r} is {weight!r}, it must be a number ≥ 0")
+        if not isinstance(weight, int | float | np.number) or not (weight == 0 or LEAST <= weight <= 1.0 / LEAST):
+            raise ArgumentError(
+                f"the weight of the {part} of {frame!r} is {weight!r}, "
+                f"it must be 0 or a number from {LEAST:g} to {1.0 / LEAST:g}"
+            )
         if weight > 0:
             weights[part] = float(weight)
     return weights

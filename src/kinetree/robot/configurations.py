@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.model import Body, Model
+from kinetree.random_numbers import Seed, Size, as_generator, as_lead
 
 FloatArray = NDArray[np.float64]
-Size = int | tuple[int, ...]
 
 
 class Configurations:
@@ -34,22 +34,20 @@ class Configurations:
             q[list(body.q_index)] = body.joint.neutral()
         return q
 
-    def random_configuration(self, seed: int | np.random.Generator | None = None, size: Size = ()) -> FloatArray:
+    def random_configuration(self, seed: Seed = None, size: Size = ()) -> FloatArray:
         """Return random configurations (*size, nq), uniform within the joints' limits.
 
         Where a joint has no limits it is within ±π rad or ±1 m; orientations are uniform over all rotations.
         """
-        rng = np.random.default_rng(seed)
-        lead = (size,) if isinstance(size, int) else tuple(size)
+        rng = as_generator(seed)
+        lead = as_lead(size)
         q = np.empty((*lead, self.model.nq))
         for body in self._leading:
             lower, upper = ([body.limits.lower], [body.limits.upper]) if len(body.q_index) == 1 else (None, None)
             q[..., list(body.q_index)] = body.joint.random(rng, lower, upper, lead)
         return q
 
-    def random_state(
-        self, seed: int | np.random.Generator | None = None, size: Size = ()
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def random_state(self, seed: Seed = None, size: Size = ()) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return random q (*size, nq), v and a (*size, nv): q as `random_configuration`, v and a standard normal.
 
         Examples
@@ -58,7 +56,7 @@ class Configurations:
         >>> [x.shape for x in kt.load("g1").random_state(seed=0, size=10)]
         [(10, 36), (10, 35), (10, 35)]
         """
-        rng = np.random.default_rng(seed)
+        rng = as_generator(seed)
         q = self.random_configuration(rng, size)
         v, a = rng.normal(size=(2, *q.shape[:-1], self.model.nv))
         return q, v, a

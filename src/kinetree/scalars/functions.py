@@ -108,20 +108,6 @@ def is_zero(x: Scalar) -> bool:
     return isinstance(known, Real) and known == 0
 
 
-def is_negligible(x: Scalar, scale: Scalar) -> bool:
-    """Return whether x is known to be nothing but rounding, against a known scale of what it was computed from.
-
-    Examples
-    --------
-    >>> is_negligible(1e-16, 1.0), is_negligible(1e-9, 1.0)
-    (True, False)
-    """
-    known, measure = getattr(x, "constant", x), getattr(scale, "constant", scale)
-    if not (isinstance(known, Real) and isinstance(measure, Real)):
-        return False
-    return bool(abs(known) <= 1e-14 * abs(measure))  # type: ignore[operator]
-
-
 def select_less(x: Scalar, limit: Scalar, below: Scalar, otherwise: Scalar) -> Scalar:
     """Return `below` where x < limit, `otherwise` elsewhere; both must be free of errors everywhere.
 

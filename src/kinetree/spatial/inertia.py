@@ -147,11 +147,6 @@ class ArticulatedInertia:
     def __matmul__(self, a: Motion) -> Force:
         return Force(self.I @ a.ang + self.H @ a.lin, self.H.transposed_times(a.ang) + self.M @ a.lin)
 
-    def scale_along(self, S: Motion) -> Scalar:
-        """Return the size of the numbers that ``Sᵀ IA S`` is made of: what its rounding is to be measured by."""
-        rotational, translational = self.I.xx + self.I.yy + self.I.zz, self.M.xx + self.M.yy + self.M.zz
-        return S.ang.dot(S.ang) * rotational + S.lin.dot(S.lin) * translational
-
     def minus_outer(self, U: Force, UD: Force) -> ArticulatedInertia:
         """Return this − U UDᵀ, where UD is a multiple of U (so that the result stays symmetric)."""
         return ArticulatedInertia(

@@ -70,9 +70,9 @@ def traced_array(entries: Sequence[Any], shape: tuple[int, ...]) -> Any:
 
 
 def is_traced(value: Any) -> bool:
-    """Return whether there is a traced scalar in this: an array, nested sequences, or a scalar."""
+    """Return whether there is a traced scalar in this, or room for none: an array, nested sequences, or a scalar."""
     if isinstance(value, np.ndarray):
-        return value.dtype == object and any(isinstance(entry, Expr) for entry in value.flat)
+        return value.dtype == object and (value.size == 0 or any(isinstance(entry, Expr) for entry in value.flat))
     if isinstance(value, list | tuple):
         return any(is_traced(entry) for entry in value)
     return isinstance(value, Expr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -59,7 +60,7 @@ def _nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
     """Return flat row-major entries as nested lists of this shape."""
     if len(shape) <= 1:
         return entries if shape else entries[0]
-    step = len(entries) // shape[0] if shape[0] else 0
+    step = math.prod(shape[1:])
     return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.dynamics.factorization import FIX
+from kinetree.algorithms.dynamics.factorization import refuse_singular
 from kinetree.algorithms.dynamics.friction import friction_forces
 from kinetree.algorithms.dynamics.joint_space import system_level
 from kinetree.algorithms.dynamics.rnea import FRAMES, Wrenches, body_wrenches, net_forces
 from kinetree.algorithms.registry import algorithm
-from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
-from kinetree.scalars.functions import is_negligible
 from kinetree.spatial import ArticulatedInertia, Force, Motion, Scalar
 
 
@@ -56,8 +54,8 @@ def aba(
     Raises
     ------
     ModelError
-        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. Where that
-        shows only in numbers (two joints in line with nothing between), the result is NaN or enormous.
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+        configurations where M is singular, the result is NaN or enormous.
 
     References
     ----------
@@ -82,6 +80,7 @@ def articulated(
     prescribed: frozenset[str],
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Return a and τ, with a known at the prescribed joints and τ at the others: the articulated-body recursion."""
+    refuse_singular(model, prescribed)
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     known = [body.joint_name in prescribed for body in model.bodies]
     a: list[Scalar] = [0.0] * model.nv
@@ -98,11 +97,6 @@ def articulated(
             for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
                 U = IA[i] @ S_k
                 D = S_k.dot(U) + rotor
-                if is_negligible(D, IA[i].scale_along(S_k) + rotor):
-                    raise ModelError(
-                        f"joint {body.joint_name!r} meets no inertia that other joints leave it: the mass matrix is "
-                        f"singular; {FIX}"
-                    )
                 UD = U * (1.0 / D)
                 u = tau[k] - friction[k] - S_k.dot(p[i])
                 pivots[i].append(Pivot(k, S_k, UD, u, 1.0 / D))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.factorization import ltdl, solve
+from kinetree.algorithms.dynamics.factorization import block, ltdl, refuse_singular, solve, velocities
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.model import Model
 from kinetree.spatial import Scalar
@@ -27,16 +27,13 @@ def system_level(
     too: a coordinate that moves several bodies is one row of M, ``GᵀMG`` of the bodies' own (the algorithms accumulate
     it), and the factorisation reads the sparsity off the matrix.
     """
-    known = {k for body in model.bodies if body.joint_name in prescribed for k in body.v_index}
+    refuse_singular(model, prescribed)
+    known = velocities(model, prescribed)
     free = [k for k in range(model.nv) if k not in known]
     M = crba(model, q)
     a: list[Scalar] = [a_known[k] if k in known else 0.0 for k in range(model.nv)]
     h = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
-    M_22 = [
-        [M[k][l] if k not in known and l not in known else float(k == l) for l in range(model.nv)]
-        for k in range(model.nv)
-    ]
-    a_free = solve(ltdl(model, M_22), [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)])
+    a_free = solve(ltdl(model, block(M, known)), [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)])
     tau_out = list(tau)
     for k in free:
         a[k] = a_free[k]

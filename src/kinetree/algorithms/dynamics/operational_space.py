@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.factorization import Factor, ltdl
+from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.kinematics.jacobian import Matrix, jacobian
 from kinetree.algorithms.recursions.path import path_to
 from kinetree.errors import ModelError
@@ -38,7 +37,7 @@ def operational(model: Model, q: Sequence[Scalar], frame: str, reference: str) -
             f"frame {frame!r} of {model.name!r} is moved by {len(movers)} joint velocities: "
             "choose a frame that six or more move, or form J M⁻¹ Jᵀ from the rows of the Jacobian that matter"
         )
-    J, factor = jacobian(model, q, frame=frame, reference=reference), ltdl(model, crba(model, q))
+    J, factor = jacobian(model, q, frame=frame, reference=reference), factorised(model, q)
     root_D = [sqrt(d) for d in factor.D]
     scale = [1.0 / d for d in root_D]
     B = [[y * s for y, s in zip(_solve_transposed(factor, row), scale, strict=True)] for row in J]

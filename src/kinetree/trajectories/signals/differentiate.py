@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,8 @@ def differentiate(
     `window` samples nearest in order (one-sided at the ends), and differentiated at ``t_i``: a Savitzky–Golay
     filter, for any spacing of the samples. On a Lie group with exponential coordinates d, both derivatives at d = 0
     are the body's velocity and its rate, so the same fit serves quaternions. A polynomial motion of that degree
-    is recovered exactly; a window of one sample more than the degree does not smooth.
+    is recovered exactly; a window of one sample more than the degree does not smooth. No fit reaches across one of
+    the `gaps`: what is before and after is differentiated by itself, with all samples of a piece that has no window.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def differentiate(
     Raises
     ------
     ArgumentError
-        If there are fewer samples than the window, or times that do not increase.
+        If there are fewer samples than the window, or too few between gaps, or times that do not increase.
 
     Examples
     --------
@@ -59,8 +61,31 @@ def differentiate(
     (True, True)
     """
     _check(t, x, window, degree)
-    minus = _subtract if difference is None else difference
+    pieces = [slice(a, b) for a, b in pairwise([0, *gaps(t), len(t)])]
+    for piece in pieces:
+        _check_piece(t, piece, degree)
+    results = [_differentiated(t[piece], x[piece], difference or _subtract, window, degree) for piece in pieces]
+    return np.concatenate([v for v, _ in results]), np.concatenate([a for _, a in results])
+
+
+def gaps(t: Array) -> list[int]:
+    """Return the samples before which time leaps: by more than `WINDOW` samples usually take.
+
+    Examples
+    --------
+    >>> gaps(np.array([0.0, 0.1, 0.2, 0.3, 0.4, 5.4, 5.5, 5.6, 5.7, 5.8, 5.9]))
+    [5]
+    """
+    steps = min(WINDOW, len(t) // 3)
+    spans = t[steps:] - t[:-steps]
+    usual = np.quantile(spans, 0.25, method="lower") / steps  # the lower quartile: spans with a gap are no measure
+    return [int(i) + 1 for i in np.flatnonzero(np.diff(t) > WINDOW * usual)]
+
+
+def _differentiated(t: Array, x: Array, minus: Difference, window: int, degree: int) -> tuple[Array, Array]:
+    """Return the derivatives of samples without a gap."""
     n = len(t)
+    window = min(window, n)
     first = np.clip(np.arange(n) - window // 2, 0, n - window)
     parts = []
     for start in range(0, n, _ROWS):
@@ -133,3 +158,12 @@ def _check(t: Array, x: Array, window: int, degree: int) -> None:
     if len(bad):
         i = int(bad[0]) + 1
         raise ArgumentError(f"time must increase: sample {i + 1} is at {t[i]:g} s, the one before it at {t[i - 1]:g} s")
+
+
+def _check_piece(t: Array, piece: slice, degree: int) -> None:
+    n = piece.stop - piece.start
+    if n <= degree:
+        raise ArgumentError(
+            f"{n} samples ({t[piece.start]:g} s to {t[piece.stop - 1]:g} s) stand alone, with a gap in time beside "
+            f"them: leave them out, at least {degree + 1} in a row can be differentiated"
+        )
