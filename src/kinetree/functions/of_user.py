@@ -131,7 +131,9 @@ def compile(
         return Function(with_inputs(function.spec, robot.model, inputs, name))
     if not callable(function):
         raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
-    return user_function(robot.model, function, dict(shapes or {}), inputs, name or getattr(function, "__name__", ""))
+    return user_function(
+        robot.model, function, dict(shapes or {}), inputs, name or str(getattr(function, "__name__", ""))
+    )
 
 
 def user_function(
