@@ -6,6 +6,7 @@ after its arguments, so the order of the ids is a topological order and nothing 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -51,8 +52,8 @@ class Graph:
         return self._ids.get(Node(op, args, payload))
 
     def const(self, value: float) -> int:
-        """Return the id of a constant (the two zeros are one: the graph does not keep a zero's sign)."""
-        return self.node("const", (), float(value) + 0.0)
+        """Return the id of a constant (the two zeros are one, and so are all NaN: their signs are not kept)."""
+        return self.node("const", (), float(value) + 0.0 if value == value else math.nan)
 
     def __getitem__(self, node_id: int) -> Node:
         return self.nodes[node_id]

@@ -57,8 +57,10 @@ def _circular(function: Callable[[float], float]) -> Callable[[float], float]:
 
 def _fma(a: float, b: float, c: float) -> float:
     """Return a·b + c with one rounding (exact rationals: slow, and the reference)."""
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+    if not (math.isfinite(a) and math.isfinite(b)):
         return a * b + c
+    if not math.isfinite(c):
+        return c  # also where a·b is finite but too large
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return a * b + c  # the sign of an exact zero

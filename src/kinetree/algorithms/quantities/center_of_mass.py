@@ -185,7 +185,9 @@ def _whole(model: Model, states: Sequence[BodyState], a: Sequence[Scalar] | None
 
 def moving_mass(model: Model) -> Scalar:
     """Return the mass of the moving bodies; `ModelError` where they have none."""
-    mass = sum((body.inertia.m for body in model.bodies), 0.0)
+    mass: Scalar = 0.0
+    for body in model.bodies:  # sum() of floats rounds otherwise from Python 3.12 on
+        mass = mass + body.inertia.m
     if is_zero(mass):
         raise ModelError(f"robot {model.name!r} has no moving mass, so no centre of mass: give its links inertias")
     return mass

@@ -1,0 +1,113 @@
+"""Every operation of the table, alone, on all kinds of numbers: a new row is tested by being there."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from helpers.compiler import LEGAL
+from helpers.kernels import run_batch, run_single, same_bits
+from helpers.programs import COMPUTED, EXACT
+from kinetree.graph import Graph, Port, Program
+from kinetree.graph.ops import OPS
+
+LANES = (1, 2, 4, 8, 16)
+
+MOST_ULPS = {"float64": 3.0, "float32": 0.51}
+"""Of sine and cosine: below 2 (see test_llvm_sincos), and 1 of the C library's. In float32 they are computed in float64
+and rounded, and so is what they are compared with: half an ulp, and what the two differ by before."""
+
+
+def numbers(dtype: str) -> list[float]:
+    """Return numbers of every kind: zeros, subnormal, tiny, usual, huge, infinite and none; no two of a kind alike."""
+    kind = np.finfo(dtype)
+    tiny, least, most = float(kind.tiny), float(kind.smallest_subnormal), float(kind.max)
+    positive = [0.0, least, tiny * 0.75, tiny, 0.1, 1.0, 1.0 + float(kind.eps), 2.5, 1e10, most / 2, most, math.inf]
+    return [x for x in np.array([*positive, *(-x for x in positive), math.nan], dtype).tolist()]
+
+
+def alone(op: str) -> Program:
+    """Return the program of one operation on inputs, made without folding."""
+    graph, arity = Graph(), OPS[op].arity
+    ports = tuple(Port(f"x{k}", ()) for k in range(arity))
+    node = graph.node(op, tuple(graph.node("input", (), (k, 0)) for k in range(arity)))
+    return Program(graph, ports, (Port("y", ()),), ((node,),))
+
+
+def arguments(op: str, dtype: str) -> list[np.ndarray]:
+    """Return one array an argument: all combinations of two numbers, a part of those of more."""
+    values = numbers(dtype)
+    count = len(values) ** OPS[op].arity
+    step = max(1, count // 600)
+    while math.gcd(step, len(values)) > 1:  # so that every number is met in every place
+        step += 1
+    rows = list(itertools.islice(itertools.product(values, repeat=OPS[op].arity), 0, None, step))
+    return list(np.array(rows, dtype).T.copy())
+
+
+def right(op: str, columns: list[np.ndarray], dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the operation's values by the table, rounded to the dtype, and the other ones that are right too.
+
+    An operation on float32 in float64, then rounded, is right to the bit for two arguments. Of three (a fused one)
+    the first rounding may fall on the middle between two float32 numbers, and then either may be right.
+    """
+    exact = np.array([OPS[op].evaluate(*row) for row in zip(*(x.tolist() for x in columns), strict=True)])
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        rounded = exact.astype(dtype)
+        other = np.nextafter(rounded, np.where(exact > rounded, np.inf, -np.inf).astype(dtype))
+        middle = np.abs(exact - rounded) == np.abs(other.astype(float) - exact)
+    return rounded, np.where(middle & (OPS[op].arity == 3) & (exact != rounded), other, rounded).astype(dtype)
+
+
+def single(op: str, columns: list[np.ndarray], dtype: str) -> np.ndarray:
+    """Return what the kernel for one state gives: the numbers are the entries of its arrays."""
+    graph, n = Graph(), len(columns[0])
+    nodes = tuple(graph.node(op, tuple(graph.node("input", (), (k, j)) for k in range(len(columns)))) for j in range(n))
+    ports = tuple(Port(f"x{k}", (n,)) for k in range(len(columns)))
+    return run_single(Program(graph, ports, (Port("y", (n,)),), (nodes,)), columns, dtype)[0]
+
+
+def everywhere(op: str, columns: list[np.ndarray], dtype: str) -> Iterator[np.ndarray]:
+    """Yield what all kernels give."""
+    yield single(op, columns, dtype)
+    for lanes in LANES:
+        yield run_batch(alone(op), columns, lanes, dtype)[0]
+
+
+dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+
+
+@dtypes
+@pytest.mark.parametrize("op", EXACT)
+def test_an_exact_operation_has_the_bits_of_the_table(op: str, dtype: str) -> None:
+    columns = arguments(op, dtype)
+    value, other = right(op, columns, dtype)
+    for got in everywhere(op, columns, dtype):
+        assert same_bits(np.where((value != other) & (got == other), value, got), value)
+    differ = (value != other) & ~np.isnan(value)
+    assert differ.mean() < 0.05
+    assert dtype == "float32" or not differ.any()
+
+
+@dtypes
+@pytest.mark.parametrize("op", sorted(set(COMPUTED) - set(EXACT)))
+def test_any_other_operation_is_within_the_last_places(op: str, dtype: str) -> None:
+    columns = arguments(op, dtype)
+    first = single(op, columns, dtype)
+    exact = np.array([OPS[op].evaluate(*row) for row in zip(*(x.tolist() for x in columns), strict=True)])
+    np.testing.assert_array_equal(np.isnan(first), np.isnan(exact))
+    known = ~np.isnan(exact)
+    unit = np.spacing(np.abs(exact[known]).astype(dtype)).astype(float)
+    assert (np.abs(first[known] - exact[known]) <= MOST_ULPS[dtype] * unit).all()
+    for got in everywhere(op, columns, dtype):
+        assert same_bits(got, first)
+
+
+def test_no_operation_is_left_out() -> None:
+    """What takes no argument is a constant or an input; the LLVM backend knows all others."""
+    assert set(OPS) - set(COMPUTED) == {"const", "input"}
+    assert set(OPS) == LEGAL

@@ -1,0 +1,46 @@
+"""What the compiler makes of every algorithm, bit for bit what it made before.
+
+A change of source that moves and renames changes no digest. Where a change of the mathematics, of a pass or of the
+code generator does so on purpose, write them anew with
+
+    python tests/golden/regenerate.py
+
+which prints what changed, and say in the commit's message why. A tree that gains a type of joint (a row of
+`helpers.joints.EXAMPLES`) changes all digests of the two random trees.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.golden import ALGORITHMS, ROBOTS, changes, digests, normalized, stored
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=list(ALGORITHMS))
+def test_programs_and_code_are_what_they_were(robot, algorithm):
+    now = digests(robot, algorithm)
+    before = {name: value for name, value in stored().items() if name.startswith(f"{robot} {algorithm.name}(")}
+    assert not changes(now, before), (
+        "the program or its LLVM IR changed: if that is intended, run python tests/golden/regenerate.py and give the "
+        "reason in the commit's message"
+    )
+
+
+def test_nothing_else_is_on_file():
+    known = {f"{robot} {name}" for robot in ROBOTS for name in ALGORITHMS}
+    assert {name.partition("(")[0] for name in stored()} == known
+
+
+def test_only_names_and_the_machine_are_left_out_of_the_digests():
+    ir = 'target triple = "a"\ndefine void @f(ptr %x) {\nentry:\n  %y = call double @g(ptr %x)\n  ret void\n}\n'
+    renamed = ir.replace("@f", "@region1").replace("%x", "%in").replace("entry", "start").replace('"a"', '"b"')
+    assert normalized(renamed) == normalized(ir)
+    for old, new in (("@g", "@f"), ("ptr %x)\n ", "ptr %y)\n "), ("double", "float"), ("@g", "@llvm.g")):
+        assert normalized(ir.replace(old, new)) != normalized(ir)
+
+
+def test_changes_are_told_by_name():
+    before = {"ur5 f()": {"program": "1", "single float64": "2"}, "ur5 g()": {"program": "1"}}
+    now = {"ur5 f()": {"program": "1", "single float64": "3"}, "ur5 h()": {"program": "1"}}
+    assert changes(now, before) == ["ur5 f(): changed are single float64", "ur5 g(): gone", "ur5 h(): new"]

@@ -1,0 +1,127 @@
+"""Digests of what the compiler makes: of the optimised programs, and of the text of their LLVM IR.
+
+They do not depend on the machine: the target is fixed, and the lines of the IR that name the machine are left out.
+Nor do they depend on what functions and values are called in the IR: names are numbered in order of appearance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import kinetree as kt
+from helpers.compiler import ALGORITHMS, Algorithm, Use, batch_text, digest, optimize, single_text, trace, uses
+from helpers.exact_trees import exact_tree, one_of_each
+from kinetree.model import Model
+
+PATH = Path(__file__).parents[1] / "golden" / "digests.json"
+
+ROBOTS = ("ur5", "panda", "go2", "g1", "tree of first examples", "tree of last examples, with friction")
+
+_NAME = re.compile(r"(?P<label>^[\w.]+(?=:))|(?P<name>[%@][\w.]+)|^(?P<machine>target \w+) = .*", re.MULTILINE)
+
+
+@lru_cache
+def robot(name: str) -> Model:
+    """Return the model of one of `ROBOTS`: the embedded ones, and two trees with joints of every type and followers."""
+    if name == "tree of first examples":
+        return exact_tree("first", 11, one_of_each(0), followers=2)
+    if name == "tree of last examples, with friction":
+        tree = exact_tree("last", 12, one_of_each(-1), followers=1)
+        return kt.Robot(tree).with_friction(damping=True, coulomb=True).model
+    return kt.load(name).model
+
+
+def ways(model: Model, algorithm: Algorithm) -> Iterator[Use]:
+    """Yield the ways to call an algorithm with the default options: the optional inputs left out, then given."""
+    names = model.frame_names
+    first, *others = uses(algorithm, (names[-1], names[len(names) // 2]), model.joint_names[0])
+    yield first
+    if algorithm.optional:
+        yield others[0]
+
+
+def digests(name: str, algorithm: Algorithm) -> dict[str, dict[str, str]]:
+    """Return the digests of an algorithm for a robot: for each way to call it, what is digested and its digest."""
+    return {
+        f"{name} {algorithm.name}({use.name})": _of(robot(name), algorithm, use) for use in ways(robot(name), algorithm)
+    }
+
+
+def _of(model: Model, algorithm: Algorithm, use: Use) -> dict[str, str]:
+    program = optimize(trace(model, algorithm, use))
+    texts = {
+        "single float64": single_text(program, "float64"),
+        "single float32": single_text(program, "float32"),
+        "batch float64": batch_text(program, "float64", 8),
+    }
+    found = {what: hashlib.sha256(normalized(text).encode()).hexdigest() for what, text in texts.items()}
+    return {what: value[:16] for what, value in {"program": digest(program).hex(), **found}.items()}
+
+
+def normalized(ir: str) -> str:
+    """Return the IR with its functions, and the values and blocks of each, numbered in order of appearance.
+
+    The names of LLVM's own functions stay, and the lines of the machine lose what they say of it.
+
+    Examples
+    --------
+    >>> normalized("define void @f(ptr %x) {\\nentry:\\n  call void @llvm.g(ptr %x)\\n  ret void\\n}\\n")
+    'define void @0(ptr %0) {\\n%1:\\n  call void @llvm.g(ptr %0)\\n  ret void\\n}\\n'
+    """
+    functions: dict[str, str] = {}
+    locals_: dict[str, str] = {}
+
+    def number(match: re.Match[str]) -> str:
+        if match["machine"]:
+            return match["machine"]
+        if match["label"]:
+            return locals_.setdefault(f"%{match['label']}", f"%{len(locals_)}")
+        name = match["name"]
+        if name.startswith("%"):
+            return locals_.setdefault(name, f"%{len(locals_)}")
+        return name if name.startswith("@llvm.") else functions.setdefault(name, f"@{len(functions)}")
+
+    parts = []
+    for part in re.split(r"(?<=^}\n)", ir, flags=re.MULTILINE):  # function by function
+        locals_.clear()
+        parts.append(_NAME.sub(number, part))
+    return "".join(parts)
+
+
+def stored() -> dict[str, dict[str, str]]:
+    """Return the digests on file."""
+    return dict(json.loads(PATH.read_text())) if PATH.exists() else {}
+
+
+def changes(now: dict[str, dict[str, str]], before: dict[str, dict[str, str]]) -> list[str]:
+    """Return what differs, one line a way to call an algorithm of a robot."""
+    lines = []
+    for name in sorted(now.keys() | before.keys()):
+        if name not in before:
+            lines.append(f"{name}: new")
+        elif name not in now:
+            lines.append(f"{name}: gone")
+        elif now[name] != before[name]:
+            differ = [what for what in now[name] if now[name][what] != before[name].get(what)]
+            lines.append(f"{name}: changed are {', '.join(differ) or 'its kinds'}")
+    return lines
+
+
+def everything() -> dict[str, dict[str, str]]:
+    """Return all digests."""
+    return {k: v for name in ROBOTS for a in ALGORITHMS.values() for k, v in digests(name, a).items()}
+
+
+def regenerate() -> None:
+    """Write all digests to the file, one line each, and print which are not what they were."""
+    now = everything()
+    lines = changes(now, stored())
+    rows = (f"{json.dumps(name)}: {json.dumps(now[name], sort_keys=True)}" for name in sorted(now))
+    PATH.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    print("\n".join(lines))
+    print(f"{len(lines)} of {len(now)} changed; {PATH}")
