@@ -38,16 +38,6 @@ class Inputs(NamedTuple):
     lead: tuple[int, ...]  # the leading axes of the result
 
 
-def overlap(a: Array, b: Array) -> bool:
-    """Return whether two arrays share memory, or might where finding out would take long."""
-    if not np.may_share_memory(a, b):
-        return False
-    try:
-        return np.shares_memory(a, b, max_work=1000)  # type: ignore[arg-type]
-    except np.exceptions.TooHardError:
-        return True
-
-
 def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] | None:
     """Return the arguments if each is a plain float64 array of n states, with one n > 0; None otherwise."""
     n = None
@@ -198,23 +188,6 @@ def _plain(array: Array, dtype: np.dtype[Any]) -> Array:
         return array
     with np.errstate(over="ignore"):  # a long double beyond float64 is inf, which is passed on
         return np.array(array, dtype=dtype, order="C")
-
-
-def check_out(spec: FunctionSpec, port: Port, out: object, shape: tuple[int, ...], dtype: str) -> Array:
-    """Return `out` if results of this shape and dtype can be written to it."""
-    name = "out" if len(spec.outputs) == 1 else f"out for {port.name}"
-    where = f"{spec.name}: {name}"
-    wanted = f"a writeable array of shape {shape} and dtype {dtype}"
-    if not isinstance(out, np.ndarray):
-        raise ArgumentError(f"{where} is a {type(out).__name__}, it must be {wanted}")
-    if out.shape != shape:
-        raise ArgumentError(f"{where} has shape {out.shape}, it must be {wanted}")
-    if out.dtype != DTYPES[dtype]:
-        reason = "the result is float32 only where all inputs are"
-        raise ArgumentError(f"{where} has dtype {out.dtype}, it must be {wanted} ({reason})")
-    if not out.flags.writeable:
-        raise ArgumentError(f"{where} is read-only, it must be {wanted}")
-    return out
 
 
 def strides(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> int | None:

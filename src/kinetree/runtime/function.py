@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from kinetree import locks
 from kinetree.errors import ArgumentError
 from kinetree.glue import entry
 from kinetree.lazy import cached_property
-from kinetree.runtime import arguments, batch, inline, memory
+from kinetree.runtime import arguments, batch, inline, memory, outputs
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.kernels import Kernels, Single
 from kinetree.runtime.spec import FunctionSpec, Variant
@@ -243,75 +243,42 @@ class Function:
         if inline.is_part_of_trace(call):
             return inline.inline_call(spec, call)
         inputs = arguments.convert(spec, call)
-        outputs = spec.outputs
-        shapes = [inputs.lead + port.shape for port in outputs]
-        given = self._given(call.out, shapes, inputs.variant.dtype)
-        places = [self._place(k, out, shapes[k], inputs) for k, out in enumerate(given)]
+        given = outputs.given_outputs(spec, call.out, inputs)
+        places = outputs.places(spec, given, inputs)
         if 0 not in inputs.lead:
             self._run(inputs, places)
         if kwargs and inputs.lead == ():
             self._kernels.singles[inputs.variant].table.learn(kwargs)
-        if call.out is None:
-            return self._returned([place if place.ndim else place[()] for place in places])
+        if given is None:
+            return outputs.returned(spec, [place if place.ndim else place[()] for place in places])
         for out, place in zip(given, places, strict=True):
-            if out is not None and out is not place:
+            if out is not place:
                 np.copyto(out, place)
-        return self._returned(given)
-
-    def _returned(self, results: Sequence[Any]) -> Any:
-        """Return the only result, or the named tuple of several."""
-        result: Any = self.spec.result
-        return results[0] if result is None else result(*results)
+        return outputs.returned(spec, given)
 
     def _usual_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Any:
         """Return the result for plain float64 arrays of equally many states, None for any other call.
 
         It does what the rest of the general path does, without its generality: some microseconds less.
         """
-        required, outputs = self.spec.required, self.spec.outputs
+        required, results = self.spec.required, self.spec.outputs
         if others or len(args) != len(required) or self.spec.default_options is None:
             return None
         kernel = self._kernels.batches.get(self._default)
-        if kernel is None or (out is not None and len(outputs) > 1):
+        if kernel is None or (out is not None and len(results) > 1):
             return None
-        ports = (*required, *outputs)
+        ports = (*required, *results)
         arrays = arguments.plain_batch(ports, args if out is None else (*args, out))
         if arrays is None:
             return None
         n = len(arrays[0])
         if out is None:
-            arrays += [memory.empty((n, *port.shape), arguments.DTYPES["float64"]) for port in outputs]
-        elif not arrays[-1].flags.writeable or any(arguments.overlap(a, arrays[-1]) for a in arrays[:-1]):
+            arrays += [memory.empty((n, *port.shape), arguments.DTYPES["float64"]) for port in results]
+        elif not arrays[-1].flags.writeable or any(outputs.overlap(a, arrays[-1]) for a in arrays[:-1]):
             return None
         addresses, strides = [batch.address(a) for a in arrays], [a.strides[0] for a in arrays]
         kernel.run(batch.KernelArguments(arrays, addresses, strides, len(args)), n)
-        return self._returned(arrays[len(args) :])
-
-    def _given(self, out: object, shapes: list[tuple[int, ...]], dtype: str) -> list[Array | None]:
-        """Return the arrays that the user gave for the results."""
-        ports = self.spec.outputs
-        if out is None:
-            return [None] * len(ports)
-        outs = (out,) if len(ports) == 1 else out
-        if not isinstance(outs, tuple | list) or len(outs) != len(ports):
-            names = ", ".join(port.name for port in ports)
-            raise ArgumentError(f"{self.__name__}: out must be a tuple of {len(ports)} arrays, for {names}")
-        each = zip(ports, outs, shapes, strict=True)
-        given = [arguments.check_out(self.spec, port, o, shape, dtype) for port, o, shape in each]
-        if any(arguments.overlap(a, b) for k, a in enumerate(given) for b in given[:k]):
-            raise ArgumentError(f"{self.__name__}: the arrays of out overlap, each result needs memory of its own")
-        return given  # type: ignore[return-value]
-
-    def _place(self, k: int, out: Array | None, shape: tuple[int, ...], inputs: Inputs) -> Array:
-        """Return where to compute an output: in `out`, or in new memory if it cannot be written in place."""
-        port = self.spec.outputs[k]
-        if (
-            out is not None
-            and batch.writable(out, inputs.lead, port)
-            and not any(arguments.overlap(out, array) for array in inputs.arrays)
-        ):
-            return out
-        return memory.empty(shape, arguments.DTYPES[inputs.variant.dtype])
+        return outputs.returned(self.spec, arrays[len(args) :])
 
     def _run(self, inputs: Inputs, places: list[Array]) -> None:
         arrays = [*inputs.arrays, *places]
