@@ -2,7 +2,8 @@
 
 The bounds are those of RBDA Table 10.1 for n revolute joints placed by Denavit–Hartenberg parameters, counted in
 multiplications and additions; a fused multiply-add is one of each. A change that raises a count on purpose raises
-it here.
+it here. Forward dynamics takes a tenth more than it could: regrouped inertias would be cheaper but cost digits
+(test_accuracy.py).
 """
 
 from __future__ import annotations
@@ -59,16 +60,16 @@ MODELS = {
 
 MOST = {
     ("DH chain", "inverse_dynamics"): (533, 456),
-    ("DH chain", "forward_dynamics"): (1382, 1170),
-    ("DH chain", "mass_matrix"): (537, 433),
+    ("DH chain", "forward_dynamics"): (1519, 1286),
+    ("DH chain", "mass_matrix"): (532, 428),
     ("any chain", "inverse_dynamics"): (677, 571),
-    ("any chain", "forward_dynamics"): (1993, 1629),
+    ("any chain", "forward_dynamics"): (2134, 1749),
     ("any chain", "mass_matrix"): (882, 690),
-    ("panda", "inverse_dynamics"): (324, 306),
-    ("panda", "forward_dynamics"): (682, 644),
-    ("panda", "mass_matrix"): (188, 189),
+    ("panda", "inverse_dynamics"): (323, 298),
+    ("panda", "forward_dynamics"): (795, 737),
+    ("panda", "mass_matrix"): (186, 179),
     ("ur5", "inverse_dynamics"): (177, 130),
-    ("ur5", "forward_dynamics"): (350, 278),
+    ("ur5", "forward_dynamics"): (445, 335),
     ("ur5", "mass_matrix"): (84, 80),
 }
 
@@ -86,15 +87,17 @@ def count(model: Model, name: str) -> tuple[int, int]:
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_chain_takes_far_fewer_than_the_published_bounds(name: str) -> None:
     products, sums = count(MODELS["DH chain"], name)
-    assert products < 0.75 * PUBLISHED[name][0]
-    assert sums < 0.75 * PUBLISHED[name][1]
+    share = 0.8 if name == "forward_dynamics" else 0.75
+    assert products < share * PUBLISHED[name][0]
+    assert sums < share * PUBLISHED[name][1]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_panda_takes_less_than_two_fifths_of_them(name: str) -> None:
+def test_panda_takes_less_than_half_of_them(name: str) -> None:
     products, sums = count(MODELS["panda"], name)
-    assert products < 0.4 * PUBLISHED[name][0]
-    assert sums < 0.4 * PUBLISHED[name][1]
+    share = 0.42 if name == "forward_dynamics" else 0.4
+    assert products < share * PUBLISHED[name][0]
+    assert sums < share * PUBLISHED[name][1]
 
 
 @pytest.mark.parametrize(("robot", "name"), MOST)

@@ -6,7 +6,9 @@ sin θ) in q; it numbers the joints in its own order. Its joint frames and kinet
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 import pinocchio as pin
@@ -16,7 +18,7 @@ from helpers.joints import MOVING
 from helpers.trees import Array
 from kinetree.joints import Planar
 from kinetree.model import WORLD, Model
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia, Sym3, Transform
 
 
 def se3(X: Transform) -> pin.SE3:
@@ -24,15 +26,25 @@ def se3(X: Transform) -> pin.SE3:
 
 
 def pin_inertia(I: Inertia) -> pin.Inertia:
-    """Return Pinocchio's inertia: mass, centre of mass, and the inertia about it."""
-    c = np.array(list(I.h)) / I.m
-    about_com = dense.matrix(I.I.rows) + I.m * dense.skew(c) @ dense.skew(c)
-    return pin.Inertia(I.m, c, about_com)
+    """Return Pinocchio's inertia: mass, centre of mass, and the inertia about it, each number rounded once."""
+    if I.m == 0.0:
+        return pin.Inertia.Zero()
+    m, *h, xx, xy, yy, xz, yz, zz = map(Fraction, I)
+    c = [x / m for x in h]
+    offset = Inertia.from_com(m, c, [[0, 0, 0], [0, 0, 0], [0, 0, 0]]).I
+    about_com = Sym3(xx, xy, yy, xz, yz, zz) - offset
+    return pin.Inertia(I.m, np.array(c, dtype=float), dense.matrix(about_com.rows).astype(float))
+
+
+def revolute(axis: Sequence[float]) -> pin.JointModel:
+    """Return Pinocchio's joint about this axis, of the type that its own loader takes."""
+    aligned = {(1.0, 0.0, 0.0): pin.JointModelRX, (0.0, 1.0, 0.0): pin.JointModelRY, (0.0, 0.0, 1.0): pin.JointModelRZ}
+    return aligned[axis]() if axis in aligned else pin.JointModelRevoluteUnaligned(np.array(axis))
 
 
 JOINTS = {
-    "Revolute": lambda joint: pin.JointModelRevoluteUnaligned(np.array(joint.axis)),
-    "Continuous": lambda joint: pin.JointModelRevoluteUnaligned(np.array(joint.axis)),
+    "Revolute": lambda joint: revolute(joint.axis),
+    "Continuous": lambda joint: revolute(joint.axis),
     "Prismatic": lambda joint: pin.JointModelPrismaticUnaligned(np.array(joint.axis)),
     "Helical": lambda joint: pin.JointModelHelicalUnaligned(np.array(joint.axis), joint.pitch),
     "Spherical": lambda joint: pin.JointModelSpherical(),
@@ -125,6 +137,17 @@ class Oracle:
         M = np.array([np.array(pin.crba(self.theirs, self.data, row)) for row in self.to_pin_q(q)])
         M = np.triu(M) + np.swapaxes(np.triu(M, 1), -1, -2)
         return M[:, self._back][:, :, self._back]
+
+    def mass_matrix_inverse(self, q: Array) -> Array:
+        M = np.array([np.array(pin.computeMinverse(self.theirs, self.data, row)) for row in self.to_pin_q(q)])
+        M = np.triu(M) + np.swapaxes(np.triu(M, 1), -1, -2)
+        return M[:, self._back][:, :, self._back]
+
+    def jacobian(self, q: Array, frame: str) -> Array:
+        """Return the Jacobian (n, 6, nv) of a body (of its frame) in its own coordinates, angular rows first."""
+        index = self.theirs.getJointId(next(b.joint_name for b in self.ours.bodies if b.name == frame))
+        J = np.array([pin.computeJointJacobian(self.theirs, self.data, row, index) for row in self.to_pin_q(q)])
+        return self.from_pin_v(J[:, [3, 4, 5, 0, 1, 2]])
 
     def poses(self, q: Array) -> Array:
         """Return the poses (n, nb, 4, 4) of the bodies, in our order."""

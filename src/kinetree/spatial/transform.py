@@ -143,7 +143,7 @@ def _carried_back(
         f = E.to_a(b.lin)
         return Force(E.to_a(b.ang) + r.cross(f), f)
     if isinstance(b, Inertia):
-        return _shifted(b.m, E.to_a(b.h), E.sym_to_a(b.I), r)
+        return _shifted(b.m, E.to_a(b.h), E.moments_to_a(b.I), r)
     return _shifted_articulated(E.sym_to_a(b.M), E.mat_to_a(b.H), E.sym_to_a(b.I), r)
 
 

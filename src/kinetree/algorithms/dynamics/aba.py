@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import refuse_singular
 from kinetree.algorithms.dynamics.friction import friction_forces
 from kinetree.algorithms.dynamics.joint_space import system_level
 from kinetree.algorithms.dynamics.rnea import FRAMES, Wrenches, body_wrenches, net_forces
+from kinetree.algorithms.recursions.articulated import Pivot, articulated_bodies
 from kinetree.algorithms.registry import algorithm
 from kinetree.model import WORLD, Model
-from kinetree.spatial import ArticulatedInertia, Force, Motion, Scalar
+from kinetree.spatial import ArticulatedInertia, Motion, Scalar
 
 
 @algorithm(
@@ -20,7 +20,6 @@ from kinetree.spatial import ArticulatedInertia, Force, Motion, Scalar
     optional={"f_ext": ("nb", 6)},
     options={"f_ext_frame": FRAMES},
     outputs={"a": ("nv",)},
-    joint_space=True,
 )
 def aba(
     model: Model,
@@ -60,8 +59,7 @@ def aba(
     References
     ----------
     RBDA Table 7.1, with the accelerations split as ``a = a_bias + Δa``: the first sweep finds the forces at zero
-    joint acceleration as in Table 5.1, which leaves the articulated recursion without bias terms. A joint of
-    several degrees of freedom is eliminated column by column, as the chain of joints that it is. Mimic joints tie
+    joint acceleration as in Table 5.1, which leaves the articulated recursion without bias terms. Mimic joints tie
     branches together, where the recursion does not reach: with them M is factorised (RBDA section 6.5).
     """
     way = system_level if model.has_mimic_joints else articulated
@@ -82,49 +80,34 @@ def articulated(
     """Return a and τ, with a known at the prescribed joints and τ at the others: the articulated-body recursion."""
     refuse_singular(model, prescribed)
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
-    known = [body.joint_name in prescribed for body in model.bodies]
+    known = {i for i, body in enumerate(model.bodies) if body.joint_name in prescribed}
     a: list[Scalar] = [0.0] * model.nv
-    for i in (i for i in range(model.nb) if known[i]):
+    for i in known:
         for k in model.bodies[i].v_index:
             a[k] = a_known[k]
     p = net_forces(model, states, a, body_wrenches(states, model, f_ext, f_ext_frame))
-    IA = [ArticulatedInertia.rigid(body.inertia) for body in model.bodies]
     friction = friction_forces(model, v)
-    pivots: list[list[Pivot]] = [[] for _ in model.bodies]
-    for i in reversed(range(model.nb)):
-        body, (Xup, _, S, _, _) = model.bodies[i], states[i]
-        if not known[i]:
-            for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
-                U = IA[i] @ S_k
-                D = S_k.dot(U) + rotor
-                UD = U * (1.0 / D)
-                u = tau[k] - friction[k] - S_k.dot(p[i])
-                pivots[i].append(Pivot(k, S_k, UD, u, 1.0 / D))
-                IA[i] = IA[i].minus_outer(U, UD)
-                p[i] = p[i] + UD * u
-        if body.parent != WORLD:
-            IA[body.parent] = IA[body.parent] + Xup.T @ IA[i]
-            p[body.parent] = p[body.parent] + Xup.T @ p[i]
+    met: list[list[tuple[Pivot, Scalar]]] = [[] for _ in model.bodies]  # with u, what tau leaves for the acceleration
+    beyond: dict[int, ArticulatedInertia] = {}
+    for i, pivots, inertia in articulated_bodies(model, states, known):
+        for pivot in pivots:
+            u = tau[pivot.k] - friction[pivot.k] - pivot.S.dot(p[i])
+            met[i].append((pivot, u))
+            p[i] = p[i] + pivot.UD * u
+        beyond[i] = inertia
+        parent = model.bodies[i].parent
+        if parent != WORLD:
+            p[parent] = p[parent] + states[i].Xup.T @ p[i]
     tau_out = list(tau)
     da: list[Motion] = []
     for i, (body, state) in enumerate(zip(model.bodies, states, strict=True)):
         da_i = Motion.zero() if body.parent == WORLD else state.Xup @ da[body.parent]
-        for k, S_k, UD, u, D_inverse in reversed(pivots[i]):
+        for (k, S_k, UD, D_inverse), u in reversed(met[i]):
             a[k] = u * D_inverse - da_i.dot(UD)
             da_i = da_i + S_k * a[k]
         da.append(da_i)
-        if known[i]:
-            f = p[i] + IA[i] @ da_i
+        if i in known:
+            f = p[i] + beyond[i] @ da_i
             for k, S_k, rotor in zip(body.v_index, state.S, body.armature, strict=True):
                 tau_out[k] = S_k.dot(f) + rotor * a[k] + friction[k]
     return a, tau_out
-
-
-class Pivot(NamedTuple):
-    """One eliminated degree of freedom: its index, ``S``, ``U D⁻¹``, ``u`` and ``D⁻¹``."""
-
-    k: int
-    S: Motion
-    UD: Force
-    u: Scalar
-    D_inverse: Scalar

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.recursions.articulated import articulated_bodies
 from kinetree.algorithms.registry import algorithm
 from kinetree.errors import ModelError
-from kinetree.model import Model
+from kinetree.model import WORLD, Model
 from kinetree.model.leaves import map_numbers
+from kinetree.model.regroup import regrouped
 from kinetree.scalars.functions import is_zero
 from kinetree.scalars.rounded import UNIT, as_rounded, parts
 from kinetree.spatial import Scalar
 
 Matrix = list[list[Scalar]]
+Row = dict[int, Scalar]
 
 SURE = 4.0
 """How many standard errors there may be: two joints in line have shown up to 0.7, robots from 10⁶ on."""
@@ -126,28 +129,57 @@ def solve(factor: Factor, b: Sequence[Scalar]) -> list[Scalar]:
     return x
 
 
-def inverse(factor: Factor) -> Matrix:
-    """Return M⁻¹, exactly symmetric.
-
-    The inverse of L has the sparsity of L, so an entry of ``L⁻¹ D⁻¹ L⁻ᵀ`` is a sum over the velocities that carry
-    both of its own: most pairs of a humanoid's joints share the base alone.
-    """
-    order, support, L, D = factor
-    n = len(order)
-    W: list[dict[int, Scalar]] = [{} for _ in range(n)]  # the rows of L⁻¹, without their zeros
-    M_inverse: Matrix = [[0.0] * n for _ in range(n)]
-    for done, k in enumerate(order):
+def inverse(factor: Factor) -> list[Row]:
+    """Return the rows of L⁻¹, which has the sparsity of L, without their zeros."""
+    order, support, L, _ = factor
+    W: list[Row] = [{} for _ in order]
+    for k in order:
         row = {i: 0.0 for j in support[k] for i in W[j]}
         for j in support[k]:
             for i, W_ji in W[j].items():
                 row[i] = row[i] - L[k][j] * W_ji
         W[k] = row | {k: 1.0}
-        scaled = {i: W_ki * (1.0 / D[i]) for i, W_ki in W[k].items()}
-        for l in order[: done + 1]:
+    return W
+
+
+def articulated_inverse(model: Model, q: Sequence[Scalar]) -> tuple[list[Row], dict[int, Scalar]]:
+    """Return the rows of L⁻¹ without their zeros, and D⁻¹, by the articulated-body recursion.
+
+    Row k is what the recursion makes of a unit force at k alone: M is not formed, and so nothing of it cancels.
+    """
+    states = [model.jcalc(i, q) for i in range(model.nb)]
+    pivots = {i: met for i, met, _ in articulated_bodies(model, states)}
+    W: list[Row] = [{} for _ in range(model.nv)]
+    for i, (n, (k, _, p, _)) in ((i, entry) for i, met in pivots.items() for entry in enumerate(met)):
+        row, beyond = {k: 1.0}, pivots[i][n + 1 :]
+        while True:
+            for pivot in beyond:
+                u = -pivot.S.dot(p)
+                if not is_zero(u):
+                    row[pivot.k] = u
+                    p = p + pivot.UD * u
+            parent = model.bodies[i].parent
+            if parent == WORLD:
+                break
+            p, i, beyond = states[i].Xup.T @ p, parent, pivots[parent]
+        W[k] = row
+    return W, {pivot.k: pivot.D_inverse for met in pivots.values() for pivot in met}
+
+
+def product(W: Sequence[Row], D_inverse: Mapping[int, Scalar]) -> Matrix:
+    """Return ``M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ``, exactly symmetric.
+
+    An entry is a sum over the velocities that carry both of its own: most pairs of a humanoid's joints share the
+    base alone.
+    """
+    n = len(W)
+    M_inverse: Matrix = [[0.0] * n for _ in range(n)]
+    for k in range(n):
+        scaled = {i: W_ki * D_inverse[i] for i, W_ki in W[k].items()}
+        for l in range(k + 1):
             x = 0.0
-            for i, W_li in W[l].items():
-                if i in scaled:
-                    x = x + scaled[i] * W_li
+            for i in sorted(W[l].keys() & scaled.keys()):
+                x = x + scaled[i] * W[l][i]
             M_inverse[k][l] = M_inverse[l][k] = x
     return M_inverse
 
@@ -191,7 +223,7 @@ def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> tuple[Matrix, list[
     return L, D
 
 
-@algorithm("mass_matrix_inverse", inputs={"q": ("nq",)}, outputs={"Minv": ("nv", "nv")}, joint_space=True)
+@algorithm("mass_matrix_inverse", inputs={"q": ("nq",)}, outputs={"Minv": ("nv", "nv")})
 def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Inverse of the joint-space inertia matrix, M(q)⁻¹.
 
@@ -215,9 +247,15 @@ def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> Matrix:
 
     References
     ----------
-    RBDA section 6.5: the factors of `mass_matrix_factor`, whose inverses are as sparse as they are.
+    RBDA section 6.5 with the factors of Table 7.1: ``M = LᵀDL`` where a row of ``L⁻¹`` is what the articulated-body
+    recursion makes of a unit force at one joint. Mimic joints tie branches together, where the recursion does not
+    reach: with them M is factorised.
     """
-    return inverse(factorised(model, q))
+    refuse_singular(model)
+    if model.has_mimic_joints:
+        factor = ltdl(model, crba(regrouped(model), q))
+        return product(inverse(factor), {k: 1.0 / d for k, d in enumerate(factor.D)})
+    return product(*articulated_inverse(model, q))
 
 
 @algorithm("solve_mass_matrix", inputs={"q": ("nq",), "b": ("nv",)}, outputs={"x": ("nv",)}, joint_space=True)

@@ -18,7 +18,6 @@ from kinetree.spatial import Scalar
     optional={"f_ext": ("nb", 6)},
     options={"prescribed": Joints(), "method": ("articulated", "system"), "f_ext_frame": FRAMES},
     outputs={"a": ("nv",), "tau": ("nv",)},
-    joint_space=True,
 )
 def hybrid_dynamics(
     model: Model,

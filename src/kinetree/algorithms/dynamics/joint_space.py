@@ -8,6 +8,7 @@ from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.factorization import block, ltdl, refuse_singular, solve, velocities
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.model import Model
+from kinetree.model.regroup import regrouped
 from kinetree.spatial import Scalar
 
 
@@ -29,6 +30,7 @@ def system_level(
     """
     refuse_singular(model, prescribed)
     known = velocities(model, prescribed)
+    model = regrouped(model)
     free = [k for k in range(model.nv) if k not in known]
     M = crba(model, q)
     a: list[Scalar] = [a_known[k] if k in known else 0.0 for k in range(model.nv)]

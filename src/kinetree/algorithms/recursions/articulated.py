@@ -1,0 +1,43 @@
+"""The articulated-body recursion: what each degree of freedom meets while all beyond it moves freely."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from kinetree.model import WORLD, Model
+from kinetree.model.model import BodyState
+from kinetree.spatial import ArticulatedInertia, Force, Motion, Scalar
+
+
+class Pivot(NamedTuple):
+    """One eliminated degree of freedom: its index, ``S``, ``U D⁻¹`` and ``D⁻¹``."""
+
+    k: int
+    S: Motion
+    UD: Force
+    D_inverse: Scalar
+
+
+def articulated_bodies(
+    model: Model, states: Sequence[BodyState], prescribed: Collection[int] = ()
+) -> Iterator[tuple[int, list[Pivot], ArticulatedInertia]]:
+    """Yield every body i, leaves first, with its pivots and the inertia that its parent feels, in i's coordinates.
+
+    A joint of several degrees of freedom is eliminated column by column, as the chain of joints that it is; the
+    joints of the prescribed bodies are rigid and have no pivots. One body at a time, so that what is made of its
+    pivots is traced next to them: compiled code then keeps them in registers.
+    """
+    IA = [ArticulatedInertia.rigid(body.inertia) for body in model.bodies]
+    for i, body in reversed(list(enumerate(model.bodies))):
+        pivots = []
+        for k, S_k, rotor in reversed(list(zip(body.v_index, states[i].S, body.armature, strict=True))):
+            if i in prescribed:
+                continue
+            U = IA[i] @ S_k
+            D = S_k.dot(U) + rotor
+            pivots.append(Pivot(k, S_k, U * (1.0 / D), 1.0 / D))
+            IA[i] = IA[i].minus_outer(U, pivots[-1].UD)
+        yield i, pivots, IA[i]
+        if body.parent != WORLD:
+            IA[body.parent] = IA[body.parent] + states[i].Xup.T @ IA[i]
