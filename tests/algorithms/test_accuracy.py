@@ -16,7 +16,7 @@ import kinetree as kt
 from helpers import pinocchio_oracle
 from helpers.precise import Truth, error
 from helpers.trees import Array, random_states
-from kinetree.functions.of_robot import ALGORITHMS, robot_function
+from kinetree.functions.of_robot import robot_function
 from kinetree.joints import Revolute
 from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia
@@ -125,7 +125,7 @@ def errors(case: str, aligned: bool) -> dict[str, tuple[list[float], list[float]
     def both(name: str, *arrays: Array) -> tuple[list[float], list[float]]:
         frame = {"frame": last} if name == "jacobian" else {}
         exact = [t.jacobian(last) if frame else getattr(t, name) for t in truths]
-        results = robot_function(model, ALGORITHMS[name])(*arrays, **frame), getattr(oracle, name)(*arrays, **frame)
+        results = robot_function(model, name)(*arrays, **frame), getattr(oracle, name)(*arrays, **frame)
         ours, theirs = ([error(x, t) for x, t in zip(result, exact, strict=True)] for result in results)
         return ours, theirs
 

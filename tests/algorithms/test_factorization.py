@@ -10,6 +10,7 @@ import pytest
 from test_mimic import FOLLOWING, state
 
 import kinetree as kt
+from helpers.compiler import trace
 from helpers.dense import assert_close
 from helpers.joints import MOVING
 from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
@@ -17,7 +18,6 @@ from helpers.trees import Array, columns, page, random_states, random_tree, stac
 from kinetree.algorithms import ALGORITHMS, aba, crba
 from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
 from kinetree.errors import ModelError
-from kinetree.functions.of_robot import traced
 from kinetree.joints import Revolute
 from kinetree.model import WORLD, Model, ModelBuilder
 from kinetree.passes import optimize
@@ -136,7 +136,7 @@ def test_a_joint_that_moves_no_mass_is_named() -> None:
     b.add_joint("knuckle", parent="base", child="finger", joint=Revolute((0, 0, 1)))
     for name in ("mass_matrix_inverse", "mass_matrix_factor", "solve_mass_matrix"):
         with pytest.raises(ModelError, match=r"'knuckle' meets no inertia"):
-            traced(b.build(), ALGORITHMS[name], (), {})
+            trace(b.build(), ALGORITHMS[name])
 
 
 @pytest.mark.parametrize(
@@ -144,5 +144,5 @@ def test_a_joint_that_moves_no_mass_is_named() -> None:
 )
 def test_the_sparsity_saves_operations(name: str, robot: str, most: int) -> None:
     """A dense factorisation and inverse of G1's M alone, 35 by 35, takes more than 20,000."""
-    program = optimize(traced(kt.load(robot).model, ALGORITHMS[name], (), {}))
+    program = optimize(trace(kt.load(robot).model, ALGORITHMS[name]))
     assert sum(program.op_count().values()) <= most

@@ -15,7 +15,7 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import random_inertia, random_placement
-from kinetree.functions.of_robot import ALGORITHMS, robot_function
+from kinetree.functions.of_robot import robot_function
 from kinetree.joints import Revolute
 from kinetree.model import Model, ModelBuilder
 
@@ -76,7 +76,7 @@ MOST = {
 
 def count(model: Model, name: str) -> tuple[int, int]:
     """Return multiplications (divisions and roots too) and additions, the sines and cosines left out."""
-    ops = robot_function(model, ALGORITHMS[name]).op_count
+    ops = robot_function(model, name).op_count
     fused = sum(ops.get(op, 0) for op in ("fma", "fms", "fnma"))
     products = sum(ops.get(op, 0) for op in ("mul", "div", "sqrt"))
     sums = sum(ops.get(op, 0) for op in ("add", "sub"))

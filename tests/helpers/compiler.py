@@ -96,7 +96,7 @@ def _options(algorithm: Algorithm, k: int, frames: Sequence[str], joint: str) ->
     return options
 
 
-def trace(model: Model, algorithm: Algorithm, use: Use) -> Program:
+def trace(model: Model, algorithm: Algorithm, use: Use = Use((), {})) -> Program:  # noqa: B008
     """Return the program of an algorithm for a model as it is traced."""
     spec = robot_spec(model, algorithm)
     return spec.trace(Variant(use.optional, spec.chosen(use.options), "float64"))
