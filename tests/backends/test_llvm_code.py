@@ -15,7 +15,8 @@ import pytest
 
 from helpers.kernels import HOST, assembly, run_single, same_bits
 from helpers.programs import random_program, traced
-from kinetree.backends.llvm import Code, Target, compile_batch, compile_single, load
+from kinetree.backends.base import ObjectCode
+from kinetree.backends.llvm import Target, compile_batch, compile_single, load
 from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.single import single_ir
 from kinetree.graph.interpret import interpret
@@ -64,7 +65,7 @@ def test_entry_points_and_externals():
       ret void
     }
     """
-    code = compile_single(program, target=HOST, extra_ir=extra)
+    code = compile_single(program, target=HOST, glue=lambda scratch: extra)
     assert code.symbols == ("kt_single", "twice")
     assert set(code.externals) - {"fma"} == {"outside", "somewhere"}
     with pytest.raises(LookupError, match="not registered"):
@@ -83,7 +84,7 @@ def test_external_symbols_are_reached():
       ret void
     }
     """
-    loaded = load(compile_single(chain(2), target=HOST, extra_ir=extra))
+    loaded = load(compile_single(chain(2), target=HOST, glue=lambda scratch: extra))
     ctypes.CFUNCTYPE(None)(loaded.address("entry"))()
     assert called == [1]
 
@@ -109,7 +110,7 @@ print(y[0].hex(), y[1].hex())
 
 def test_the_same_program_gives_the_same_object_code():
     assert compile_single(chain(9), target=HOST) == compile_single(chain(9), target=HOST)
-    assert isinstance(pickle.loads(pickle.dumps(compile_batch(chain(9), target=HOST, lanes=2))), Code)
+    assert isinstance(pickle.loads(pickle.dumps(compile_batch(chain(9), target=HOST, lanes=2))), ObjectCode)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
