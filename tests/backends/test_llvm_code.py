@@ -68,7 +68,7 @@ def test_entry_points_and_externals():
     code = compile_single(program, target=HOST, glue=lambda scratch: extra)
     assert code.symbols == ("kt_single", "twice")
     assert set(code.externals) - {"fma"} == {"outside", "somewhere"}
-    with pytest.raises(LookupError, match="not registered"):
+    with pytest.raises(LookupError, match="not known"):
         load(code)
     assert compile_batch(program, target=HOST, lanes=4).symbols == ("kt_batch",)
 
