@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -56,3 +58,26 @@ def test_two_threads_get_the_same_object():
     leave.set()
     other.join()
     assert got == [ours] == [slow.thing]
+
+
+def test_a_lazy_method_is_imported_at_first_use():
+    code = (
+        "import sys, kinetree as kt; from kinetree.lazy import lazy_method;"
+        "Text = type('Text', (str,), {'quoted': lazy_method('shlex', 'quote')});"
+        "assert not {'shlex', 'kinetree.robot.edit', 'kinetree.inverse_kinematics'} & set(sys.modules);"
+        "assert Text('a b').quoted() == repr('a b');"
+        "import shlex; assert Text.quoted is shlex.quote"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_kinetree_imports_nothing_until_a_name_is_used():
+    code = (
+        "import sys, kinetree as kt;"
+        "ours = {name for name in sys.modules if name.startswith('kinetree.')};"
+        "assert ours == {'kinetree._version', 'kinetree.errors', 'kinetree.locks'}, ours;"
+        "assert 'numpy' not in sys.modules;"
+        "assert all(getattr(kt, name) is not None for name in kt.__all__);"
+        "assert kt.joints.Revolute and kt.spatial.Vec3 and kt.model.Model is kt.Model"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -175,7 +175,7 @@ def test_only_chains_of_single_joints() -> None:
 
 def test_wrong_arguments() -> None:
     model = random_chain(0)
-    with pytest.raises(ArgumentError, match=r"theta has shape \(2,\); give 6 numbers"):
+    with pytest.raises(ArgumentError, match=r"theta has shape \(2,\), \(6,\) is needed"):
         ClosedForm(model, [0.0, 0.0])
     with pytest.raises(ArgumentError, match="F_tip has shape"):
         ClosedForm(model, np.zeros(6)).tau(np.zeros(6), np.zeros(6), F_tip=[1.0])

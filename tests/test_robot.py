@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import math
 import pickle
+import pydoc
 import subprocess
 import sys
 
@@ -118,6 +120,18 @@ def test_all_algorithms_are_functions_of_the_robot(panda: kt.Robot) -> None:
         assert function is getattr(panda, name)  # made once
         assert function.__name__ == name
         assert function.__doc__.startswith(algorithm.function.__doc__.splitlines()[0])
+
+
+def test_methods_of_other_modules_are_shown_whole() -> None:
+    shown = pydoc.plain(pydoc.render_doc(kt.Robot))
+    assert "nv\n |      Length of v, a and tau: the degrees of freedom.\n" in shown
+    for name in ("neutral", "joint", "attach", "inverse_kinematics", "compile"):
+        method = getattr(kt.Robot, name)
+        assert name in vars(kt.Robot)
+        assert f"{name}(" in shown
+        assert method.__doc__.splitlines()[0] in shown
+        assert getattr(kt.load("ur5"), name).__func__ is method
+    assert list(inspect.signature(kt.load("ur5").attach).parameters) == ["what", "frame", "placement", "prefix"]
 
 
 # -- it does not change ---------------------------------------------------------------------------------------------

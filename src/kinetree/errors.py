@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+
+from kinetree.locks import importing
 
 
 class KinetreeError(ValueError):
@@ -22,7 +23,8 @@ class ArgumentError(KinetreeError):
     """A call with an argument of the wrong shape, dtype or name."""
 
 
-def _shortened(name: str) -> str:
+def shortened(name: str) -> str:
+    """Return a name as messages show it: cut where it is long."""
     return name if len(name) <= 80 else name[:77] + "…"
 
 
@@ -36,10 +38,25 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     """
     if not isinstance(name, str):
         return f"the name of a {kind} is a str; {name!r} was given"
-    names = [_shortened(n) for n in known]
-    name = _shortened(name)
+    names = [shortened(n) for n in known]
+    name = shortened(name)
+    with importing:
+        import difflib
+
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if near:
         return f"no {kind} {name!r}, did you mean {' or '.join(repr(n) for n in near)}?"
     shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     return f"no {kind} {name!r}; there are: {shown or 'none'}"
+
+
+def listed(names: list[str], most: int = 20) -> str:
+    """Return names for a message, the first ones where there are many.
+
+    Examples
+    --------
+    >>> listed(["hip", "knee", "ankle"], most=2)
+    'hip, knee, and 1 more'
+    """
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,18 +1,22 @@
-"""Attributes that are computed when they are first asked for."""
+"""Attributes computed, and methods imported, at first use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from types import MethodType
 from typing import Any, Generic, Self, TypeVar, overload
+
+from kinetree.locks import importing
 
 T = TypeVar("T")
 
 
 class cached_property(Generic[T]):  # noqa: N801  (named as its model in functools)
-    """An attribute computed once for each object, and kept in the object's ``__dict__``.
+    """An attribute computed once per object and stored in the object's ``__dict__``.
 
-    As `functools.cached_property` is since Python 3.12. The one of Python 3.11 holds a lock, the same for all objects,
-    while it computes: a child process forked at that moment waits for it for ever.
+    Like `functools.cached_property` since Python 3.12. That of Python 3.11 holds one lock for all objects while it
+    computes, and a child process forked at that moment waits for it forever.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
@@ -31,3 +35,28 @@ class cached_property(Generic[T]):  # noqa: N801  (named as its model in functoo
             return self
         # two threads may both compute it: the first one's value is everybody's
         return instance.__dict__.setdefault(self._name, self._compute(instance))  # type: ignore[no-any-return]
+
+
+class lazy_method:  # noqa: N801  (used like a function definition)
+    """A function of another module as a method, imported at its first use."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        with importing:
+            return getattr(import_module(self._module), self._name)  # type: ignore[no-any-return]
+
+    def __get__(self, instance: object | None, owner: type) -> Callable[..., Any]:
+        return self._function if instance is None else MethodType(self._function, instance)
+
+
+class lazy_methods:  # noqa: N801  (see lazy_method)
+    """A module whose functions become lazy methods: ``lock = lazy_methods("kinetree.robot.edit").lock``."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> lazy_method:
+        return lazy_method(self._module, name)

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, ModelError
+from kinetree.errors import ModelError
 from kinetree.formats.chains.chain import about_com
 from kinetree.lazy import cached_property
 from kinetree.model import WORLD, Model
 from kinetree.robot import Robot
 from kinetree.spatial import Transform
-from kinetree.spatial.numpy_matrices import Array, ad, adjoint, exponential, inverse, skew
+from kinetree.spatial.numpy_matrices import ad, adjoint, exponential, inverse, skew
+from kinetree.validation import Array, real_array
 
 __all__ = ["ClosedForm", "ScrewChain", "ad", "adjoint", "exponential"]
 
@@ -50,7 +51,7 @@ class ScrewChain:
 
     @classmethod
     def of(cls, robot: Robot | Model, tool: str | None = None) -> ScrewChain:
-        """Return a robot as a chain; `kinetree.from_screws(chain.M, chain.G, chain.A, frame="link")` is the way back.
+        """Return a robot as a chain; `kinetree.from_screws(chain.M, chain.G, chain.A, frame="link")` is the inverse.
 
         Parameters
         ----------
@@ -140,7 +141,7 @@ class ClosedForm:
     def __init__(self, chain: ScrewChain | Robot | Model, theta: ArrayLike) -> None:
         chain = chain if isinstance(chain, ScrewChain) else ScrewChain.of(chain)
         object.__setattr__(self, "chain", chain)
-        object.__setattr__(self, "theta", _vector("theta", theta, chain.n))
+        object.__setattr__(self, "theta", real_array("theta", theta, chain.n, batch=False))
 
     # -- the block matrices (MR eqs. 8.65 to 8.69) ---------------------------------------------------------------
 
@@ -201,12 +202,12 @@ class ClosedForm:
     def c(self, dtheta: ArrayLike) -> Array:
         """Return the Coriolis and centripetal forces (n,): ``c = −Aᵀ Lᵀ (G L [ad_{Aθ̇}] W + [ad_V]ᵀ G) L A θ̇``."""
         A, G, W, L = self.A, self.G, self.W, self.L
-        rate = A @ _vector("dtheta", dtheta, self.chain.n)
+        rate = A @ self._vector("dtheta", dtheta)
         return -A.T @ L.T @ (G @ L @ _ads(rate) @ W + _ads(L @ rate).T @ G) @ L @ rate
 
     def V(self, dtheta: ArrayLike, V0: ArrayLike | None = None) -> Array:
         """Return the twists (6n,): ``V = L (A θ̇ + V_base)``; V0 (6,) is the base's twist in {0}, at rest by default."""
-        return self.L @ (self.A @ _vector("dtheta", dtheta, self.chain.n) + self._first(V0))
+        return self.L @ (self.A @ self._vector("dtheta", dtheta) + self._first(V0))
 
     def dV(
         self, dtheta: ArrayLike, ddtheta: ArrayLike, V0: ArrayLike | None = None, dV0: ArrayLike | None = None
@@ -215,7 +216,7 @@ class ClosedForm:
 
         dV0 (6,) is the base's, with gravity in it: (0, −g) by default.
         """
-        rate, rise = (self.A @ _vector(*x, self.chain.n) for x in (("dtheta", dtheta), ("ddtheta", ddtheta)))
+        rate, rise = (self.A @ self._vector(*x) for x in (("dtheta", dtheta), ("ddtheta", ddtheta)))
         return self.L @ (rise - _ads(rate) @ (self.W @ self.V(dtheta, V0) + self._first(V0)) + self._base(dV0))
 
     def F(
@@ -229,7 +230,7 @@ class ClosedForm:
         """Return the wrenches through the joints (6n,): ``F = Lᵀ (G V̇ − [ad_V]ᵀ G V + F_tip)``."""
         V, dV, tip = self.V(dtheta, V0), self.dV(dtheta, ddtheta, V0, dV0), np.zeros(6 * self.chain.n)
         if F_tip is not None:
-            tip[-6:] = self.Ad[-1].T @ _vector("F_tip", F_tip, 6)
+            tip[-6:] = self.Ad[-1].T @ real_array("F_tip", F_tip, 6, batch=False)
         return self.L.T @ (self.G @ dV - _ads(V).T @ self.G @ V + tip)
 
     def tau(
@@ -259,11 +260,14 @@ class ClosedForm:
         """
         return self.A.T @ self.F(dtheta, ddtheta, F_tip, V0, dV0)
 
+    def _vector(self, name: str, value: ArrayLike) -> Array:
+        return real_array(name, value, self.chain.n, batch=False)
+
     def _first(self, twist: ArrayLike | None) -> Array:
         """Return Ad_{T_10} times the base's twist in the first block, zero in the others."""
         stacked = np.zeros(6 * self.chain.n)
         if twist is not None:
-            stacked[:6] = self.Ad[0] @ _vector("V0 or dV0", twist, 6)
+            stacked[:6] = self.Ad[0] @ real_array("V0 or dV0", twist, 6, batch=False)
         return stacked
 
     def _base(self, dV0: ArrayLike | None) -> Array:
@@ -281,10 +285,3 @@ def _diagonal(blocks: Sequence[Array] | Array) -> Array:
 def _ads(V: Array) -> Array:
     """Return the block-diagonal [ad_V] of stacked twists."""
     return _diagonal([ad(v) for v in V.reshape(-1, 6)])
-
-
-def _vector(name: str, value: ArrayLike, n: int) -> Array:
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape != (n,):
-        raise ArgumentError(f"{name} has shape {array.shape}; give {n} numbers (the closed form takes one state)")
-    return array

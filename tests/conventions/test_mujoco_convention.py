@@ -8,7 +8,7 @@ import pytest
 
 from helpers.dense import assert_close
 from kinetree.conventions import MuJoCo
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import ModelBuilder
 from kinetree.robot import Robot
@@ -176,7 +176,7 @@ def test_joints_that_mujoco_has_not() -> None:
     b.add_link("base")
     b.add_link("shaft")
     b.add_joint("cross", parent="base", child="shaft", joint=Universal())
-    with pytest.raises(ArgumentError, match=r"MuJoCo has no joint like 'cross' \(Universal\)"):
+    with pytest.raises(ModelError, match=r"MuJoCo has no joint like 'cross' \(Universal\): it has FreeFlyer, "):
         MuJoCo(Robot(b.build()), ["cross"])
     b = ModelBuilder("kite")
     b.add_link("base")

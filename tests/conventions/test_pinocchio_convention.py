@@ -11,9 +11,21 @@ from helpers.dense import assert_close
 from helpers.pinocchio_oracle import build
 from helpers.trees import page, random_states, random_tree
 from kinetree.algorithms import crba, forward_kinematics, rnea
-from kinetree.conventions import Pinocchio
-from kinetree.errors import ArgumentError
-from kinetree.joints import Continuous, FreeFlyer, Helical, Planar, Prismatic, Revolute, RollPitchYaw, Spherical
+from kinetree.conventions import MuJoCo, Pinocchio
+from kinetree.conventions.base import Rule
+from kinetree.errors import ArgumentError, ModelError
+from kinetree.joints import (
+    Continuous,
+    FreeFlyer,
+    Helical,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    RollPitchYaw,
+    Spherical,
+    Universal,
+)
 from kinetree.model import ModelBuilder
 from kinetree.robot import Robot
 from kinetree.robots import embedded_text
@@ -137,6 +149,22 @@ def mimic_robot() -> Robot:
     return Robot(b.build())
 
 
+def test_a_universal_joint_is_the_same_in_both() -> None:
+    b = ModelBuilder("cardan")
+    b.add_link("base")
+    b.add_link("shaft")
+    b.add_joint("cross", parent="base", child="shaft", joint=Universal((0, 0, 1), (1, 0, 0)))
+    robot, theirs = Robot(b.build()), pin.Model()
+    theirs.addJoint(
+        0, pin.JointModelUniversal(np.array([0.0, 0, 1]), np.array([1.0, 0, 0])), pin.SE3.Identity(), "cross"
+    )
+    to, data, (q, v, _) = Pinocchio(robot, theirs), theirs.createData(), robot.random_state(seed=0)
+    pin.forwardKinematics(theirs, data, to.to_q(q), to.to_v(q, v))
+    joint = robot.model.bodies[0].joint.jcalc(q.tolist(), v.tolist())
+    assert_close(np.array(joint.X.placement), data.oMi[1].homogeneous, ulps=8)
+    assert_close(list(joint.vJ), [*data.v[1].angular, *data.v[1].linear], ulps=8)
+
+
 def test_mimic_joints_have_no_coordinate_in_both() -> None:
     robot = mimic_robot()
     theirs = pin.buildModelFromXML(MIMIC, True)
@@ -177,7 +205,7 @@ def test_joints_that_pinocchio_writes_otherwise_are_refused() -> None:
     b.add_link("arm")
     b.add_link("hand")
     b.add_joint("wrist", parent="arm", child="hand", joint=RollPitchYaw())
-    with pytest.raises(ArgumentError, match=r"Pinocchio has no joint like 'wrist' \(RollPitchYaw\)"):
+    with pytest.raises(ModelError, match=r"Pinocchio has no joint like 'wrist' \(RollPitchYaw\): it has FreeFlyer, "):
         Pinocchio(Robot(b.build()), ["wrist"])
     pose = ModelBuilder("ball")
     pose.add_link("base")
@@ -187,6 +215,32 @@ def test_joints_that_pinocchio_writes_otherwise_are_refused() -> None:
     theirs.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "socket")
     with pytest.raises(ArgumentError, match=r"'socket' .Revolute.: it has 4 coordinates there, 1 were expected"):
         Pinocchio(Robot(pose.build()), theirs)
+
+
+@pytest.mark.parametrize("convention", [Pinocchio, MuJoCo])
+def test_a_joint_type_without_a_rule_is_refused(convention: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's own type too: that its coordinates are the same there is for its author to say."""
+
+    class Knob(Revolute):
+        pass
+
+    Joint.registry.pop("Knob")
+    b = ModelBuilder("radio")
+    b.add_link("box")
+    b.add_link("dial")
+    b.add_joint("knob", parent="box", child="dial", joint=Knob())
+    robot = Robot(b.build())
+    with pytest.raises(ModelError, match=r"has no joint like 'knob' \(Knob\): it has FreeFlyer, .*rules adds"):
+        convention(robot, ["knob"])
+    monkeypatch.setitem(convention.rules, Knob, Rule.plain(Knob))
+    assert convention(robot, ["knob"]).to_q([0.5]).tolist() == [0.5]
+
+
+def test_a_scaled_screw_is_refused() -> None:
+    with pytest.warns(kt.FormatWarning, match="has the length 2"):
+        robot = kt.from_screws([np.eye(4)], [np.eye(6)], 2.0 * np.eye(6)[:, [2]])
+    with pytest.raises(ModelError, match=r"Pinocchio has no joint like 'joint1' \(Mimic\)"):
+        Pinocchio(robot, ["joint1"])
 
 
 def test_shapes_are_checked() -> None:

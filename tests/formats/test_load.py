@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pathlib
 import subprocess
 import sys
@@ -9,9 +10,11 @@ import types
 
 import pytest
 
+import kinetree as kt
 from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats import RobotNotFoundError, load_model
-from kinetree.formats.load import find_source
+from kinetree.formats.load import READERS, find_source
+from kinetree.formats.xml.elements import Element
 from kinetree.robots import EMBEDDED, embedded_text
 
 ROCK = "<robot name='rock'><link name='stone'/></robot>"
@@ -147,3 +150,28 @@ def test_a_folder_named_like_a_robot_is_not_in_its_way(tmp_path, monkeypatch):
     assert load_model("panda").nq == 7
     with pytest.raises(FormatError, match="mine is a directory"):
         load_model("mine")
+
+
+def test_a_format_is_a_reader_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(root: Element, *, floating_base: bool, **options: object) -> kt.Model:
+        builder = kt.ModelBuilder(root.attributes["title"])
+        builder.add_link("stone")
+        assert options == {"base_pose": None, "gravity": (0.0, 0.0, -1.62), "mimic": "follow"}
+        return builder.build(floating_base=floating_base)
+
+    text = "<toy xmlns='http://toys.example' title='rock'/>"
+    with pytest.raises(kt.FormatError, match="root element <robot>"):
+        kt.load(text)
+    monkeypatch.setitem(READERS, "toy", read)
+    robot = kt.load(text, floating_base=True, gravity=(0.0, 0.0, -1.62))
+    assert (robot.name, robot.nv) == ("rock", 6)
+
+
+def test_the_loaders_show_their_arguments_and_documentation() -> None:
+    for name in ("load", "from_dh", "from_screws"):
+        function = getattr(kt, name)
+        assert (function.__name__, function.__module__) == (name, "kinetree.loading")
+        assert inspect.signature(function).parameters["gravity"].default == (0.0, 0.0, -9.81)
+        assert inspect.signature(function).return_annotation == "Robot"
+        assert "Parameters\n" in function.__doc__
+    assert next(iter(inspect.signature(kt.load).parameters)) == "source"

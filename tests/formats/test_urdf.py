@@ -195,7 +195,7 @@ def test_mimic_joints_follow_or_move_by_themselves():
         (
             f"{LIMIT}</joint>",
             f"{LIMIT}<mimic joint='k'/></joint>",
-            "^<string>, line 1, <joint name='j'>: mimics itself, by way of k: one joint must lead",
+            "^<string>, line 1, <joint name='j'>: mimics itself, through k: one joint must lead",
         ),
         ("'prismatic'", "'floating'", "^<string>, line 1, <joint name='k'>: cannot mimic, as a floating joint"),
         ("'prismatic'", "'planar'", "^<string>, line 1, <joint name='k'>: cannot mimic, as a planar joint"),

@@ -45,7 +45,10 @@ EXAMPLES: dict[str, tuple[Joint, ...]] = {
         Mimic(Helical(TILTED, 0.1), 2.0),
     ),
 }
-"""By the name in `Joint.registry`; a new type needs a row."""
+"""By the name in `Joint.registry`; a type without a row stands as it is made without parameters."""
+for _name, _joint in Joint.registry.items():
+    if _joint.__module__.startswith("kinetree.") and _name not in EXAMPLES:
+        EXAMPLES[_name] = (_joint(),)
 
 MOVING = tuple(joint for row in EXAMPLES.values() for joint in row if joint.nv > 0)
 

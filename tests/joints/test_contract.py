@@ -5,6 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ from helpers import dense
 from helpers.dense import assert_close
 from helpers.joints import EXAMPLES
 from helpers.trees import random_inertia, random_placement
+from kinetree import joints
 from kinetree.algorithms import crba, rnea
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
 from kinetree.model import ModelBuilder
@@ -52,8 +57,31 @@ def subspace(columns: tuple) -> np.ndarray:
 
 def test_every_registered_type_has_examples() -> None:
     ours = {name for name, cls in Joint.registry.items() if cls.__module__.startswith("kinetree.")}
-    assert ours == set(EXAMPLES), "give every joint type a row in tests/helpers/joints.py"
+    assert ours == set(EXAMPLES)
     assert all(type(joint).__name__ == name for name, row in EXAMPLES.items() for joint in row)
+
+
+def test_the_package_exports_every_joint_of_its_folder() -> None:
+    ours = {name for name, cls in Joint.registry.items() if cls.__module__.startswith("kinetree.")}
+    assert set(joints.__all__) == ours | {"Joint", "JointState"}
+    assert all(getattr(joints, name) is Joint.registry[name] for name in ours)
+    block = Path(joints.__file__).read_text().partition("if TYPE_CHECKING:")[2].partition("\n\n")[0]
+    assert {name for name in ours if name in re.findall(r"\w+", block)} == ours  # what type checkers see
+
+
+def test_a_new_joint_is_one_file(tmp_path: Path) -> None:
+    (tmp_path / "knob.py").write_text(
+        "from kinetree.joints.revolute import Revolute\n\nclass Knob(Revolute):\n    pass\n"
+    )
+    code = (
+        "import sys, importlib, kinetree.joints as joints;"
+        "joints.__path__.append(sys.argv[1]);"
+        "sys.modules.pop('kinetree.joints');"
+        "spec = importlib.util.find_spec('kinetree.joints'); again = importlib.util.module_from_spec(spec);"
+        "again.__path__.append(sys.argv[1]); sys.modules['kinetree.joints'] = again; spec.loader.exec_module(again);"
+        "assert again.Knob((0, 0, 2)).axis == (0.0, 0.0, 1.0) and 'Knob' in again.Joint.registry"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
 
 
 @every

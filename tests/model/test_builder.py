@@ -14,7 +14,7 @@ from helpers.dense import assert_close
 from helpers.trees import page, random_inertia, random_placement
 from kinetree import ModelError
 from kinetree.algorithms import forward_kinematics, rnea
-from kinetree.joints import Fixed, FreeFlyer, Prismatic, Revolute
+from kinetree.joints import Fixed, FreeFlyer, Mimic, Prismatic, Revolute
 from kinetree.model import WORLD, JointLimits, Model, ModelBuilder
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Transform, Vec3
 
@@ -45,29 +45,35 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "frame like a link": (lambda: builder("a").add_frame("a", link="a"), "two links or frames named 'a'"),
     "unknown parent": (
         lambda: builder("hand", "arm", joints="hnad>arm").build(),
-        "parent of joint 'j0': no link 'hnad', did you mean 'hand'?",
+        "joint 'j0': parent link: no link 'hnad', did you mean 'hand'?",
     ),
     "unknown child": (
         lambda: builder("a", "b", joints="a>zzz").build(),
-        "child of joint 'j0': no link 'zzz'; there are: a, b",
+        "joint 'j0': child link: no link 'zzz'; there are: a, b",
     ),
     "unknown link of a frame": (
         lambda: [b := builder("arm"), b.add_frame("tcp", link="amr"), b.build()],
         "frame 'tcp': no link 'amr', did you mean 'arm'?",
     ),
-    "self-joint": (lambda: builder("a", "b", joints="a>b b>b").build(), "joint 'j1' connects link 'b' to itself"),
+    "self-joint": (
+        lambda: builder("a", "b", joints="a>b b>b").build(),
+        "joint 'j1': parent and child are the same link, 'b'",
+    ),
     "two parents": (
         lambda: builder("a", "b", "c", joints="a>b a>c b>c").build(),
-        "link 'c' is the child of two joints, 'j1' and 'j2': closed loops",
+        "joint 'j2': its child 'c' is the child of joint 'j1' already: a link has one parent; closed loops",
     ),
-    "two roots": (lambda: builder("a", "b", "c", joints="a>b").build(), "2 links have no parent joint ('a', 'c')"),
+    "two roots": (
+        lambda: builder("a", "b", "c", joints="a>b").build(),
+        "2 links have no parent joint: 'a', 'c'; a robot has one root link",
+    ),
     "cycle": (
         lambda: builder("a", "b", "c", joints="a>b b>c c>a").build(),
-        "links 'a', 'b', 'c' form a cycle that hangs on no root link",
+        "joint 'j0': the joints 'j0', 'j1', 'j2' form a cycle (a → b → c → a) without a root link",
     ),
     "cycle beside a root": (
         lambda: builder("r", "a", "b", "c", joints="r>a b>c c>b").build(),
-        "links 'b', 'c' form a cycle that hangs on no root link",
+        "joint 'j1': the joints 'j1', 'j2' form a cycle (b → c → b) without a root link",
     ),
     "negative mass": (
         lambda: ModelBuilder().add_link("a", Inertia.from_com(-1.0, [0, 0, 0], I3)),
@@ -328,3 +334,20 @@ def test_limits_must_be_numbers_in_order(limits: dict[str, float], message: str)
 def test_what_resists_motion_is_not_negative(what: str) -> None:
     with pytest.raises(ModelError, match=rf"joint 'j': {what} is -1.0, and cannot be negative"):
         ModelBuilder().add_joint("j", parent="a", child="b", joint=Revolute(), **{what: -1.0})
+
+
+def test_a_chain_of_mimic_joints_costs_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    n, made = 200, []
+    check = Mimic.__post_init__
+    monkeypatch.setattr(Mimic, "__post_init__", lambda self: made.append(self) or check(self))
+    b = ModelBuilder()
+    b.add_link("0")
+    for k in range(n):
+        b.add_link(str(k + 1))
+        mimic = (f"j{k + 1}", -1.0, 1.0) if k + 1 < n else None  # each mimics the next, the last one leads
+        b.add_joint(f"j{k}", parent=str(k), child=str(k + 1), joint=Revolute(), mimic=mimic)
+    model = b.build()
+    assert len(made) < 2 * n
+    joint = model.bodies[0].joint
+    assert (model.nq, joint.factor, joint.offset) == (1, -1.0, 1.0)
+    assert model.bodies[1].joint.offset == 0.0

@@ -19,9 +19,9 @@ from kinetree import ModelError
 from kinetree.algorithms import aba, crba, gravity_forces, rnea
 from kinetree.joints import Planar, Prismatic, Revolute, Spherical
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.leaves import map_numbers
+from kinetree.model.leaves import flatten, map_leaves
 from kinetree.model.regroup import regrouped
-from kinetree.spatial import Vec3
+from kinetree.spatial import Composite, Vec3
 
 DIGEST = """
 import sys
@@ -87,12 +87,12 @@ def test_wrong_count_of_numbers() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_map_numbers_goes_through_all_of_them_in_order(seed: int) -> None:
+def test_map_leaves_goes_through_all_of_them_in_order(seed: int) -> None:
     model = random_tree(seed)
     seen: list[float] = []
-    assert map_numbers(model, lambda x: seen.append(x) or x) == model
+    assert map_leaves(model, lambda x: seen.append(x) or x) == model
     assert tuple(seen) == model.numbers
-    doubled = map_numbers(model, lambda x: 2.0 * x)
+    doubled = map_leaves(model, lambda x: 2.0 * x)
     assert doubled.numbers == tuple(2.0 * x for x in model.numbers)
     assert doubled.structure == model.structure
 
@@ -173,3 +173,19 @@ def test_entries_of_q_and_v_have_names() -> None:
     ball, plane = ["ball.qx", "ball.qy", "ball.qz", "ball.qw"], ["plane.x", "plane.y", "plane.theta"]
     assert model.q_names == (*ball, "hinge", *plane)
     assert model.v_names == ("ball.wx", "ball.wy", "ball.wz", "hinge", "plane.w", "plane.vx", "plane.vy")
+
+
+class Pair(Composite):
+    """A composite value from outside the package."""
+
+    __slots__ = ("a", "b")
+
+
+def test_a_type_declares_its_parts_wherever_it_is_defined() -> None:
+    pair = Pair()
+    pair.a, pair.b = 1.0, Vec3(2.0, 3.0, 4.0)
+    assert flatten(pair)[1] == (1.0, 2.0, 3.0, 4.0)
+    doubled = map_leaves(pair, lambda x: 2.0 * x)
+    assert (doubled.a, doubled.b) == (2.0, Vec3(4.0, 6.0, 8.0))
+    assert doubled != pair
+    assert map_leaves(doubled, lambda x: 0.5 * x) == pair

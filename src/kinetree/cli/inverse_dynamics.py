@@ -16,8 +16,9 @@ from kinetree.cli.summary import Summary
 from kinetree.cli.terminal import console, load_robot
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
-from kinetree.trajectories.block import Array, Block
+from kinetree.trajectories.block import Block
 from kinetree.trajectories.files.write import check_output, open_sink
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

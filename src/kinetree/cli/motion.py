@@ -14,12 +14,13 @@ from kinetree.cli.limits import given
 from kinetree.cli.terminal import waiting
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
-from kinetree.trajectories.block import BLOCK, Array, Block
+from kinetree.trajectories.block import BLOCK, Block
 from kinetree.trajectories.columns.messages import unused_columns
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files.read import Reader, open_trajectory
 from kinetree.trajectories.signals.differentiate import DEGREE, WINDOW, differentiate, gaps
 from kinetree.trajectories.signals.excite import random_wave
+from kinetree.validation import Array
 
 LONG = 2_000_000
 """Bytes (or samples) from which on a terminal shows that something is being done."""

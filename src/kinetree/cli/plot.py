@@ -13,9 +13,10 @@ import numpy as np
 from kinetree.cli.limits import all_given
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
-from kinetree.trajectories.block import Array, Block
+from kinetree.trajectories.block import Block
 from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.files.write import whole_file
+from kinetree.validation import Array
 
 POINTS = 4000
 """Points drawn of one joint; of more samples, the extremes of each stretch are drawn."""

@@ -11,8 +11,9 @@ from rich.table import Table
 from kinetree.cli.limits import all_given
 from kinetree.cli.terminal import Column, make_table, number
 from kinetree.robot import Robot
-from kinetree.trajectories.block import Array, Block
+from kinetree.trajectories.block import Block
 from kinetree.trajectories.coordinates import Coordinates
+from kinetree.validation import Array
 
 
 @dataclass

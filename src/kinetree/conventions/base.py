@@ -1,21 +1,20 @@
-"""What the maps to other libraries share: joints found by name, and velocities turned joint by joint."""
+"""Conversion of states to another library: joints matched by name, coordinates converted joint by joint."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.joints import Joint
 from kinetree.model import Body
 from kinetree.robot import Robot
+from kinetree.validation import Array, real_array
 
-Array: TypeAlias = NDArray[np.float64]
 SWAP = [3, 4, 5, 0, 1, 2]
 """Angular first to linear first, and back."""
 
@@ -27,7 +26,7 @@ def same(q: Array) -> Array:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a library makes of a joint type.
+    """The representation of a joint type in a library.
 
     Attributes
     ----------
@@ -49,8 +48,8 @@ class Rule:
     world_axes: bool = False
 
     @classmethod
-    def plain(cls, joint: Joint) -> Rule:
-        """Return the rule for a joint with the same coordinates and velocities in both."""
+    def plain(cls, joint: type[Joint]) -> Rule:
+        """Return the rule for a joint type with the same coordinates and velocities in both."""
         return cls(joint.nq, same, same, tuple(range(joint.nv)))
 
 
@@ -65,11 +64,11 @@ class Slot:
     their_v: slice
 
 
-class Convention(ABC):
+class Convention:
     """The map between the states of a robot here and in another library.
 
     Every method takes the configuration first, in the library's coordinates where the other arguments are: ``to_…``
-    takes kinetree's and returns theirs, ``from_…`` the other way round. All take leading batch axes that broadcast.
+    takes kinetree's and returns theirs, ``from_…`` the reverse. All take leading batch axes that broadcast.
 
     Attributes
     ----------
@@ -79,6 +78,8 @@ class Convention(ABC):
     """
 
     library: ClassVar[str]
+    rules: ClassVar[dict[type[Joint], Rule]]
+    """The representation of each joint type. Other types are refused; add a row for a type of your own."""
 
     def __init__(self, robot: Robot, joint_names: Sequence[str]) -> None:
         self.robot = robot
@@ -97,19 +98,22 @@ class Convention(ABC):
             )
             self.nq, self.nv = self.nq + rule.nq, self.nv + n
 
-    @abstractmethod
     def _rule(self, body: Body) -> Rule:
-        """Return what the library makes of this body's joint."""
+        """Return the library's representation of this body's joint."""
+        kind = type(body.joint)
+        if kind not in self.rules:
+            known = ", ".join(joint.__name__ for joint in self.rules)
+            raise ModelError(f"{self._no_joint_like(body)}: it has {known}, and what {type(self).__name__}.rules adds")
+        return self.rules[kind]
 
-    def _refuse(self, body: Body, why: str = "") -> ArgumentError:
-        kind = type(body.joint).__name__
-        return ArgumentError(f"{self.library} has no joint like {body.joint_name!r} ({kind}){why}")
+    def _no_joint_like(self, body: Body) -> str:
+        return f"{self.library} has no joint like {body.joint_name!r} ({type(body.joint).__name__})"
 
     # -- states -------------------------------------------------------------------------------------------------
 
     def to_q(self, q: ArrayLike) -> Array:
         """Return the configuration (..., nq) in their coordinates."""
-        ours = checked("q", q, self.robot.nq)
+        ours = real_array("q", q, self.robot.nq)
         out = np.empty((*ours.shape[:-1], self.nq))
         for slot in self._slots:
             out[..., slot.their_q] = slot.rule.to_q(ours[..., slot.q])
@@ -117,7 +121,7 @@ class Convention(ABC):
 
     def from_q(self, q: ArrayLike) -> Array:
         """Return the configuration (..., robot.nq) for theirs."""
-        theirs = checked(f"{self.library}'s q", q, self.nq)
+        theirs = real_array(f"{self.library}'s q", q, self.nq)
         out = np.empty((*theirs.shape[:-1], self.robot.nq))
         for slot in self._slots:
             out[..., slot.q] = slot.rule.from_q(theirs[..., slot.their_q])
@@ -125,39 +129,39 @@ class Convention(ABC):
 
     def to_v(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the velocity (..., nv) in their coordinates."""
-        return self._turn(checked("q", q, self.robot.nq), checked("v", v, self.robot.nv))
+        return self._turn(real_array("q", q, self.robot.nq), real_array("v", v, self.robot.nv))
 
     def from_v(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the velocity (..., robot.nv) for theirs."""
-        return self._turn_back(self.from_q(q), checked(f"{self.library}'s v", v, self.nv))
+        return self._turn_back(self.from_q(q), real_array(f"{self.library}'s v", v, self.nv))
 
     def to_a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the acceleration (..., nv): the rate of their v."""
-        ours, rate = checked("v", v, self.robot.nv), checked("a", a, self.robot.nv)
-        return self._turn(checked("q", q, self.robot.nq), rate + self._spin(ours))
+        ours, rate = real_array("v", v, self.robot.nv), real_array("a", a, self.robot.nv)
+        return self._turn(real_array("q", q, self.robot.nq), rate + self._spin(ours))
 
     def from_a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the acceleration (..., robot.nv) for theirs."""
-        back = self._turn_back(self.from_q(q), checked(f"{self.library}'s a", a, self.nv))
+        back = self._turn_back(self.from_q(q), real_array(f"{self.library}'s a", a, self.nv))
         return back - self._spin(self.from_v(q, v))
 
     def to_tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Return the joint forces (..., nv); the power ``tau · v`` is the same."""
-        return self._turn(checked("q", q, self.robot.nq), checked("tau", tau, self.robot.nv))
+        return self._turn(real_array("q", q, self.robot.nq), real_array("tau", tau, self.robot.nv))
 
     def from_tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Return the joint forces (..., robot.nv) for theirs."""
-        return self._turn_back(self.from_q(q), checked(f"{self.library}'s tau", tau, self.nv))
+        return self._turn_back(self.from_q(q), real_array(f"{self.library}'s tau", tau, self.nv))
 
     def to_jacobian(self, q: ArrayLike, J: ArrayLike) -> Array:
         """Return a Jacobian (..., 6, nv) with their rows, linear first, and for their velocities."""
-        ours = checked("q", q, self.robot.nq)[..., None, :]
-        return self._turn(ours, checked("J", J, 6, self.robot.nv)[..., SWAP, :])
+        ours = real_array("q", q, self.robot.nq)[..., None, :]
+        return self._turn(ours, real_array("J", J, 6, self.robot.nv)[..., SWAP, :])
 
     def from_jacobian(self, q: ArrayLike, J: ArrayLike) -> Array:
         """Return a Jacobian (..., 6, robot.nv), angular rows first, for theirs."""
         ours = self.from_q(q)[..., None, :]
-        return self._turn_back(ours, checked(f"{self.library}'s J", J, 6, self.nv)[..., SWAP, :])
+        return self._turn_back(ours, real_array(f"{self.library}'s J", J, 6, self.nv)[..., SWAP, :])
 
     # The matrix from our velocities to theirs is orthogonal: permutations, and rotations of a free body's velocity. So
     # one map serves velocities, forces and the rows of a Jacobian.
@@ -212,18 +216,6 @@ def matched(robot: Robot, names: Sequence[str], library: str) -> list[Body]:
         what = f"has {twice} twice" if twice else f"lacks {missing}"
         raise ArgumentError(f"{library}: the list of joints {what}; this robot's are {list(known)}")
     return [robot.model.bodies[robot.model.body_of_joint(name)] for name in names]
-
-
-def checked(name: str, value: ArrayLike, *shape: int) -> Array:
-    """Return the value as an array whose last axes have this shape."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{name} must be an array of numbers: {error}") from None
-    if array.shape[max(array.ndim - len(shape), 0) :] != shape:
-        wanted = ", ".join(map(str, shape))
-        raise ArgumentError(f"{name} has shape {array.shape}, (..., {wanted}) is needed")
-    return array
 
 
 def leading(*arrays: Array) -> tuple[int, ...]:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.conventions.base import Array, checked
 from kinetree.errors import ArgumentError
 from kinetree.joints import Mimic
 from kinetree.model import Body
 from kinetree.robot import Robot
+from kinetree.validation import Array, real_array
 
 
 class JointState(NamedTuple):
@@ -59,10 +59,10 @@ def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: 
     bodies = [body for body in robot.model.bodies if len(body.q_index) == 1]
     qs, vs = [body.q_index[0] for body in bodies], [body.v_index[0] for body in bodies]
     factor, offset = np.array([_following(robot, body) for body in bodies]).reshape(-1, 2).T
-    position = checked("q", q, robot.nq)[..., qs] * factor + offset
-    velocity = None if v is None else checked("v", v, robot.nv)[..., vs] * factor
+    position = real_array("q", q, robot.nq)[..., qs] * factor + offset
+    velocity = None if v is None else real_array("v", v, robot.nv)[..., vs] * factor
     leads = np.array([body.joint_name in robot.joint_names for body in bodies], dtype=bool)
-    effort = None if tau is None else np.where(leads, checked("tau", tau, robot.nv)[..., vs], 0.0)
+    effort = None if tau is None else np.where(leads, real_array("tau", tau, robot.nv)[..., vs], 0.0)
     return JointState([body.joint_name for body in bodies], position, velocity, effort)
 
 
@@ -119,8 +119,7 @@ def from_joint_state(
     twice = sorted({x for x in names if names.count(x) > 1})
     if twice:
         raise ArgumentError(f"the joint state names {twice} twice")
-    leading = [robot.model.bodies[i] for i in robot.model.joint_order]
-    single = {body.joint_name: body for body in leading if len(body.q_index) == 1}
+    single = {body.joint_name: body for body in robot.model.leading if len(body.q_index) == 1}
     missing = [x for x in single if x not in names]
     if missing and start is None:
         raise ArgumentError(f"the joint state lacks {missing}: give start=, the state that they keep, or wait for them")
@@ -133,7 +132,7 @@ def from_joint_state(
     def filled(field: str, given: ArrayLike | None, before: Array | None, index: list[int]) -> Array | None:
         if given is None or (np.size(given) == 0 and names):
             return before
-        values = checked(f"the joint state's {field}", given, len(names))[..., at]
+        values = real_array(f"the joint state's {field}", given, len(names))[..., at]
         base = np.zeros(robot.nv) if before is None else np.asarray(before, dtype=np.float64)
         out = np.empty((*np.broadcast_shapes(values.shape[:-1], base.shape[:-1]), base.shape[-1]))
         out[...] = base

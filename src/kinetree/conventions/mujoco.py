@@ -8,15 +8,32 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.conventions.base import SWAP, Array, Convention, Rule, checked
+from kinetree.conventions.base import SWAP, Convention, Rule
 from kinetree.errors import ArgumentError
-from kinetree.joints import Continuous, FreeFlyer, Prismatic, Revolute, Spherical
+from kinetree.joints import Continuous, FreeFlyer, Joint, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Body
 from kinetree.robot import Robot
 from kinetree.spatial import Transform
+from kinetree.validation import Array, real_array
 
 FREE = 0  # mjJNT_FREE
 QUATERNION_TO, QUATERNION_FROM = [3, 0, 1, 2], [1, 2, 3, 0]
+
+
+def _ball_to(q: Array) -> Array:
+    return q[..., QUATERNION_TO]
+
+
+def _ball_from(q: Array) -> Array:
+    return q[..., QUATERNION_FROM]
+
+
+def _free_to(q: Array) -> Array:
+    return np.concatenate([q[..., :3], _ball_to(q[..., 3:])], axis=-1)
+
+
+def _free_from(q: Array) -> Array:
+    return np.concatenate([q[..., :3], _ball_from(q[..., 3:])], axis=-1)
 
 
 class MuJoCo(Convention):
@@ -38,7 +55,9 @@ class MuJoCo(Convention):
     Raises
     ------
     ArgumentError
-        If the joints are not the same, or MuJoCo has no such joint.
+        If the joints are not the same.
+    ModelError
+        If MuJoCo has no joint of some type.
 
     Examples
     --------
@@ -50,6 +69,11 @@ class MuJoCo(Convention):
     """
 
     library: ClassVar[str] = "MuJoCo"
+    rules: ClassVar[dict[type[Joint], Rule]] = {
+        FreeFlyer: Rule(7, _free_to, _free_from, tuple(SWAP), world_axes=True),
+        Spherical: Rule(4, _ball_to, _ball_from, (0, 1, 2)),
+        **{joint: Rule.plain(joint) for joint in (Revolute, Continuous, Prismatic)},
+    }
 
     def __init__(self, robot: Robot, model: Any, rename: Mapping[str, str] | None = None) -> None:
         renamed = rename or {}
@@ -60,7 +84,7 @@ class MuJoCo(Convention):
         if not hasattr(model, "njnt"):
             raise ArgumentError(f"MuJoCo takes an MjModel or the names of joints; {type(model).__name__} was given")
         names = [str(model.joint(i).name) for i in range(model.njnt)]
-        ours = [body.joint_name for body in robot.model.bodies if isinstance(body.joint, FreeFlyer)]
+        ours = [b.joint_name for b in robot.model.bodies if (rule := self.rules.get(type(b.joint))) and rule.world_axes]
         free = [i for i in range(model.njnt) if model.jnt_type[i] == FREE]
         if len(ours) == len(free) == 1:
             renamed = {names[free[0]]: ours[0], **renamed}
@@ -73,16 +97,10 @@ class MuJoCo(Convention):
         self._body_com = np.array(model.body_ipos, dtype=np.float64)
 
     def _rule(self, body: Body) -> Rule:
-        joint = body.joint
-        if isinstance(joint, FreeFlyer):
-            if body.parent != WORLD or Transform.identity() != body.X_T:
-                raise self._refuse(body, ": a free joint there starts from the world's origin")
-            return Rule(7, _free_to, _free_from, tuple(SWAP), world_axes=True)
-        if isinstance(joint, Spherical):
-            return Rule(4, _ball_to, _ball_from, (0, 1, 2))
-        if isinstance(joint, (Revolute, Continuous, Prismatic)):
-            return Rule.plain(joint)
-        raise self._refuse(body)
+        rule = super()._rule(body)
+        if rule.world_axes and (body.parent != WORLD or Transform.identity() != body.X_T):
+            raise ArgumentError(f"{self._no_joint_like(body)}: a free joint there starts from the world's origin")
+        return rule
 
     def to_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
         """Return ``xfrc_applied`` (..., nbody, 6): ``(f, n)`` in the world's axes, about the bodies' centres of mass.
@@ -90,9 +108,9 @@ class MuJoCo(Convention):
         f_ext is that of ``f_ext_frame="body"``. The bodies there must be named as here.
         """
         rows, coms = self._rows()
-        ours = checked("f_ext", f_ext, self.robot.nb, 6)
+        ours = real_array("f_ext", f_ext, self.robot.nb, 6)
         n, f = ours[..., :3], ours[..., 3:]
-        R = self._rotations(checked("q", q, self.robot.nq))
+        R = self._rotations(real_array("q", q, self.robot.nq))
         there = np.concatenate([f, n - np.cross(coms, f)], axis=-1).reshape(*ours.shape[:-1], 2, 3)
         turned = np.einsum("...bij,...bkj->...bki", R, there)
         out = np.zeros((*turned.shape[:-3], len(self.body_names or ()), 6))
@@ -102,7 +120,7 @@ class MuJoCo(Convention):
     def from_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
         """Return external wrenches (..., nb, 6) in the bodies' frames for ``xfrc_applied`` (..., nbody, 6)."""
         rows, coms = self._rows()
-        theirs = checked("xfrc_applied", f_ext, len(self.body_names or ()), 6)
+        theirs = real_array("xfrc_applied", f_ext, len(self.body_names or ()), 6)
         others = [
             name for i, name in enumerate(self.body_names or ()) if i > 0 and i not in rows and theirs[..., i, :].any()
         ]
@@ -125,19 +143,3 @@ class MuJoCo(Convention):
     def _rotations(self, q: Array) -> Array:
         poses: Array = self.robot.forward_kinematics(q)
         return poses[..., :3, :3]
-
-
-def _ball_to(q: Array) -> Array:
-    return q[..., QUATERNION_TO]
-
-
-def _ball_from(q: Array) -> Array:
-    return q[..., QUATERNION_FROM]
-
-
-def _free_to(q: Array) -> Array:
-    return np.concatenate([q[..., :3], _ball_to(q[..., 3:])], axis=-1)
-
-
-def _free_from(q: Array) -> Array:
-    return np.concatenate([q[..., :3], _ball_from(q[..., 3:])], axis=-1)

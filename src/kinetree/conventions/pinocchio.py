@@ -8,11 +8,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.conventions.base import SWAP, Array, Convention, Rule, checked, same
+from kinetree.conventions.base import SWAP, Convention, Rule, same
 from kinetree.errors import ArgumentError
-from kinetree.joints import Continuous, Cylindrical, FreeFlyer, Planar, RollPitchYaw
+from kinetree.joints import Continuous, FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import Body
 from kinetree.robot import Robot
+from kinetree.validation import Array, real_array
+
+
+def _to_circle(q: Array) -> Array:
+    """Return q with its last entry, an angle, as a point of the circle."""
+    angle = q[..., -1:]
+    return np.concatenate([q[..., :-1], np.cos(angle), np.sin(angle)], axis=-1)
+
+
+def _from_circle(q: Array) -> Array:
+    """Return q with its last two entries as an angle from −π to π."""
+    return np.concatenate([q[..., :-2], np.arctan2(q[..., -1:], q[..., -2:-1])], axis=-1)
 
 
 class Pinocchio(Convention):
@@ -34,7 +46,9 @@ class Pinocchio(Convention):
     Raises
     ------
     ArgumentError
-        If the joints are not the same, or one is of a kind that Pinocchio represents otherwise.
+        If the joints are not the same, or one has another number of coordinates there.
+    ModelError
+        If Pinocchio has no joint of some type, or writes its coordinates otherwise.
 
     Examples
     --------
@@ -47,6 +61,12 @@ class Pinocchio(Convention):
     """
 
     library: ClassVar[str] = "Pinocchio"
+    rules: ClassVar[dict[type[Joint], Rule]] = {
+        FreeFlyer: Rule(7, same, same, tuple(SWAP)),
+        Planar: Rule(4, _to_circle, _from_circle, (1, 2, 0)),
+        Continuous: Rule(2, _to_circle, _from_circle, (0,)),
+        **{joint: Rule.plain(joint) for joint in (Revolute, Prismatic, Helical, Spherical, Universal)},
+    }
 
     def __init__(self, robot: Robot, model: Any, rename: Mapping[str, str] | None = None) -> None:
         names, nqs = _joints(model)
@@ -64,20 +84,13 @@ class Pinocchio(Convention):
         self.njoints = len(names) + 1
 
     def _rule(self, body: Body) -> Rule:
-        joint = body.joint
-        if isinstance(joint, (Cylindrical, RollPitchYaw)):
-            raise self._refuse(body)
-        if isinstance(joint, FreeFlyer):
-            rule = Rule(7, same, same, tuple(SWAP))
-        elif isinstance(joint, Planar):
-            rule = Rule(4, _to_circle, _from_circle, (1, 2, 0))
-        elif isinstance(joint, Continuous) and self._nqs.get(body.joint_name) != 1:
-            rule = Rule(2, _to_circle, _from_circle, (0,))
-        else:
-            rule = Rule.plain(joint)
+        rule = super()._rule(body)
         theirs = self._nqs.get(body.joint_name, rule.nq)
+        if theirs == body.joint.nq == 1:  # an angle there too, not a point of the circle
+            return Rule.plain(type(body.joint))
         if theirs != rule.nq:
-            raise self._refuse(body, f": it has {theirs} coordinates there, {rule.nq} were expected")
+            like = self._no_joint_like(body)
+            raise ArgumentError(f"{like}: it has {theirs} coordinates there, {rule.nq} were expected")
         return rule
 
     def to_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
@@ -85,14 +98,14 @@ class Pinocchio(Convention):
 
         ``[pinocchio.Force(f) for f in …]`` is what ``pinocchio.rnea`` takes. f_ext is that of ``f_ext_frame="body"``.
         """
-        ours = checked("f_ext", f_ext, self.robot.nb, 6)
+        ours = real_array("f_ext", f_ext, self.robot.nb, 6)
         out = np.zeros((*ours.shape[:-2], self.njoints, 6))
         out[..., self._row, :] = ours[..., SWAP]
         return out
 
     def from_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
         """Return external wrenches (..., nb, 6) for theirs, (..., njoints, 6)."""
-        return checked("Pinocchio's f_ext", f_ext, self.njoints, 6)[..., self._row, :][..., SWAP]
+        return real_array("Pinocchio's f_ext", f_ext, self.njoints, 6)[..., self._row, :][..., SWAP]
 
 
 def _joints(model: Any) -> tuple[list[str], list[int]]:
@@ -104,14 +117,3 @@ def _joints(model: Any) -> tuple[list[str], list[int]]:
             f"Pinocchio takes a pinocchio.Model or the names of joints; {type(model).__name__} was given"
         )
     return [str(name) for name in model.names][1:], [int(n) for n in model.nqs][1:]
-
-
-def _to_circle(q: Array) -> Array:
-    """Return q with its last entry, an angle, as a point of the circle."""
-    angle = q[..., -1:]
-    return np.concatenate([q[..., :-1], np.cos(angle), np.sin(angle)], axis=-1)
-
-
-def _from_circle(q: Array) -> Array:
-    """Return q with its last two entries as an angle from −π to π."""
-    return np.concatenate([q[..., :-2], np.arctan2(q[..., -1:], q[..., -2:-1])], axis=-1)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 
 from kinetree.errors import FormatError
+from kinetree.locks import importing
 
 
 def described_names() -> list[str]:
     """Return the names that the package knows; none where it is not installed."""
     try:
-        package = importlib.import_module("robot_descriptions")
+        with importing:
+            package = importlib.import_module("robot_descriptions")
     except ImportError:
         return []
     return list(package.DESCRIPTIONS)
@@ -25,7 +27,8 @@ def description_path(name: str) -> str:
         If it cannot be fetched, or has no URDF file.
     """
     try:
-        module = importlib.import_module(f"robot_descriptions.{name}")
+        with importing:
+            module = importlib.import_module(f"robot_descriptions.{name}")
     except Exception as error:  # git, the network, the disk: anything may go wrong in there
         raise FormatError(
             f"robot_descriptions could not fetch {name!r} ({type(error).__name__}: {error}); "

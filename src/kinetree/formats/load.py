@@ -1,21 +1,29 @@
-"""One door for everything that a robot can be loaded from."""
+"""Find the source of a robot, and the reader of its format."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats.descriptions import described_names, description_path
-from kinetree.formats.urdf.document import UrdfRobot, urdf_from_element
-from kinetree.formats.urdf.model import model_from_urdf
+from kinetree.formats.urdf.model import model_from_element
 from kinetree.formats.xml.elements import MAX_BYTES, Element, check_size, parse_xml, shown
-from kinetree.model import Model
+from kinetree.model import GRAVITY, Model
 from kinetree.robots import EMBEDDED, embedded_text
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
+
+Reader = Callable[..., Model]
+"""Takes the root element and ``floating_base, base_pose, gravity, mimic`` by keyword."""
+
+READERS: dict[str, Reader] = {"robot": model_from_element}
+"""The reader of a file by the tag of its root element: a new format is a module and a row."""
+
 UNREADABLE = {"mujoco": "MJCF", "sdf": "SDF"}
+"""Root elements of formats that are known and not read."""
 
 
 class RobotNotFoundError(KinetreeError, FileNotFoundError):
@@ -27,34 +35,10 @@ def load_model(
     *,
     floating_base: bool | None = None,
     base_pose: Sequence[Sequence[float]] | None = None,
-    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    gravity: Sequence[float] = GRAVITY,
     mimic: str = "follow",
 ) -> Model:
-    """Return the model of a robot.
-
-    Parameters
-    ----------
-    source : str, bytes or path
-        In this order: XML, if it is bytes or begins with ``<``; a file that exists; an embedded robot
-        (`kinetree.robots`); a name of the package `robot_descriptions`.
-    floating_base : bool, optional
-        Put a free-flyer between the world and the root link. By default as the embedded robot is meant, and no
-        for any other source.
-    base_pose : (4, 4) array-like, optional
-        Pose of the root link in the world, for a fixed base.
-    gravity : 3 floats
-        In the world's axes, m/s².
-    mimic : {"follow", "independent"}
-        Whether joints that mimic others have no coordinate of their own, or each moves by itself.
-
-    Raises
-    ------
-    RobotNotFoundError
-        If there is no such robot. It is a `FileNotFoundError` too.
-    FormatError
-        If it cannot be read; the message names file, line and element.
-    ModelError
-        If `base_pose` or `gravity` is wrong.
+    """Return the model of a robot; `kinetree.load` documents the arguments.
 
     Examples
     --------
@@ -64,9 +48,8 @@ def load_model(
     6
     """
     text, name, floats = find_source(source)
-    robot = _read(parse_xml(text, name))
-    return model_from_urdf(
-        robot,
+    return _model(
+        parse_xml(text, name),
         floating_base=floats if floating_base is None else floating_base,
         base_pose=base_pose,
         gravity=gravity,
@@ -115,19 +98,19 @@ def read_file(path: str) -> bytes:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise RobotNotFoundError(_not_found(path)) from None
-    except IsADirectoryError:
-        raise FormatError(f"{path} is a directory: give the robot file in it") from None
     except OSError as error:
-        hint = "it is a directory: give the robot file in it" if os.path.isdir(path) else error.strerror
-        raise FormatError(f"{path} cannot be read: {hint}") from None
+        folder = os.path.isdir(path)
+        why = "is a directory: give the robot file in it" if folder else f"cannot be read: {error.strerror}"
+        raise FormatError(f"{path} {why}") from None
     check_size(len(data), path)
     return data
 
 
-def _read(root: Element) -> UrdfRobot:
-    if root.tag in UNREADABLE:
-        raise root.error(f"this is {UNREADABLE[root.tag]}, which cannot be read yet: give a URDF file")
-    return urdf_from_element(root)
+def _model(root: Element, **options: Any) -> Model:
+    tag = root.tag.rpartition("}")[2]
+    if tag in UNREADABLE:
+        raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF file")
+    return (READERS.get(tag) or READERS["robot"])(root, **options)  # URDF's says what the root must be
 
 
 def _not_found(name: str) -> str:

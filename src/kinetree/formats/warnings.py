@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterable
+
+from numpy.typing import ArrayLike
+
+from kinetree.errors import listed, shortened
+from kinetree.model.physical import inertia_defect
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -17,6 +23,17 @@ class NonPhysicalInertiaWarning(FormatWarning):
     """Links whose inertia no body can have; their numbers are used as they stand."""
 
 
+def check_inertias(source: str, inertias: Iterable[tuple[str, float, ArrayLike]]) -> None:
+    """Warn about links, given as (name, mass, moments about the centre of mass), whose inertia no body can have."""
+    defects: dict[str, list[str]] = {}
+    for name, mass, moments in inertias:
+        if defect := inertia_defect(mass, moments):
+            defects.setdefault(defect, []).append(shortened(name))
+    if defects:
+        found = "; ".join(f"{defect}: {listed(names)}" for defect, names in defects.items())
+        notify(f"{source}: no body has these inertias; they are used as given. {found}", NonPhysicalInertiaWarning)
+
+
 def notify(message: str, category: type[FormatWarning] = FormatWarning) -> None:
     """Warn, and point at the line outside kinetree that asked for the file."""
     level = 1
@@ -25,15 +42,3 @@ def notify(message: str, category: type[FormatWarning] = FormatWarning) -> None:
             break
         level += 1
     warnings.warn(message, category, stacklevel=level + 1)
-
-
-def listed(names: list[str], most: int = 20) -> str:
-    """Return names for a message, the first ones where there are many.
-
-    Examples
-    --------
-    >>> listed(["hip", "knee", "ankle"], most=2)
-    'hip, knee, and 1 more'
-    """
-    more = f", and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.inverse_kinematics.problem import Problem
-from kinetree.inverse_kinematics.rotations import Array, Counts
+from kinetree.inverse_kinematics.rotations import Counts
 from kinetree.inverse_kinematics.steps import Step, clamped_step, qp_step
+from kinetree.validation import Array
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to descend.
+    """A method of descent.
 
     Attributes
     ----------

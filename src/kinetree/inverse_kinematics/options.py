@@ -1,8 +1,7 @@
-"""The options of inverse kinematics, checked."""
+"""Validation of the options of inverse kinematics."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.inverse_kinematics.descent import METHODS, Method
-from kinetree.inverse_kinematics.problem import Kinematics
-from kinetree.inverse_kinematics.rotations import Array
+from kinetree.robot import Robot
+from kinetree.validation import Array, positive
 
 
 def method_of(name: str, damping: float | None) -> Method:
@@ -23,13 +22,6 @@ def method_of(name: str, damping: float | None) -> Method:
     return METHODS[name] if damping is None else replace(METHODS[name], damping=positive("damping", damping))
 
 
-def positive(name: str, value: float) -> float:
-    """Return a finite number > 0."""
-    if not isinstance(value, int | float | np.number) or not 0 < value < math.inf:
-        raise ArgumentError(f"{name} is {value!r}, it must be a positive number")
-    return float(value)
-
-
 def count(name: str, value: Any) -> int:
     """Return an integer ≥ 0."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
@@ -37,7 +29,7 @@ def count(name: str, value: Any) -> int:
     return int(value)
 
 
-def joints_of(robot: Kinematics, names: Sequence[str]) -> tuple[str, ...]:
+def joints_of(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
     """Return these names, if all are of joints with coordinates of their own."""
     if isinstance(names, str):
         raise ArgumentError(f"fixed takes a list of names: [{names!r}]")
@@ -47,13 +39,13 @@ def joints_of(robot: Kinematics, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def start_of(robot: Kinematics, q0: ArrayLike | None) -> Array:
+def start_of(robot: Robot, q0: ArrayLike | None) -> Array:
     """Return q0 (..., nq), with unit quaternions; neutral if it is None."""
     if q0 is None:
         return robot.neutral()
     try:
         with np.errstate(all="ignore"):
-            q = robot.integrate(q0, np.zeros(robot.model.nv))
+            q: Array = robot.integrate(q0, np.zeros(robot.model.nv))
     except ZeroDivisionError:
         q = np.full(1, np.nan)
     if not np.isfinite(q).all():

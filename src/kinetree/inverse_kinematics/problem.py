@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from kinetree.inverse_kinematics.rotations import Array, Counts, Flags, rotation_vector
+from kinetree.inverse_kinematics.rotations import Counts, Flags, rotation_vector
 from kinetree.inverse_kinematics.targets import Goal
-from kinetree.model import WORLD, Model
-
-
-class Kinematics(Protocol):
-    """What inverse kinematics asks of a robot: this, and the functions `frame_placement` and `jacobian`."""
-
-    @property
-    def model(self) -> Model: ...  # noqa: D102
-    @property
-    def lower_limits(self) -> Array: ...  # noqa: D102
-    @property
-    def upper_limits(self) -> Array: ...  # noqa: D102
-    @property
-    def velocity_limits(self) -> Array: ...  # noqa: D102
-    def __getattr__(self, name: str, /) -> Any: ...
-    def neutral(self) -> Array: ...  # noqa: D102
-    def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array: ...  # noqa: D102
-    def random_configuration(self, seed: Any = None, size: Any = ()) -> Array: ...  # noqa: D102
+from kinetree.model import WORLD
+from kinetree.robot import Robot
+from kinetree.validation import Array
 
 
 class Problem:
@@ -40,7 +23,7 @@ class Problem:
 
     Parameters
     ----------
-    robot : Kinematics
+    robot : Robot
     goals : sequence of Goal
     fixed : sequence of str
         Joints that stay where they are.
@@ -52,7 +35,7 @@ class Problem:
 
     def __init__(
         self,
-        robot: Kinematics,
+        robot: Robot,
         goals: Sequence[Goal],
         fixed: Sequence[str],
         tolerances: tuple[float, float],
@@ -63,14 +46,13 @@ class Problem:
         self.weights = np.array([weight for goal in goals for weight in goal.weights.values()])
         self.tolerance = np.where(self.is_position, *tolerances)
         model = robot.model
-        bodies = [model.bodies[i] for i in model.joint_order]
-        self.fixed_v = [k for b in bodies if b.joint_name in fixed for k in b.v_index]
-        fixed_q = [k for b in bodies if b.joint_name in fixed for k in b.q_index]
-        driven = {k for b in bodies if b.joint.actuated for k in b.q_index}.difference(fixed_q)
+        self.fixed_v = [k for b in model.leading if b.joint_name in fixed for k in b.v_index]
+        fixed_q = [k for b in model.leading if b.joint_name in fixed for k in b.q_index]
+        driven = {k for b in model.leading if b.joint.actuated for k in b.q_index}.difference(fixed_q)
         self._carriers = np.array([self._carrier(goal.frame, driven) for goal in goals for _ in goal.weights])
         self.lower, self.upper = robot.lower_limits.copy(), robot.upper_limits.copy()
         self.lower[fixed_q], self.upper[fixed_q] = -np.inf, np.inf
-        limited = [b for b in bodies if len(b.v_index) == len(b.q_index) == 1]
+        limited = [b for b in model.leading if len(b.v_index) == len(b.q_index) == 1]
         self._q = [b.q_index[0] for b in limited]
         self._v = [b.v_index[0] for b in limited]
         self._reach = np.full(model.nv, np.inf) if dt is None else robot.velocity_limits * dt

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+from kinetree.validation import Array
+
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -16,7 +17,7 @@ _TINY = 1e-300
 def rotation_vector(R: Array) -> Array:
     """Return the rotation vectors (..., 3), of at most half a turn, of the rotations (..., 3, 3).
 
-    By way of the quaternion, which has all digits at small angles and near half a turn alike.
+    Computed from the quaternion, which is accurate both at small angles and near half a turn.
     """
     q = _quaternion(R)
     length = np.sqrt(np.sum(q[..., :3] ** 2, axis=-1) + _TINY)

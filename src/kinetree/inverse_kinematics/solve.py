@@ -1,4 +1,4 @@
-"""The face of inverse kinematics: arguments, random restarts, and the solution."""
+"""Inverse kinematics: arguments, random restarts, and the solution."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.inverse_kinematics.descent import Descent, Method, descend
-from kinetree.inverse_kinematics.options import count, joints_of, method_of, positive, start_of
-from kinetree.inverse_kinematics.problem import Kinematics, Problem
-from kinetree.inverse_kinematics.rotations import Array, Counts, Flags
+from kinetree.inverse_kinematics.options import count, joints_of, method_of, start_of
+from kinetree.inverse_kinematics.problem import Problem
+from kinetree.inverse_kinematics.rotations import Counts, Flags
 from kinetree.inverse_kinematics.targets import Target, goals_of
-from kinetree.random_numbers import Seed, as_generator
+from kinetree.robot import Robot
+from kinetree.validation import Array, Seed, as_generator, positive
 
 CANDIDATES = 8
 """How many random configurations are drawn for a start: the one that is nearest to the targets is taken."""
@@ -46,7 +47,7 @@ class Solution:
 
 
 def inverse_kinematics(
-    robot: Kinematics,
+    robot: Robot,
     target: Target | Mapping[str, Target],
     frame: str | None = None,
     *,

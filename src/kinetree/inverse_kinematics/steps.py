@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.inverse_kinematics.rotations import Array
 from kinetree.locks import importing
+from kinetree.validation import Array
 
 Step = Callable[[Array, Array, Array, Array, Array], Array]
 

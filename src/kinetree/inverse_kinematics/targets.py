@@ -1,4 +1,4 @@
-"""What is wanted: poses of frames, checked and laid out for a batch."""
+"""Targets: desired poses of frames, validated and broadcast to a batch."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
-from kinetree.inverse_kinematics.rotations import Array
 from kinetree.model import Model
+from kinetree.validation import Array, check_poses, real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def _as_target(value: Target, frame: str) -> FrameTarget:
     """Return a bare array as a target: poses (..., 4, 4) as they are, points (..., 3) with the orientation free."""
     if isinstance(value, FrameTarget):
         return value
-    array = _numbers(value, frame)
+    array = real_array(f"the target for {frame!r}", value)
     if array.ndim and array.shape[-1] == 3:
         pose = np.broadcast_to(np.eye(4), (*array.shape[:-1], 4, 4)).copy()
         pose[..., :3, 3] = array
@@ -113,27 +113,14 @@ def _as_target(value: Target, frame: str) -> FrameTarget:
     return FrameTarget(array)
 
 
-def _numbers(value: object, frame: str) -> Array:
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"the target for {frame!r} is no array of numbers: {error}") from None
-    if array.dtype.kind not in "fiu":
-        raise ArgumentError(f"the target for {frame!r} has dtype {array.dtype}, which is no real number")
-    return array.astype(np.float64, copy=False)
-
-
-def _pose(value: object, frame: str) -> Array:
-    pose = _numbers(value, frame)
+def _pose(value: ArrayLike, frame: str) -> Array:
     what = f"the target for {frame!r}"
+    pose = real_array(what, value)
     if pose.shape[-2:] != (4, 4):
         raise ArgumentError(f"{what} has shape {pose.shape}: poses are (..., 4, 4), points (..., 3)")
     if not np.isfinite(pose).all():
         raise ArgumentError(f"{what} holds a number that is not finite (NaN or inf)")
-    R = pose[..., :3, :3]
-    skewed = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0) > 1e-6
-    if skewed or (np.linalg.det(R) < 0).any() or (pose[..., 3, :] != [0, 0, 0, 1]).any():
-        raise ArgumentError(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
+    check_poses(what, pose)
     return pose
 
 

@@ -1,4 +1,4 @@
-"""What the joints with an axis share."""
+"""Axes of joints: normalisation, alignment with a coordinate axis, perpendicular directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One joint after another without a body between, as a single joint."""
+"""Composition of two joints without a body between them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class JointState:
 
 
 class Joint(ABC):
-    """A joint type. Nothing outside the joint's own file branches on the type: this class is all that is asked.
+    """A joint type: the whole contract. Nothing outside the joint's own file needs to know the type.
 
     A joint has ``nq`` coordinates q and ``nv`` velocities ν, with ν not necessarily the rate of q: the joint owns
     the map between them, through `integrate` and `difference`. A subclass is a frozen dataclass whose fields are
@@ -108,10 +108,10 @@ class Joint(ABC):
     """How far `random` goes to either side where there is no limit."""
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
-        """Return the part of the child's inertia that the parent can carry, at this joint's frame, just as well.
+        """Return the part of the child's inertia that can be lumped into the parent, at this joint's frame.
 
-        That is a part which stays as it is under every motion of the joint, and which takes no momentum from it:
-        moved to the parent, it changes no joint force, at any state. It is what makes "base parameters" fewer than
-        ten a body, and it makes the algorithms cheaper. Nothing, unless a joint type knows better.
+        It is invariant under the joint's motion and has no momentum along S, so that moving it to the parent changes
+        no joint force in any state. It gives fewer than ten "base parameters" per body, and cheaper algorithms. The
+        default is nothing.
         """
         return Inertia.zero()

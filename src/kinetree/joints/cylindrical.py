@@ -34,14 +34,12 @@ class Cylindrical(Joint):
         object.__setattr__(self, "axis", unit_axis(self.axis))
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         axis = Vec3(*self.axis)
         S = (Motion(axis, ZERO), Motion(ZERO, axis))
         X = Transform(Revolute(self.axis).rotation(q[0]), axis * q[1])
         return JointState(X, S, Motion(axis * v[0], axis * v[1]), Motion.zero())
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
-        """See `Joint.constraint_subspace`."""
         b, c = perpendicular(self.axis)
         return (Force(b, ZERO), Force(c, ZERO), Force(ZERO, b), Force(ZERO, c))
 

@@ -18,11 +18,9 @@ class Fixed(Joint):
     nv: ClassVar[int] = 0
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         return JointState(Transform.identity(), (), Motion.zero(), Motion.zero())
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
-        """See `Joint.constraint_subspace`."""
         return tuple(Force.of(float(j == k) for j in range(6)) for k in range(6))
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:

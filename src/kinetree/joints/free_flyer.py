@@ -33,7 +33,6 @@ class FreeFlyer(Joint):
     actuated: ClassVar[bool] = False
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         S = tuple(Motion.of(float(j == k) for j in range(6)) for k in range(6))
         X = Transform(Quaternion(*q[3:]).rotation(), Vec3(*q[:3]))
         return JointState(X, S, Motion.of(v), Motion.zero())
@@ -43,7 +42,6 @@ class FreeFlyer(Joint):
         return ()
 
     def neutral(self) -> tuple[float, ...]:
-        """See `Joint.neutral`."""
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:

@@ -37,14 +37,12 @@ class Helical(Joint):
             object.__setattr__(self, "pitch", float(self.pitch))
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         axis = Vec3(*self.axis)
         S = Motion(axis, axis * self.pitch)
         X = Transform(Revolute(self.axis).rotation(q[0]), axis * (self.pitch * q[0]))
         return JointState(X, (S,), S * v[0], Motion.zero())
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
-        """See `Joint.constraint_subspace`."""
         axis, (b, c) = Vec3(*self.axis), perpendicular(self.axis)
         return (Force(axis * self.pitch, -axis), Force(b, ZERO), Force(c, ZERO), Force(ZERO, b), Force(ZERO, c))
 

@@ -41,7 +41,6 @@ class Planar(Joint):
         object.__setattr__(self, "normal", unit_axis(self.normal))
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         n, (x, y) = Vec3(*self.normal), self._directions()
         S = (Motion(n, ZERO), Motion(ZERO, x), Motion(ZERO, y))
         X = Transform(Revolute(self.normal).rotation(q[2]), x * q[0] + y * q[1])
@@ -57,7 +56,6 @@ class Planar(Joint):
         return x, n.cross(x)
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
-        """See `Joint.constraint_subspace`."""
         x, y = self._directions()
         return (Force(x, ZERO), Force(y, ZERO), Force(ZERO, Vec3(*self.normal)))
 

@@ -10,7 +10,7 @@ from kinetree.joints._axis import perpendicular, unit_axis
 from kinetree.joints.base import Joint, JointState
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3
 from kinetree.spatial.rotation import IDENTITY
-from kinetree.spatial.vector import ZERO
+from kinetree.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,12 @@ class Prismatic(Joint):
         object.__setattr__(self, "axis", unit_axis(self.axis))
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         S = Motion(ZERO, Vec3(*self.axis))
         return JointState(Transform(IDENTITY, Vec3(*self.axis) * q[0]), (S,), S * v[0], Motion.zero())
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
-        """See `Joint.constraint_subspace`."""
         b, c = perpendicular(self.axis)
-        moments = (Force(Vec3(1.0, 0.0, 0.0), ZERO), Force(Vec3(0.0, 1.0, 0.0), ZERO), Force(Vec3(0.0, 0.0, 1.0), ZERO))
-        return (*moments, Force(ZERO, b), Force(ZERO, c))
+        return (*(Force(axis, ZERO) for axis in AXES), Force(ZERO, b), Force(ZERO, c))
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return the rotational inertia alone: a translation neither changes it nor feels it."""

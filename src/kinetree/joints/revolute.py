@@ -23,7 +23,7 @@ from kinetree.spatial import (
     cos,
     sin,
 )
-from kinetree.spatial.vector import ZERO
+from kinetree.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,6 @@ class Revolute(Joint):
         object.__setattr__(self, "axis", unit_axis(self.axis))
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         S = Motion(Vec3(*self.axis), ZERO)
         return JointState(Transform(self.rotation(q[0]), ZERO), (S,), S * v[0], Motion.zero())
 
@@ -74,10 +73,8 @@ class Revolute(Joint):
         )
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
-        """See `Joint.constraint_subspace`."""
         b, c = perpendicular(self.axis)
-        forces = (Force(ZERO, Vec3(1.0, 0.0, 0.0)), Force(ZERO, Vec3(0.0, 1.0, 0.0)), Force(ZERO, Vec3(0.0, 0.0, 1.0)))
-        return (Force(b, ZERO), Force(c, ZERO), *forces)
+        return (Force(b, ZERO), Force(c, ZERO), *(Force(ZERO, axis) for axis in AXES))
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return the mass and its first moment on the axis, and a rod's inertia across it.

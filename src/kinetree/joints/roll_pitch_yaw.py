@@ -9,8 +9,8 @@ from typing import ClassVar
 from kinetree.joints._compose import compose
 from kinetree.joints.base import Joint, JointState
 from kinetree.joints.revolute import Revolute
-from kinetree.spatial import Force, Inertia, Scalar, Sym3, Vec3
-from kinetree.spatial.vector import ZERO
+from kinetree.spatial import Force, Inertia, Scalar, Sym3
+from kinetree.spatial.vector import AXES, ZERO
 
 _ROLL, _PITCH, _YAW = Revolute((1.0, 0.0, 0.0)), Revolute((0.0, 1.0, 0.0)), Revolute((0.0, 0.0, 1.0))
 
@@ -29,14 +29,13 @@ class RollPitchYaw(Joint):
     v_names: ClassVar[tuple[str, ...]] = ("roll", "pitch", "yaw")
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         roll, pitch, yaw = (j.jcalc([q[k]], [v[k]]) for k, j in enumerate((_ROLL, _PITCH, _YAW)))
         state = compose(compose(yaw, pitch), roll)
         return JointState(state.X, state.S[::-1], state.vJ, state.cJ)
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         """See `Joint.constraint_subspace`: all forces through the point."""
-        return tuple(Force(ZERO, Vec3(*(float(j == k) for j in range(3)))) for k in range(3))
+        return tuple(Force(ZERO, axis) for axis in AXES)
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return the mass, as a point at the joint's centre."""

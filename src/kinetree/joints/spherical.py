@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 from kinetree.joints._quaternion import quaternion_difference, quaternion_integrate, random_quaternion
 from kinetree.joints.base import Joint, JointState, Limit
 from kinetree.spatial import Force, Inertia, Motion, Quaternion, Scalar, Transform, Vec3
-from kinetree.spatial.vector import ZERO, Sym3
+from kinetree.spatial.vector import AXES, ZERO, Sym3
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.random import Generator
     from numpy.typing import NDArray
-
-AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -33,16 +31,13 @@ class Spherical(Joint):
     v_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         S = tuple(Motion(axis, ZERO) for axis in AXES)
         return JointState(Transform(Quaternion(*q).rotation(), ZERO), S, Motion(Vec3(*v), ZERO), Motion.zero())
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
-        """See `Joint.constraint_subspace`."""
         return tuple(Force(ZERO, axis) for axis in AXES)
 
     def neutral(self) -> tuple[float, ...]:
-        """See `Joint.neutral`."""
         return (0.0, 0.0, 0.0, 1.0)
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:

@@ -10,8 +10,8 @@ from kinetree.joints._axis import unit_axis
 from kinetree.joints._compose import compose
 from kinetree.joints.base import Joint, JointState
 from kinetree.joints.revolute import Revolute
-from kinetree.spatial import Force, Scalar, Vec3
-from kinetree.spatial.vector import ZERO
+from kinetree.spatial import Force, Scalar
+from kinetree.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,9 @@ class Universal(Joint):
         object.__setattr__(self, "second", unit_axis(self.second))
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
-        """See `Joint.jcalc`."""
         return compose(Revolute(self.first).jcalc(q[:1], v[:1]), Revolute(self.second).jcalc(q[1:], v[1:]))
 
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         """See `Joint.constraint_subspace`: the moment across both axes, and all forces."""
         axis_1, axis_2 = (column.ang for column in self.jcalc(q, (0.0, 0.0)).S)
-        forces = (Force(ZERO, Vec3(*(float(j == k) for j in range(3)))) for k in range(3))
-        return (Force(axis_1.cross(axis_2), ZERO), *forces)
+        return (Force(axis_1.cross(axis_2), ZERO), *(Force(ZERO, axis) for axis in AXES))

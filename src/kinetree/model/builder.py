@@ -1,4 +1,4 @@
-"""The builder: links and joints, in any order, into a model; every mistake is told by name."""
+"""The builder: links and joints, in any order, into a model; errors name the link or the joint."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from numbers import Real
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
+from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointLimits
 from kinetree.model.checks import (
-    TooLargeError,
-    all_finite,
     as_floats,
     as_transform,
     as_vector,
     check_finite,
     check_not_negative,
+    check_size,
 )
-from kinetree.model.mimic import JointSpec, following, leaders_limits, slices
-from kinetree.model.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, Model
+from kinetree.model.mimic import JointSpec, leaders_limits, resolve_leaders, slices
+from kinetree.model.model import Model
+from kinetree.model.tree import root_link
 from kinetree.spatial import Inertia, Scalar, Transform
 
 NOT_A_JOINT = "joint takes a joint type with its parameters, such as Revolute((0, 0, 1)) from kinetree.joints"
@@ -34,6 +35,10 @@ class _Placed:
 
     body: int
     X: Transform
+
+
+def _error(message: str, joint: JointSpec | None = None, role: str = "") -> ModelError:
+    return ModelError(message if joint is None else f"joint {joint.name!r}: {message}")
 
 
 @dataclass
@@ -153,7 +158,7 @@ class ModelBuilder:
         *,
         floating_base: bool = False,
         base_pose: Transform | Sequence[Sequence[Scalar]] | None = None,
-        gravity: Iterable[Scalar] = (0.0, 0.0, -9.81),
+        gravity: Iterable[Scalar] = GRAVITY,
     ) -> Model:
         """Return the model.
 
@@ -171,10 +176,12 @@ class ModelBuilder:
         ModelError
             If the links and joints are not one tree; the message names the offenders.
         """
-        root = self._root()
+        if not self._links:
+            raise ModelError(f"robot {self.name!r} has no links")
+        root = root_link(self._links, self._joints.values(), _error, lambda _: "")
         if floating_base and base_pose is not None:
             raise ModelError("a floating base has its pose in q: give base_pose only for a fixed base")
-        joints = [following(spec, self._joints) for spec in self._joints.values()]
+        joints = resolve_leaders(self._joints)
         limits = leaders_limits(joints)
         joints = [replace(spec, limits=limits[spec.name]) for spec in joints]
         pose = as_transform(base_pose, "base_pose")
@@ -205,56 +212,18 @@ class ModelBuilder:
             base_inertia,
         )
 
-    def _root(self) -> str:
-        """Return the one link that is no joint's child; say what is wrong with the tree otherwise."""
-        if not self._links:
-            raise ModelError(f"robot {self.name!r} has no links")
-        parent_joint: dict[str, JointSpec] = {}
-        for spec in self._joints.values():
-            for role, link in (("parent", spec.parent), ("child", spec.child)):
-                if link not in self._links:
-                    raise ModelError(f"{role} of joint {spec.name!r}: " + unknown_name("link", link, self._links))
-            if spec.parent == spec.child:
-                raise ModelError(f"joint {spec.name!r} connects link {spec.child!r} to itself")
-            other = parent_joint.setdefault(spec.child, spec)
-            if other is not spec:
-                raise ModelError(
-                    f"link {spec.child!r} is the child of two joints, {other.name!r} and {spec.name!r}: "
-                    "closed loops cannot be given this way"
-                )
-        roots = [link for link in self._links if link not in parent_joint]
-        self._check_no_cycle(roots)
-        if len(roots) > 1:
-            shown = ", ".join(repr(r) for r in roots[:10])
-            raise ModelError(f"{len(roots)} links have no parent joint ({shown}): a robot has one root link")
-        return roots[0]
-
-    def _check_no_cycle(self, roots: list[str]) -> None:
-        children: dict[str, list[str]] = {}
-        for spec in self._joints.values():
-            children.setdefault(spec.parent, []).append(spec.child)
-        reached, stack = set(roots), list(roots)
-        while stack:
-            for child in children.get(stack.pop(), ()):
-                reached.add(child)
-                stack.append(child)
-        lost = [link for link in self._links if link not in reached]
-        if lost:
-            raise ModelError(f"links {', '.join(map(repr, lost[:10]))} form a cycle that hangs on no root link")
-
     def _bodies(
         self, joints: list[JointSpec], placed: dict[str, _Placed]
     ) -> tuple[list[Body], tuple[int, ...], Inertia]:
         """Return the bodies, parents first and else in the order of the joints; that order; and the base's inertia.
 
-        `placed` says where the links are that hang on no joint here, and in the end where every link is.
+        `placed` holds the links that no joint here carries; on return it holds all links.
         """
         waiting: dict[str, list[int]] = {}
         for k, spec in enumerate(joints):
             waiting.setdefault(spec.parent, []).append(k)
         q_index, v_index = slices(joints)
         bodies: list[Body] = []
-        inertias: list[Inertia] = []
         body_of_joint: dict[int, int] = {}
         base = sum((place.X.T @ self._links[link] for link, place in placed.items()), Inertia.zero())
         placed.setdefault("", _Placed(WORLD, Transform.identity()))
@@ -271,7 +240,8 @@ class ModelBuilder:
                 if on.body == WORLD:
                     base = base + X.T @ inertia
                 else:
-                    inertias[on.body] = inertias[on.body] + X.T @ inertia
+                    carrier = bodies[on.body]
+                    bodies[on.body] = replace(carrier, inertia=carrier.inertia + X.T @ inertia)
             else:
                 placed[spec.child] = _Placed(len(bodies), Transform.identity())
                 body_of_joint[k] = len(bodies)
@@ -282,30 +252,18 @@ class ModelBuilder:
                         (spec.armature,) * n, (spec.damping,) * n, (spec.friction,) * n, spec.limits,
                     )
                 )  # fmt: skip
-                inertias.append(inertia)
             for child in waiting.get(spec.child, ()):
                 heapq.heappush(ready, child)
         del placed[""]
-        _check_sizes(bodies, inertias, placed)
-        merged = [replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias, strict=True)]
+        for body in bodies:
+            check_size(f"the inertia or place of body {body.name!r}", (*body.inertia, *body.X_T.r))
+        for link, place in placed.items():
+            check_size(f"the place of link {link!r}", place.X.r)
         leading = (k for k in sorted(body_of_joint) if joints[k].leader is None)
-        return merged, tuple(body_of_joint[k] for k in leading), base
+        return bodies, tuple(body_of_joint[k] for k in leading), base
 
 
 def _follow(name: str, mimic: tuple[str, float, float]) -> tuple[str, float, float]:
     if not (isinstance(mimic, (tuple, list)) and len(mimic) == 3 and isinstance(mimic[0], str)):
         raise ModelError(f"joint {name!r}: mimic takes (leader, factor, offset); {mimic!r} was given")
     return mimic
-
-
-def _check_sizes(bodies: list[Body], inertias: list[Inertia], placed: dict[str, _Placed]) -> None:
-    """Raise where finite numbers, put together, are finite no more."""
-    for body, inertia in zip(bodies, inertias, strict=True):
-        if not all_finite((*inertia, *body.X_T.r)):
-            raise TooLargeError(f"the inertia or place of body {body.name!r} overflows; {TOO_LARGE}")
-    for link, place in placed.items():
-        if not all_finite(place.X.r):
-            raise TooLargeError(f"the place of link {link!r} overflows; {TOO_LARGE}")
-
-
-TOO_LARGE = "the numbers are too large: kilograms and metres are meant"

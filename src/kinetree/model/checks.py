@@ -1,4 +1,4 @@
-"""What the builder asks of the numbers it is given."""
+"""Validation of the builder's numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import TypeVar
 
+import numpy as np
+
 from kinetree.errors import ModelError
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Scalar, Transform, Vec3
+from kinetree.validation import check_poses
 
 V = TypeVar("V", Vec3, Mat3, Inertia)
 
@@ -38,7 +41,7 @@ def as_transform(placement: Transform | Sequence[Sequence[Scalar]] | None, what:
         raise ModelError(f"{what} must be a 4×4 matrix; its rows have the lengths {[len(row) for row in rows]}")
     check_finite(what, [x for row in rows for x in row])
     if all(isinstance(x, Real) for row in rows for x in row):
-        _check_rigid(what, rows)
+        check_poses(what, np.array(rows, dtype=np.float64), ModelError)
     return as_transform(Transform.placed([row[:3] for row in rows[:3]], [row[3] for row in rows[:3]]), what)
 
 
@@ -58,15 +61,6 @@ def as_vector(values: Iterable[Scalar], what: str) -> Vec3:
     return vector
 
 
-def _check_rigid(what: str, rows: list[list[float]]) -> None:
-    R = Mat3.of([row[:3] for row in rows[:3]])
-    gram = R.T.times(R).rows
-    error = max(abs(x - float(i == j)) for i, row in enumerate(gram) for j, x in enumerate(row))
-    a, b, c = R.rows
-    if error > 1e-6 or a.cross(b).dot(c) < 0 or rows[3] != [0, 0, 0, 1]:
-        raise ModelError(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
-
-
 def check_not_negative(name: str, **resistances: Scalar) -> None:
     """Raise a `ModelError` where something that resists a joint's motion is negative."""
     for what, value in resistances.items():
@@ -74,9 +68,10 @@ def check_not_negative(name: str, **resistances: Scalar) -> None:
             raise ModelError(f"joint {name!r}: {what} is {value}, and cannot be negative")
 
 
-def all_finite(numbers: Iterable[Scalar]) -> bool:
-    """Return whether every real number among these is finite."""
-    return all(math.isfinite(x) for x in numbers if isinstance(x, Real))
+def check_size(what: str, numbers: Iterable[Scalar]) -> None:
+    """Raise a `TooLargeError` where finite numbers, put together, have overflowed."""
+    if not all(math.isfinite(x) for x in numbers if isinstance(x, Real)):
+        raise TooLargeError(f"{what} overflows; the numbers are too large: kilograms and metres are meant")
 
 
 def check_finite(what: str, numbers: Iterable[Scalar]) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from kinetree.errors import ModelError
+from kinetree.model.body import WORLD, Body, Frame
 from kinetree.model.checks import as_transform, check_finite
-from kinetree.model.model import WORLD, Body, Frame, Model
+from kinetree.model.model import Model
 from kinetree.spatial import Inertia, Scalar, Transform
 
 
@@ -19,7 +20,6 @@ def locked(model: Model, joints: Collection[str], q: Sequence[Scalar]) -> Model:
     fixed_q = {k for name in joints for k in model.bodies[model.body_of_joint(name)].q_index}
     place: list[tuple[int, Transform]] = []  # where each old body is now: the new body, and the transform to it
     kept: list[Body] = []
-    inertias: list[Inertia] = []
     base = model.base_inertia
     new_index: dict[int, int] = {}
     for i, body in enumerate(model.bodies):
@@ -28,22 +28,18 @@ def locked(model: Model, joints: Collection[str], q: Sequence[Scalar]) -> Model:
             place.append((len(kept), Transform.identity()))
             new_index[i] = len(kept)
             kept.append(replace(body, parent=on, X_T=body.X_T @ X))
-            inertias.append(body.inertia)
             continue
         X = model.jcalc(i, q).X_J @ body.X_T @ X
         place.append((on, X))
         if on == WORLD:
             base = base + X.T @ body.inertia
         else:
-            inertias[on] = inertias[on] + X.T @ body.inertia
-    bodies = [replace(body, inertia=inertia) for body, inertia in zip(kept, inertias, strict=True)]
-    frames = tuple(_rehung(frame, *place[frame.body]) if frame.body != WORLD else frame for frame in model.frames)
+            kept[on] = replace(kept[on], inertia=kept[on].inertia + X.T @ body.inertia)
+    frames = tuple(
+        f if f.body == WORLD else Frame(f.name, place[f.body][0], f.X @ place[f.body][1]) for f in model.frames
+    )
     order = tuple(new_index[i] for i in model.joint_order if i in new_index)
-    return _renumbered(replace(model, bodies=tuple(bodies), frames=frames, joint_order=order, base_inertia=base))
-
-
-def _rehung(frame: Frame, body: int, X: Transform) -> Frame:
-    return Frame(frame.name, body, frame.X @ X)
+    return _renumbered(replace(model, bodies=tuple(kept), frames=frames, joint_order=order, base_inertia=base))
 
 
 def _renumbered(model: Model) -> Model:
@@ -117,13 +113,9 @@ def with_attached(model: Model, other: Model, frame: str, placement: Transform, 
         joint_order=(*model.joint_order, *(i + nb for i in other.joint_order)),
         actuated=(*model.actuated, *(k + nv for k in other.actuated)),
     )
-    base = other.base_inertia
-    return carrier if base == Inertia.zero() else with_payload(carrier, _seen_from(base, own_base), prefix + other.root)
-
-
-def _seen_from(inertia: Inertia, X: Transform) -> Inertia:
-    """Return an inertia given in a frame A in the frame B that X leads to."""
-    return X.inverse().T @ inertia
+    if other.base_inertia == Inertia.zero():
+        return carrier
+    return with_payload(carrier, own_base.inverse().T @ other.base_inertia, prefix + other.root)
 
 
 def _check_new(kind: str, there: Sequence[str], coming: Sequence[str]) -> None:

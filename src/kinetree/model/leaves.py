@@ -8,28 +8,28 @@ differ in numbers only.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
+
+from kinetree.spatial import Composite
 
 T = TypeVar("T")
 
 
-def _fields(value: Any) -> list[str] | None:
+def _fields(value: Any) -> Sequence[str] | None:
     """Return the names of the parts of a composite value, None for a leaf."""
     if dataclasses.is_dataclass(value):
         return [f.name for f in dataclasses.fields(value)]
-    if type(value).__module__.startswith("kinetree.spatial"):
-        return sorted({s for cls in type(value).__mro__ for s in getattr(cls, "__slots__", ())})
-    return None
+    return value.parts if isinstance(value, Composite) else None
 
 
-def structure_and_numbers(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
+def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
     """Return a hashable description of everything but the numbers, and the numbers in a fixed order.
 
     Examples
     --------
     >>> from kinetree.joints import Revolute
-    >>> structure, numbers = structure_and_numbers(Revolute((0, 0, 1)))
+    >>> structure, numbers = flatten(Revolute((0, 0, 1)))
     >>> numbers
     (0.0, 0.0, 1.0)
     """
@@ -49,23 +49,23 @@ def structure_and_numbers(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
     return walk(value), tuple(numbers)
 
 
-def map_numbers(value: T, function: Callable[[Any], Any]) -> T:
+def map_leaves(value: T, function: Callable[[Any], Any]) -> T:
     """Return the same value with every number replaced by the function of it, in the fixed order.
 
     Examples
     --------
     >>> from kinetree.spatial import Vec3
-    >>> map_numbers(Vec3(1.0, 2.0, 3.0), lambda x: 2 * x)
+    >>> map_leaves(Vec3(1.0, 2.0, 3.0), lambda x: 2 * x)
     Vec3(2.0, 4.0, 6.0)
     """
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, tuple):
-        return tuple(map_numbers(v, function) for v in value)  # type: ignore[return-value]
+        return tuple(map_leaves(v, function) for v in value)  # type: ignore[return-value]
     names = _fields(value)
     if names is None:
         return function(value)  # type: ignore[no-any-return]
     copy = object.__new__(type(value))
     for name in names:
-        object.__setattr__(copy, name, map_numbers(getattr(value, name), function))
+        object.__setattr__(copy, name, map_leaves(getattr(value, name), function))
     return copy

@@ -1,4 +1,4 @@
-"""The joints as the builder is told of them, and the entries of q and v that they get."""
+"""Joints before there are bodies, the leaders of mimic joints, and the entries of q and v that each gets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Joint, Mimic
-from kinetree.model.model import JointLimits
+from kinetree.model.body import JointLimits
 from kinetree.spatial import Transform
 
 
@@ -27,28 +27,48 @@ class JointSpec:
     leader: str | None = None
 
 
-def following(spec: JointSpec, joints: Mapping[str, JointSpec]) -> JointSpec:
-    """Return the joint with a leader that follows no other one itself."""
-    seen = [spec.name]
-    while spec.leader is not None:
-        leader = joints.get(spec.leader)
-        if leader is None:
-            raise ModelError(f"joint {spec.name!r} mimics: " + unknown_name("joint", spec.leader, joints))
-        if leader.name in seen:
-            raise ModelError(f"the joints {', '.join(map(repr, seen))} mimic each other: one must lead")
-        if (leader.joint.nq, leader.joint.nv) != (1, 1):
-            raise ModelError(f"joint {spec.name!r} mimics {leader.name!r}, which has not one coordinate")
-        if leader.leader is None:
-            break
-        seen.append(leader.name)
-        own, its = spec.joint, leader.joint
-        assert isinstance(own, Mimic)
-        assert isinstance(its, Mimic)
-        joint = Mimic(own.joint, own.factor * its.factor, own.factor * its.offset + own.offset)
-        spec = replace(spec, joint=joint, leader=leader.leader)
+def resolve_leaders(joints: Mapping[str, JointSpec]) -> list[JointSpec]:
+    """Return the joints, each mimic joint with a leader that mimics no other and with resistance as that one feels it.
+
+    Every joint is resolved once, after its leader: a chain of mimic joints costs its length.
+    """
+    resolved: dict[str, JointSpec] = {}
+    for spec in joints.values():
+        chain: dict[str, JointSpec] = {}
+        while spec.leader is not None and spec.name not in resolved:
+            chain[spec.name] = spec
+            spec = _leader(spec, joints)
+            if spec.name in chain:
+                raise ModelError(f"the joints {', '.join(map(repr, chain))} mimic each other: one must lead")
+        resolved.setdefault(spec.name, spec)
+        for follower in reversed(chain.values()):
+            resolved[follower.name] = _followed(follower, resolved[_leader(follower, joints).name])
+    return [_reflected(resolved[name]) for name in joints]
+
+
+def _leader(spec: JointSpec, joints: Mapping[str, JointSpec]) -> JointSpec:
+    leader = joints.get(spec.leader or "")
+    if leader is None:
+        raise ModelError(f"joint {spec.name!r} mimics: " + unknown_name("joint", spec.leader, joints))
+    if (leader.joint.nq, leader.joint.nv) != (1, 1):
+        raise ModelError(f"joint {spec.name!r} mimics {leader.name!r}, which has not one coordinate")
+    return leader
+
+
+def _followed(spec: JointSpec, leader: JointSpec) -> JointSpec:
+    """Return a mimic joint with the leader of its own leader, where that mimics another joint."""
+    own, its = spec.joint, leader.joint
+    if leader.leader is None or not (isinstance(own, Mimic) and isinstance(its, Mimic)):
+        return spec
+    joint = Mimic(own.joint, own.factor * its.factor, own.factor * its.offset + own.offset)
+    return replace(spec, joint=joint, leader=leader.leader)
+
+
+def _reflected(spec: JointSpec) -> JointSpec:
+    """Return a mimic joint with what resists at its own speed, f times the leader's, as the leader feels it."""
     if spec.leader is None or not isinstance(spec.joint, Mimic):
         return spec
-    f = spec.joint.factor  # what resists at the joint's own speed, f times the leader's, as the leader feels it
+    f = spec.joint.factor
     return replace(spec, armature=f * f * spec.armature, damping=f * f * spec.damping, friction=abs(f) * spec.friction)
 
 
@@ -57,14 +77,12 @@ def leaders_limits(joints: list[JointSpec]) -> dict[str, JointLimits]:
     limits = {spec.name: spec.limits for spec in joints}
     for spec in joints:
         if spec.leader is not None and isinstance(spec.joint, Mimic):
-            limits[spec.leader] = _narrowed(limits[spec.leader], spec)
+            limits[spec.leader] = _narrowed(limits[spec.leader], spec.joint, spec.limits)
     return limits
 
 
-def _narrowed(own: JointLimits, follower: JointSpec) -> JointLimits:
+def _narrowed(own: JointLimits, joint: Mimic, limits: JointLimits) -> JointLimits:
     """Return a leader's limits within which a follower, at ``factor · q + offset``, keeps its own."""
-    joint, limits = follower.joint, follower.limits
-    assert isinstance(joint, Mimic)
     factor, offset = joint.factor, joint.offset
     if factor == 0.0:
         return own

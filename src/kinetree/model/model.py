@@ -2,118 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Real
 from typing import Any, NamedTuple
 
 from kinetree.errors import ModelError, unknown_name
-from kinetree.joints import Joint
 from kinetree.lazy import cached_property
-from kinetree.model.leaves import map_numbers, structure_and_numbers
+from kinetree.locks import importing
+from kinetree.model.body import NO_FRICTION, Body, Frame, JointFriction
+from kinetree.model.leaves import flatten, map_leaves
 from kinetree.spatial import Chain, Inertia, Motion, Scalar, Transform, Vec3
-
-WORLD = -1
-"""The index that stands for the fixed world as a parent or as the body of a frame."""
-
-
-@dataclass(frozen=True)
-class JointLimits:
-    """Limits of a joint with one degree of freedom; infinite where there is none.
-
-    Attributes
-    ----------
-    lower, upper : float
-        Position, rad or m.
-    velocity, effort : float
-        Largest magnitude: rad/s or m/s, and N·m or N.
-
-    Raises
-    ------
-    ModelError
-        If a limit is no number, or the lower one is above the upper one.
-    """
-
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    effort: float = math.inf
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not isinstance(value, Real) or math.isnan(value):
-                raise ModelError(f"the limit {field.name} is {value!r}: give a number, or inf for no limit")
-            object.__setattr__(self, field.name, float(value))
-        if self.lower > self.upper:
-            raise ModelError(f"the lower limit {self.lower} is above the upper one, {self.upper}")
-
-
-NO_LIMITS = JointLimits()
-
-
-@dataclass(frozen=True)
-class Body:
-    """A moving body, and the joint that carries it.
-
-    Attributes
-    ----------
-    name : str
-        Name of its link; links fixed to it are merged into it.
-    parent : int
-        λ(i): the index of the parent body, `WORLD` for none.
-    joint_name : str
-    joint : Joint
-    X_T : Transform
-        From the parent body's frame to the joint's frame.
-    inertia : Inertia
-        About the body's frame, which is the joint's frame as the joint moves it.
-    q_index, v_index : tuple of int
-        The joint's entries in q and v. Two joints may share them (see `Joint` on mimic joints).
-    armature : tuple of scalars
-        Rotor inertia reflected to the joint, one a degree of freedom (kg·m² or kg).
-    damping, friction : tuple of scalars
-        Viscous (N·m·s or N·s/m) and Coulomb (N·m or N) friction, one a degree of freedom.
-    limits : JointLimits
-    """
-
-    name: str
-    parent: int
-    joint_name: str
-    joint: Joint
-    X_T: Transform
-    inertia: Inertia
-    q_index: tuple[int, ...]
-    v_index: tuple[int, ...]
-    armature: tuple[Scalar, ...]
-    damping: tuple[Scalar, ...]
-    friction: tuple[Scalar, ...]
-    limits: JointLimits = NO_LIMITS
-
-
-@dataclass(frozen=True)
-class JointFriction:
-    """Which of the joints' friction forces count, all off unless asked for (`Model.with_friction`).
-
-    Attributes
-    ----------
-    damping : bool
-        Viscous friction, ``d v``.
-    coulomb : bool
-        Coulomb friction, ``f v / sqrt(v² + s²)``: smooth, odd, and within 1 % of ±f where ``|v| > 7 s``. That of
-        a mimic joint is smoothed at its leader's speed, so that torques stay linear in f.
-    smoothing : float
-        The speed s (rad/s, m/s).
-    """
-
-    damping: bool = False
-    coulomb: bool = False
-    smoothing: float = 1e-3
-
-
-NO_FRICTION = JointFriction()
 
 
 class BodyState(NamedTuple):
@@ -124,24 +22,6 @@ class BodyState(NamedTuple):
     S: tuple[Motion, ...]
     vJ: Motion
     cJ: Motion
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A named frame fixed to a body (or to the world): every link is one.
-
-    Attributes
-    ----------
-    name : str
-    body : int
-        Index of the body, or `WORLD`.
-    X : Transform
-        From the body's frame to this one.
-    """
-
-    name: str
-    body: int
-    X: Transform
 
 
 @dataclass(frozen=True)
@@ -197,9 +77,14 @@ class Model:
         return len(self.joint_order) < self.nb
 
     @property
+    def leading(self) -> tuple[Body, ...]:
+        """The bodies whose joints have coordinates of their own (all but mimic joints), in the order of q and v."""
+        return tuple(self.bodies[i] for i in self.joint_order)
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the moving joints, in the order of q and v."""
-        return tuple(self.bodies[i].joint_name for i in self.joint_order)
+        return tuple(body.joint_name for body in self.leading)
 
     @property
     def q_names(self) -> tuple[str, ...]:
@@ -213,7 +98,7 @@ class Model:
 
     def _entry_names(self, suffixes: str, count: str) -> tuple[str, ...]:
         names: list[str] = []
-        for body in (self.bodies[i] for i in self.joint_order):
+        for body in self.leading:
             n = getattr(body.joint, count)
             ends = getattr(body.joint, suffixes) or tuple(map(str, range(n)))
             names.extend([body.joint_name] if n == 1 else [f"{body.joint_name}.{end}" for end in ends])
@@ -260,7 +145,7 @@ class Model:
 
     @cached_property
     def _split(self) -> tuple[Hashable, tuple[Any, ...]]:
-        return structure_and_numbers(self)
+        return flatten(self)
 
     @property
     def structure(self) -> Hashable:
@@ -277,7 +162,7 @@ class Model:
         if len(numbers) != len(self.numbers):
             raise ModelError(f"{len(numbers)} numbers given, this model has {len(self.numbers)}")
         rest = iter(numbers)
-        return map_numbers(self, lambda _: next(rest))
+        return map_leaves(self, lambda _: next(rest))
 
     def with_gravity(self, gravity: Iterable[Scalar]) -> Model:
         """Return the same robot under another gravity (m/s², world axes)."""
@@ -291,7 +176,10 @@ class Model:
     def digest(self) -> str:
         """A SHA-256 of structure and numbers (to the bit), the same in every process."""
         text = repr(self.structure) + "|" + ",".join(float(x).hex() for x in self.numbers)
-        return hashlib.sha256(text.encode()).hexdigest()
+        with importing:
+            from hashlib import sha256  # five milliseconds that not every program needs
+
+        return sha256(text.encode()).hexdigest()
 
     @property
     def inertial_parameters(self) -> tuple[Scalar, ...]:

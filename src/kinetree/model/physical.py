@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 TOLERANCE = 1e-6
-"""How far the triangle inequality may be missed, relative to the largest moment: published figures are rounded."""
+"""Tolerance of the triangle inequality, relative to the largest moment: published figures are rounded."""
 
 FLAT = 1e-12
-"""A principal moment below this, relative to the largest, is zero or negative but for rounding."""
+"""A principal moment below this, relative to the largest, counts as zero or negative: the rest is rounding."""
 
 
-def flaw(mass: float, moments: ArrayLike) -> str | None:
+def inertia_defect(mass: float, moments: ArrayLike) -> str | None:
     """Return what is wrong with a mass and an inertia about the centre of mass; None where a body can have them.
 
     A body with extent has positive principal moments, and ``J1 + J2 ≥ J3`` for the largest, J3, because each is a
-    sum of two second moments. Neither mass nor inertia is no flaw: the link is only a frame.
+    sum of two second moments. Neither mass nor inertia is no defect: the link is only a frame.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def flaw(mass: float, moments: ArrayLike) -> str | None:
 
     Examples
     --------
-    >>> flaw(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 2]])
-    >>> flaw(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 3]])
+    >>> inertia_defect(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 2]])
+    >>> inertia_defect(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 3]])
     'triangle inequality violated'
     """
     J = np.asarray(moments, dtype=np.float64)

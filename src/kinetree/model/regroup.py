@@ -1,19 +1,20 @@
-"""The same robot with fewer numbers: inertia moved towards the base where no joint can tell the difference."""
+"""Base inertial parameters: inertia lumped towards the base where no joint force depends on it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from kinetree.model.model import WORLD, Model
+from kinetree.model.body import WORLD
+from kinetree.model.model import Model
 
 
 def regrouped(model: Model) -> Model:
     """Return a model with the same joint forces at every state, and with many inertial parameters zero.
 
-    From the leaves to the root, each body hands its parent the part of its inertia that the joint between them
-    cannot feel (`Joint.inertia_for_parent`); what reaches the world is dropped. For a revolute joint that is three
-    of the ten parameters, the mass among them. M(q), the bias forces and so inverse and forward dynamics are the
-    same functions as before; energies, momenta, the centre of mass and the forces inside the joints are not.
+    From the leaves to the root, the part of each body's inertia that causes no force at its joint
+    (`Joint.inertia_for_parent`) is lumped into its parent; what reaches the world is dropped. For a revolute joint
+    that is three of the ten parameters, the mass among them. M(q), the bias forces and so inverse and forward dynamics
+    are the same functions as before; energies, momenta, the centre of mass and the reactions in the joints are not.
 
     The idea is that of base inertial parameters (Gautier and Khalil 1990; RBDA section 9.7 gives the same
     argument for a revolute joint), used here to have fewer operations.

@@ -1,5 +1,5 @@
 """What users hold: a robot with its compiled functions."""
 
-from kinetree.robot.robot import JointInfo, Robot
+from kinetree.robot.robot import Robot
 
-__all__ = ["JointInfo", "Robot"]
+__all__ = ["Robot"]

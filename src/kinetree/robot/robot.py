@@ -3,71 +3,50 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
-from dataclasses import dataclass
-from importlib import import_module
-from types import MethodType
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
 from kinetree.algorithms import ALGORITHMS, ELSEWHERE
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, ModelError, unknown_name
+from kinetree.lazy import lazy_methods
 from kinetree.locks import importing
-from kinetree.model import JointLimits
-from kinetree.robot.configurations import FloatArray
-from kinetree.robot.edit import Variations
+from kinetree.model import Model
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
+    from kinetree import inverse_kinematics as ik
+    from kinetree.functions import of_user
+    from kinetree.robot import configurations, edit, joints
     from kinetree.runtime import Function
+else:
+    configurations, edit, joints, ik, of_user = (
+        lazy_methods(f"kinetree.{module}")
+        for module in ("robot.configurations", "robot.edit", "robot.joints", "inverse_kinematics", "functions.of_user")
+    )
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class JointInfo:
-    """A joint of a robot, and where its entries are.
+class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
+    """A property of the robot's model, of the type that the function returns."""
 
-    Attributes
-    ----------
-    name : str
-    type : str
-        Name of its class in `kinetree.joints`.
-    body : str
-        The body that it moves.
-    q_slice, v_slice : slice
-        Its entries in q, and in v, a and tau.
-    limits : JointLimits
-    damping, friction, armature : float
-        Of each of its degrees of freedom (damping and friction are not used unless asked for).
-    """
+    def __init__(self, read: Callable[[Model], T], doc: str) -> None:
+        super().__init__(lambda robot: read(robot.model))
+        self.__doc__ = doc  # Python 3.11 shows the class's own if it is given to property
 
-    name: str
-    type: str
-    body: str
-    q_slice: slice
-    v_slice: slice
-    limits: JointLimits
-    damping: float
-    friction: float
-    armature: float
+    if TYPE_CHECKING:
+
+        def __get__(self, robot: object, owner: type | None = None) -> T: ...  # type: ignore[override]
+        def __set__(self, robot: object, value: NoReturn) -> None: ...
 
 
-class Later:
-    """A method that is imported when it is first asked for, so that `import kinetree` stays quick."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
-
-    def __get__(self, robot: Any, owner: Any = None) -> Any:
-        with importing:
-            function = getattr(import_module(self.module), self.name)
-        return function if robot is None else MethodType(function, robot)
-
-
-class Robot(Variations):
+class Robot:
     """A robot: its model, and one compiled function for each algorithm.
 
-    A function (``robot.inverse_dynamics``, …) is compiled for this robot when it is first called, and kept on disk
-    for the next process. All take leading batch axes that broadcast like NumPy's. A robot does not change; what
+    A function (``robot.inverse_dynamics``, …) is compiled for this robot at its first call, and cached on disk for
+    the next process. All take leading batch axes that broadcast like NumPy's. A robot does not change; what
     would change it returns another one.
 
     Parameters
@@ -84,10 +63,35 @@ class Robot(Variations):
     (7,)
     """
 
+    if TYPE_CHECKING:
+        model: Model
+
+    def __init__(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise ArgumentError(f"Robot takes a Model, {type(model).__name__} was given; kinetree.load reads files")
+        if not all(isinstance(x, float) for x in model.numbers):
+            raise ModelError("a Robot's model must have plain numbers; the algorithms take models over any scalar")
+        self.__dict__["model"] = model
+
+    # -- methods of other modules, imported at first use ---------------------------------------------------------
+
+    neutral = configurations.neutral
+    random_configuration = configurations.random_configuration
+    random_state = configurations.random_state
+    joint = joints.joint
+    with_gravity = edit.with_gravity
+    with_base_pose = edit.with_base_pose
+    with_friction = edit.with_friction
+    with_inertial_parameters = edit.with_inertial_parameters
+    lock = edit.lock
+    attach = edit.attach
+    inverse_kinematics = ik.inverse_kinematics
+    compile = of_user.compile
+
     # -- functions ----------------------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Function:
-        """Return the function of this algorithm, made now and kept."""
+        """Return the function of this algorithm, made at first use."""
         if name not in ALGORITHMS:
             if hasattr(type(self), name) or name.startswith("__"):
                 return object.__getattribute__(self, name)  # type: ignore[no-any-return]  # its own error, not ours
@@ -136,151 +140,74 @@ class Robot(Variations):
             getattr(self, name).warmup(batch=batch, **options)
         return self
 
-    inverse_kinematics = Later("kinetree.inverse_kinematics", "inverse_kinematics")
-
-    def compile(self, function: Any = None, **options: Any) -> Any:
-        """Return your function as one compiled kernel, as `kinetree.compile` does; also as ``@robot.compile``."""
-        with importing:
-            from kinetree.functions.of_user import compile
-
-        return compile(self, function, **options)
-
     # -- what it is ---------------------------------------------------------------------------------------------
 
-    @property
-    def name(self) -> str:
-        """The robot's name in its file."""
-        return self.model.name
+    name = _of_model(lambda m: m.name, "The robot's name in its file.")
+    nq = _of_model(lambda m: m.nq, "Length of q.")
+    nv = _of_model(lambda m: m.nv, "Length of v, a and tau: the degrees of freedom.")
+    nb = _of_model(lambda m: m.nb, "Number of moving bodies: the first axis of f_ext.")
+    gravity = _of_model(
+        lambda m: (float(m.gravity.x), float(m.gravity.y), float(m.gravity.z)), "Gravity in the world (m/s²)."
+    )
+    mass = _of_model(lambda m: float(sum(body.inertia.m for body in m.bodies)), "Mass of all moving bodies (kg).")
+    joint_names = _of_model(lambda m: m.joint_names, "The joints in the order of q and v, which is that of the file.")
+    q_names = _of_model(
+        lambda m: m.q_names, "A name for each entry of q: its joint's, or ``root_joint.qx`` of several."
+    )
+    v_names = _of_model(lambda m: m.v_names, "A name for each entry of v, a and tau (``root_joint.wx``).")
+    body_names = _of_model(lambda m: m.body_names, "The moving bodies in the order of f_ext: parents before children.")
+    frame_names = _of_model(lambda m: m.frame_names, "The named frames: every link of the file, merged ones too.")
 
-    @property
-    def nq(self) -> int:
-        """Length of q."""
-        return self.model.nq
-
-    @property
-    def nv(self) -> int:
-        """Length of v, a and tau: the degrees of freedom."""
-        return self.model.nv
-
-    @property
-    def nb(self) -> int:
-        """Number of moving bodies: the first axis of f_ext."""
-        return self.model.nb
-
-    @property
-    def gravity(self) -> tuple[float, float, float]:
-        """Acceleration of gravity in the world (m/s²)."""
-        x, y, z = self.model.gravity
-        return x, y, z
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """The joints in the order of q and v, which is that of the file."""
-        return self.model.joint_names
-
-    @property
-    def q_names(self) -> tuple[str, ...]:
-        """A name for each entry of q: the joint's, with a suffix where it has several (``root_joint.qx``)."""
-        return self.model.q_names
-
-    @property
-    def v_names(self) -> tuple[str, ...]:
-        """A name for each entry of v, a and tau (``root_joint.wx``)."""
-        return self.model.v_names
-
-    @property
-    def body_names(self) -> tuple[str, ...]:
-        """The moving bodies in the order of f_ext: parents before children."""
-        return self.model.body_names
-
-    @property
-    def frame_names(self) -> tuple[str, ...]:
-        """The named frames: every link of the file, merged ones too."""
-        return self.model.frame_names
-
-    @property
-    def mass(self) -> float:
-        """Mass of all moving bodies (kg)."""
-        return float(sum(body.inertia.m for body in self.model.bodies))
-
-    def joint(self, name: str) -> JointInfo:
-        """Return what is known of a joint.
-
-        Raises
-        ------
-        ModelError
-            If there is no joint of that name; the message has the nearest ones.
-
-        Examples
-        --------
-        >>> import kinetree as kt
-        >>> kt.load("panda").joint("panda_joint2").q_slice
-        slice(1, 2, None)
-        """
-        body = self.model.bodies[self.model.body_of_joint(name)]
-        q, v = body.q_index, body.v_index
-        return JointInfo(
-            name,
-            type(body.joint).__name__,
-            body.name,
-            slice(q[0], q[-1] + 1),
-            slice(v[0], v[-1] + 1),
-            body.limits,
-            float(body.damping[0]),
-            float(body.friction[0]),
-            float(body.armature[0]),
-        )
-
-    def _limit(self, field: str, of: str) -> FloatArray:
+    def _limit(self, field: str, of: str) -> Array:
         values = np.full(self.nq if of == "q_index" else self.nv, -np.inf if field == "lower" else np.inf)
-        for body in self._leading:
+        for body in self.model.leading:
             if len(body.v_index) == 1:
                 values[list(getattr(body, of))] = getattr(body.limits, field)
         return values
 
-    def _resistance(self, field: str) -> FloatArray:
+    def _resistance(self, field: str) -> Array:
         values = np.zeros(self.nv)
         for body in self.model.bodies:  # followers too: theirs are seen from the leader
             values[list(body.v_index)] += getattr(body, field)
         return values
 
     @property
-    def armature(self) -> FloatArray:
+    def armature(self) -> Array:
         """Reflected rotor inertia (nv,), followers' included (kg·m², kg): what `joint_physics_regressor` multiplies."""
         return self._resistance("armature")
 
     @property
-    def damping(self) -> FloatArray:
+    def damping(self) -> Array:
         """Viscous friction (nv,), followers' included (N·m·s, N·s/m)."""
         return self._resistance("damping")
 
     @property
-    def friction(self) -> FloatArray:
+    def friction(self) -> Array:
         """Coulomb friction (nv,), followers' included (N·m, N)."""
         return self._resistance("friction")
 
     @property
-    def lower_limits(self) -> FloatArray:
+    def lower_limits(self) -> Array:
         """Lowest positions (nq,), −inf where there is no limit (rad, m)."""
         return self._limit("lower", "q_index")
 
     @property
-    def upper_limits(self) -> FloatArray:
+    def upper_limits(self) -> Array:
         """Highest positions (nq,), inf where there is no limit (rad, m)."""
         return self._limit("upper", "q_index")
 
     @property
-    def velocity_limits(self) -> FloatArray:
+    def velocity_limits(self) -> Array:
         """Largest speeds (nv,), inf where there is no limit (rad/s, m/s)."""
         return self._limit("velocity", "v_index")
 
     @property
-    def effort_limits(self) -> FloatArray:
+    def effort_limits(self) -> Array:
         """Largest joint forces (nv,), inf where there is no limit (N·m, N)."""
         return self._limit("effort", "v_index")
 
     @property
-    def inertial_parameters(self) -> FloatArray:
+    def inertial_parameters(self) -> Array:
         """The inertial parameters (10 nb,): for each body, in the order of `body_names`, ten about its frame's origin.
 
         They are (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), in kg, kg·m and kg·m².

@@ -5,12 +5,13 @@ from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion import Force, Motion, at_rest
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Quaternion, Rotation
 from kinetree.spatial.transform import Chain, Transform
-from kinetree.spatial.vector import Mat3, Sym3, Vec3
+from kinetree.spatial.vector import Composite, Mat3, Sym3, Vec3
 
 __all__ = [
     "ArticulatedInertia",
     "AxisRotation",
     "Chain",
+    "Composite",
     "Force",
     "GeneralRotation",
     "Inertia",

@@ -8,10 +8,10 @@ from numbers import Real
 from kinetree.errors import ModelError
 from kinetree.scalars.functions import Scalar
 from kinetree.spatial.motion import Force, Motion
-from kinetree.spatial.vector import ZERO, Mat3, Sym3, Vec3
+from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
 
 
-class Inertia:
+class Inertia(Composite):
     """The spatial inertia of a rigid body, in its frame: mass m, h = m c, and I about the frame's origin.
 
     Examples
@@ -90,12 +90,6 @@ class Inertia:
         acc = a.lin + w.cross(v.lin)
         return Force(euler + self.h.cross(acc), acc * self.m + Psi @ self.h)
 
-    def __eq__(self, b: object) -> bool:
-        return isinstance(b, Inertia) and tuple(self) == tuple(b)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
     def __repr__(self) -> str:
         return f"Inertia(m={self.m}, h={self.h}, I={self.I})"
 
@@ -125,7 +119,7 @@ def _steiner(h: Vec3, c: Vec3) -> Sym3:
     return Sym3(y + z, -(h.x * c.y), x + z, -(h.x * c.z), -(h.y * c.z), x + y)
 
 
-class ArticulatedInertia:
+class ArticulatedInertia(Composite):
     """The inertia that a body seems to have with the bodies it carries: 21 numbers.
 
     ``n = I α + H a`` and ``f = Hᵀ α + M a`` for an acceleration (α, a); a rigid body has M = m 1 and H = h×.

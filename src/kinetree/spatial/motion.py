@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from kinetree.scalars.functions import Scalar
-from kinetree.spatial.vector import ZERO, Vec3
+from kinetree.spatial.vector import ZERO, Composite, Vec3
 
 V = TypeVar("V", bound="_Spatial")
 
 
-class _Spatial:
+class _Spatial(Composite):
     """What the two kinds of spatial vector share; they are never added to each other."""
 
     __slots__ = ("ang", "lin")
@@ -48,12 +48,6 @@ class _Spatial:
         return type(self)(self.ang * s, self.lin * s)
 
     __rmul__ = __mul__
-
-    def __eq__(self, b: object) -> bool:
-        return type(b) is type(self) and tuple(self) == tuple(b)
-
-    def __hash__(self) -> int:
-        return hash((type(self), tuple(self)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(str, self))})"

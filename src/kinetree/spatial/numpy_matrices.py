@@ -5,12 +5,9 @@ For what is done once, outside the compiled functions: reading screws, and the c
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[np.float64]
+from kinetree.validation import Array
 
 
 def skew(w: Array) -> Array:

@@ -6,46 +6,14 @@ whose products cost a fraction (RBDA section 2.8 writes them rx, ry, rz).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kinetree.scalars.functions import Scalar
-from kinetree.spatial.vector import Mat3, Sym3, Vec3
+from kinetree.spatial.vector import Composite, Mat3, Sym3, Vec3
 
 
-class Rotation(ABC):
-    """A change of coordinates from frame A to frame B with the same origin."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def matrix(self) -> Mat3:
-        """E, with ``v_B = E v_A``; its rows are B's axes in A's coordinates."""
-
-    @abstractmethod
-    def to_b(self, v: Vec3) -> Vec3:
-        """Return E v."""
-
-    @abstractmethod
-    def to_a(self, v: Vec3) -> Vec3:
-        """Return Eᵀ v."""
-
-    @abstractmethod
-    def sym_to_a(self, s: Sym3) -> Sym3:
-        """Return Eᵀ S E for a symmetric S."""
-
-    def moments_to_a(self, s: Sym3) -> Sym3:
-        """Return Eᵀ S E for the moments of inertia of a rigid body."""
-        return self.sym_to_a(s)
-
-    @abstractmethod
-    def mat_to_a(self, h: Mat3) -> Mat3:
-        """Return Eᵀ H E for any H."""
-
-
-class GeneralRotation(Rotation):
+class GeneralRotation(Composite):
     """A rotation given by its nine numbers.
 
     Examples
@@ -81,6 +49,10 @@ class GeneralRotation(Rotation):
             columns[2].dot(z),
         )  # fmt: skip
 
+    def moments_to_a(self, s: Sym3) -> Sym3:
+        """Return Eᵀ S E for the moments of inertia of a rigid body."""
+        return self.sym_to_a(s)
+
     def mat_to_a(self, h: Mat3) -> Mat3:
         """Return Eᵀ H E for any H."""
         return self._matrix.T.times(h.times(self._matrix))
@@ -92,7 +64,7 @@ class GeneralRotation(Rotation):
 IDENTITY = GeneralRotation(Mat3.of([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
 
 
-class AxisRotation(Rotation):
+class AxisRotation(Composite):
     """The rotation of B against A by an angle θ about the coordinate axis k (0, 1, 2), from cos θ and sin θ.
 
     With ``(i, j, k)`` cyclic: ``v_i' = c v_i + s v_j``, ``v_j' = c v_j − s v_i``, ``v_k' = v_k``. The products with
@@ -185,6 +157,10 @@ class AxisRotation(Rotation):
 
     def __repr__(self) -> str:
         return f"AxisRotation({'xyz'[self.k]}, c={self.c}, s={self.s})"
+
+
+Rotation: TypeAlias = GeneralRotation | AxisRotation
+"""A change of coordinates from frame A to frame B with the same origin."""
 
 
 class Quaternion(NamedTuple):

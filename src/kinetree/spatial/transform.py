@@ -14,10 +14,10 @@ from kinetree.scalars.functions import Scalar
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion import Force, Motion, centripetal
 from kinetree.spatial.rotation import IDENTITY, GeneralRotation, Rotation
-from kinetree.spatial.vector import ZERO, Mat3, Sym3, Vec3
+from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
 
 
-class Transform:
+class Transform(Composite):
     """The change of coordinates from frame A to frame B.
 
     Examples
@@ -58,7 +58,7 @@ class Transform:
 
     @property
     def T(self) -> Backward:
-        """The way back, for forces and inertias."""
+        """The transpose, which takes forces and inertias from B back to A."""
         return Backward(self)
 
     def inverse(self) -> Transform:
@@ -96,7 +96,7 @@ class Transform:
         return f"Transform({self.E}, {self.r})"
 
 
-class Chain:
+class Chain(Composite):
     """A transform made of two, applied one after the other: ``Chain(X2, X1) @ v = X2 @ (X1 @ v)``.
 
     Two sparse rotations in turn cost less than their product, which is dense.
@@ -109,7 +109,7 @@ class Chain:
 
     @property
     def T(self) -> Backward:
-        """The way back, for forces and inertias."""
+        """The transpose, which takes forces and inertias from B back to A."""
         return Backward(self.last, self.first)
 
     def __matmul__(self, m: Motion) -> Motion:

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
 
 from kinetree.scalars.functions import Scalar
 
 
-class Vec3:
+class Composite:
+    """A value made of named parts, its slots: equal where all parts are, and hashed by them."""
+
+    __slots__ = ()
+    parts: ClassVar[tuple[str, ...]] = ()
+    """Names of the parts, sorted."""
+
+    def __init_subclass__(cls) -> None:
+        cls.parts = tuple(sorted({*cls.parts, *cls.__dict__.get("__slots__", ())}))
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.parts)
+
+    def __eq__(self, b: object) -> bool:
+        return type(b) is type(self) and self._values() == b._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+
+class Vec3(Composite):
     """Three coordinates, over any scalar.
 
     Examples
@@ -54,20 +75,15 @@ class Vec3:
         """Return a × b."""
         return Vec3(self.y * b.z - self.z * b.y, self.z * b.x - self.x * b.z, self.x * b.y - self.y * b.x)
 
-    def __eq__(self, b: object) -> bool:
-        return isinstance(b, Vec3) and tuple(self) == tuple(b)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
     def __repr__(self) -> str:
         return f"Vec3({self.x}, {self.y}, {self.z})"
 
 
 ZERO = Vec3(0.0, 0.0, 0.0)
+AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 
-class Sym3:
+class Sym3(Composite):
     """A symmetric 3×3 matrix: six numbers."""
 
     __slots__ = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -105,17 +121,11 @@ class Sym3:
             Vec3(self.xz, self.yz, self.zz),
         )
 
-    def __eq__(self, b: object) -> bool:
-        return isinstance(b, Sym3) and tuple(self) == tuple(b)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
     def __repr__(self) -> str:
         return f"Sym3(xx={self.xx}, xy={self.xy}, yy={self.yy}, xz={self.xz}, yz={self.yz}, zz={self.zz})"
 
 
-class Mat3:
+class Mat3(Composite):
     """A general 3×3 matrix, as three rows."""
 
     __slots__ = ("rows",)
@@ -158,12 +168,6 @@ class Mat3:
         """Return the matrix product A B."""
         columns = b.T.rows
         return Mat3(Vec3(*(row.dot(column) for column in columns)) for row in self.rows)
-
-    def __eq__(self, b: object) -> bool:
-        return isinstance(b, Mat3) and self.rows == b.rows
-
-    def __hash__(self) -> int:
-        return hash(self.rows)
 
     def __repr__(self) -> str:
         return f"Mat3({self.rows[0]}, {self.rows[1]}, {self.rows[2]})"

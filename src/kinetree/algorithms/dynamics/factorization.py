@@ -13,7 +13,7 @@ from kinetree.algorithms.recursions.articulated import articulated_bodies
 from kinetree.algorithms.registry import algorithm
 from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
-from kinetree.model.leaves import map_numbers
+from kinetree.model.leaves import map_leaves
 from kinetree.model.regroup import regrouped
 from kinetree.scalars.functions import is_zero
 from kinetree.scalars.rounded import UNIT, as_rounded, parts
@@ -56,7 +56,7 @@ def refuse_singular(model: Model, prescribed: Collection[str] = ()) -> None:
     known yet have no pattern either; with them, as with the inertias that no real body has, M may be indefinite.
     """
     generic = (0.1 + k * 0.6180339887498949 % 1.0 for k in count())
-    inexact = map_numbers(model, lambda x: as_rounded(x, next(generic)))
+    inexact = map_leaves(model, lambda x: as_rounded(x, next(generic)))
     q = [as_rounded("q", next(generic)) for _ in range(model.nq)]
     entries = [[parts(x) for x in row] for row in block(crba(inexact, q), velocities(model, prescribed))]
     M, E = np.moveaxis(np.reshape(entries, (model.nv, model.nv, 2)), -1, 0)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.formats.warnings import NonPhysicalInertiaWarning, listed, notify
+from kinetree.formats.warnings import check_inertias
 from kinetree.joints import Joint
-from kinetree.model import JointLimits, Model, ModelBuilder
-from kinetree.model.model import NO_LIMITS
-from kinetree.model.physical import flaw
+from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia, Transform
+from kinetree.validation import Array
 
-Pose = NDArray[np.float64]
 Rows = Sequence[Sequence[float]]
-GRAVITY = (0.0, 0.0, -9.81)
 
 
 @dataclass(frozen=True)
@@ -31,26 +28,23 @@ class SerialLink:
     placement : (4, 4) array
         Pose of the joint's frame in the body of the link before.
     frame : (4, 4) array
-        Pose of the link's own frame, which the table speaks of, in its body: in the joint's frame as it moves.
+        Pose of the link's own frame, the one in the table, in its body's frame (the joint's frame as it moves).
     inertia : Inertia
         About the link's own frame.
-    limits, damping, friction, armature
-        As `ModelBuilder.add_joint` takes them.
+    options : mapping
+        Limits, friction and armature, as `ModelBuilder.add_joint` takes them.
     """
 
     joint: Joint
-    placement: Pose
-    frame: Pose
+    placement: Array
+    frame: Array
     inertia: Inertia
-    limits: JointLimits = NO_LIMITS
-    damping: float = 0.0
-    friction: float = 0.0
-    armature: float = 0.0
+    options: Mapping[str, Any]
 
 
 def serial_model(
     links: Sequence[SerialLink],
-    tool: Pose,
+    tool: Array,
     *,
     name: str,
     joint_names: Sequence[str] | None,
@@ -78,35 +72,21 @@ def serial_model(
             child=f"link{i}",
             joint=link.joint,
             placement=link.placement.tolist(),
-            limits=link.limits,
-            damping=link.damping,
-            friction=link.friction,
-            armature=link.armature,
+            **link.options,
         )
         builder.add_frame(f"frame{i}", link=f"link{i}", placement=link.frame.tolist())
         last = f"link{i}", link.frame
     builder.add_frame("tool", link=last[0], placement=(last[1] @ tool).tolist())
     model = builder.build(base_pose=base_pose, gravity=gravity)
-    _warn(name, links)
+    check_inertias(name, ((f"link{i}", x.inertia.m, about_com(x.inertia)) for i, x in enumerate(links, start=1)))
     return model
 
 
-def _warn(name: str, links: Sequence[SerialLink]) -> None:
-    flawed: dict[str, list[str]] = {}
-    for i, link in enumerate(links, start=1):
-        reason = flaw(link.inertia.m, about_com(link.inertia))
-        if reason:
-            flawed.setdefault(reason, []).append(f"link{i}")
-    if flawed:
-        told = "; ".join(f"{reason}: {listed(of)}" for reason, of in flawed.items())
-        notify(f"{name}: no body has these inertias; they are used as given. {told}", NonPhysicalInertiaWarning)
-
-
-def about_com(inertia: Inertia) -> Pose:
+def about_com(inertia: Inertia) -> Array:
     """Return the rotational inertia about the centre of mass, (3, 3), in the same axes."""
     I = np.array([list(row) for row in inertia.I.rows], dtype=np.float64)
     if inertia.m == 0.0:
         return I
     h = np.array(list(inertia.h), dtype=np.float64)
-    com_I: Pose = I - (h @ h * np.eye(3) - np.outer(h, h)) / inertia.m
+    com_I: Array = I - (h @ h * np.eye(3) - np.outer(h, h)) / inertia.m
     return com_I

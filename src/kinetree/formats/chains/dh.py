@@ -9,14 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.formats.chains.chain import GRAVITY, Pose, Rows, SerialLink, serial_model
+from kinetree.formats.chains.chain import Rows, SerialLink, serial_model
 from kinetree.formats.xml.values import rpy_rotation
 from kinetree.joints import Prismatic, Revolute
-from kinetree.model import JointLimits, Model
-from kinetree.model.model import NO_LIMITS
+from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
 from kinetree.spatial import Inertia
+from kinetree.validation import Array
 
 CONVENTIONS = ("standard", "modified")
+RESISTANCES = ("damping", "friction", "rotor_inertia", "gear_ratio")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,17 +101,14 @@ def model_from_dh(
                 placement,
                 frame,
                 link.inertia or Inertia.zero(),
-                link.limits,
-                link.damping,
-                link.friction,
-                link.rotor_inertia * link.gear_ratio**2,
+                {name: getattr(link, name) for name in ("limits", *RESISTANCES)},
             )
         )
     tool = np.eye(4) if tool_pose is None else np.array(tool_pose, dtype=np.float64)
     return serial_model(chain, tool, name=name, joint_names=joint_names, base_pose=base_pose, gravity=gravity)
 
 
-def _screw(rpy: tuple[float, float, float], translation: tuple[float, float, float]) -> Pose:
+def _screw(rpy: tuple[float, float, float], translation: tuple[float, float, float]) -> Array:
     """Return the pose after a rotation about and a translation along one axis (they commute)."""
     pose = np.eye(4)
     pose[:3, :3] = rpy_rotation(rpy)
@@ -124,7 +122,7 @@ def _check(i: int, link: DHLink) -> None:
     if not (link.inertia is None or isinstance(link.inertia, Inertia)):
         kind = type(link.inertia).__name__
         raise ModelError(f"row {i} of the DH table has a {kind} as inertia: Inertia.from_com(mass, com, 3×3) makes one")
-    for field in ("theta", "d", "a", "alpha", "damping", "friction", "rotor_inertia", "gear_ratio"):
+    for field in ("theta", "d", "a", "alpha", *RESISTANCES):
         value = getattr(link, field)
         if not (isinstance(value, (int, float, np.number)) and math.isfinite(value)):
             raise ModelError(f"row {i} of the DH table has {field}={value!r}: a finite number is needed")

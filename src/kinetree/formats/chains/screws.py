@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinetree.errors import ModelError
-from kinetree.formats.chains.chain import GRAVITY, Rows, SerialLink, serial_model
+from kinetree.formats.chains.chain import Rows, SerialLink, serial_model
 from kinetree.formats.warnings import notify
 from kinetree.joints import Helical, Joint, Mimic, Prismatic, Revolute
-from kinetree.model import JointLimits, Model
-from kinetree.model.model import NO_LIMITS
+from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
 from kinetree.spatial import Inertia
 from kinetree.spatial.numpy_matrices import adjoint, inverse, skew
+from kinetree.validation import Array, check_poses, real_array
 
-Array: TypeAlias = NDArray[np.float64]
 SCREWS = ("space", "body", "link")
 SNAP = 8 * 2.0**-52
 
@@ -47,14 +45,14 @@ def model_from_screws(
     >>> model.bodies[0].X_T.r  # the axis passes here
     Vec3(0.5, 0.0, 0.0)
     """
-    axes = _numbers("the screws", screws, (6, None))
+    axes = _numbers("screws, one a column,", screws, 6, None)
     n = axes.shape[1]
-    inertias = [_inertia(i, G_i) for i, G_i in enumerate(_numbers("G", G, (n, 6, 6)), start=1)]
-    poses = _numbers("M", M, (None, 4, 4))
+    inertias = [_inertia(i, G_i) for i, G_i in enumerate(_numbers("G", G, n, 6, 6), start=1)]
+    poses = _numbers("M", M, None, 4, 4)
     if len(poses) not in (n, n + 1):
         raise ModelError(f"M has {len(poses)} poses: {n} joints take {n}, or {n + 1} with the tool's pose as the last")
     for i, pose in enumerate(poses, start=1):
-        _check_pose(i, pose)
+        check_poses(f"M[{i}]", pose, ModelError)
     tool = poses[n] if len(poses) > n else np.eye(4)
     in_links = link_screws(poses[:n], axes, frame, tool)
     spread = {
@@ -68,8 +66,8 @@ def model_from_screws(
         joint, point = _joint(i + 1, in_links[:, i])
         to_axis, to_link = np.eye(4), np.eye(4)
         to_axis[:3, 3], to_link[:3, 3] = point, -point
-        rest = {key: float(x[i]) for key, x in spread.items()}
-        chain.append(SerialLink(joint, before @ poses[i] @ to_axis, to_link, inertias[i], bounds[i], **rest))
+        options = {"limits": bounds[i], **{key: float(x[i]) for key, x in spread.items()}}
+        chain.append(SerialLink(joint, before @ poses[i] @ to_axis, to_link, inertias[i], options))
         before = to_link
     return serial_model(chain, tool, name=name, joint_names=joint_names, base_pose=base_pose, gravity=gravity)
 
@@ -127,7 +125,7 @@ def _scaled(i: int, joint: Joint, length: float) -> Joint:
 
 
 def _axis(w: Array) -> tuple[float, float, float]:
-    """Return the direction with what is 0 or ±1 but for rounding made just that: structure is worth having."""
+    """Return the direction with coordinates within rounding of 0 or ±1 snapped to them: structure saves operations."""
     x, y, z = (round(c) + 0.0 if abs(c - round(c)) < SNAP else c for c in w.tolist())
     return x, y, z
 
@@ -146,29 +144,16 @@ def _inertia(i: int, G: Array) -> Inertia:
     return Inertia.from_parameters([m, *h.tolist(), xx, xy, yy, xz, yz, zz])
 
 
-def _check_pose(i: int, T: Array) -> None:
-    R = T[:3, :3]
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-        raise ModelError(f"M[{i}] is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
-
-
 def _spread(what: str, value: ArrayLike, n: int) -> Array:
-    array = np.asarray(value, dtype=np.float64)
+    array = real_array(what, value, error=ModelError)
     if array.shape not in ((), (n,)):
         raise ModelError(f"{what} has shape {array.shape}; give one number, or one for each of the {n} joints")
     return np.broadcast_to(array, (n,))
 
 
-def _numbers(what: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:
-    """Return the array, of this shape (None: any length) and finite."""
-    wanted = " × ".join("n" if k is None else str(k) for k in shape)
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what} must be {wanted} numbers: {error}") from None
-    if array.ndim != len(shape) or any(k is not None and k != m for k, m in zip(shape, array.shape, strict=True)):
-        hint = "; screws are columns" if shape[0] == 6 else ""
-        raise ModelError(f"{what} must be {wanted} numbers, the shape given is {array.shape}{hint}")
+def _numbers(what: str, value: ArrayLike, *shape: int | None) -> Array:
+    """Return a finite array of this shape (None: any length)."""
+    array = real_array(what, value, *shape, batch=False, error=ModelError)
     if 0 in array.shape or not np.isfinite(array).all():
-        raise ModelError(f"{what} must be {wanted} finite numbers")
+        raise ModelError(f"{what} must be finite numbers, of one joint at least")
     return array

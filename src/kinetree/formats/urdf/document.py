@@ -8,13 +8,13 @@ element that is read, an unknown attribute is an error: most are misspelt ones, 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kinetree.errors import unknown_name
+from kinetree.errors import FormatError, unknown_name
 from kinetree.formats.urdf.attributes import checked, child, part
 from kinetree.formats.xml.elements import Element, parse_xml, shown
-from kinetree.formats.xml.tree import check_names, check_tree
 from kinetree.formats.xml.values import (
     IDENTITY,
     Rows,
@@ -27,8 +27,19 @@ from kinetree.formats.xml.values import (
     triple,
     vector,
 )
+from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute
+from kinetree.model.tree import root_link
 
-JOINT_TYPES: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+JOINTS: Final[dict[str, Callable[[Triple], Joint]]] = {
+    "revolute": Revolute,
+    "continuous": Continuous,
+    "prismatic": Prismatic,
+    "fixed": lambda _: Fixed(),
+    "floating": lambda _: FreeFlyer(),
+    "planar": Planar,
+}
+"""The joint types of URDF, made from an axis."""
+
 WITH_AXIS: Final = ("revolute", "continuous", "prismatic")
 VERSIONS: Final = ("1.0", "1.1", "1.2")
 
@@ -154,11 +165,27 @@ def urdf_from_element(robot: Element) -> UrdfRobot:
     links = tuple(_link(element) for element in robot.all("link"))
     if not links:
         raise robot.error("there are no links: a robot has at least one <link name='…'>")
-    check_names("link", links)
+    _check_names("link", links)
     joints = tuple(_joint(element) for element in robot.all("joint"))
-    check_names("joint", joints)
-    root = check_tree(robot, {link.name: link for link in links}, joints)
+    _check_names("joint", joints)
+
+    def error(message: str, joint: UrdfJoint | None = None, role: str = "") -> FormatError:
+        element = robot if joint is None else (role and joint.element.only(role)) or joint.element
+        return element.error(message)
+
+    by_name = {link.name: link for link in links}
+    root = root_link(by_name, joints, error, lambda item: f" (line {item.element.line})")
     return UrdfRobot(robot.attributes.get("name", "robot"), robot.source, links, joints, root)
+
+
+def _check_names(kind: str, items: Sequence[UrdfLink | UrdfJoint]) -> None:
+    seen: dict[str, UrdfLink | UrdfJoint] = {}
+    for item in items:
+        first = seen.setdefault(item.name, item)
+        if first is not item:
+            raise item.element.error(
+                f"a second {kind} of this name, the first is on line {first.element.line}: names must differ"
+            )
 
 
 def _refuse_xacro(robot: Element) -> None:
@@ -191,8 +218,8 @@ def _inertial(element: Element) -> UrdfInertial:
 def _joint(element: Element) -> UrdfJoint:
     name = required(checked(element), "name")
     kind = required(element, "type")
-    if kind not in JOINT_TYPES:
-        raise element.error(f"joint type: {unknown_name('type', kind, JOINT_TYPES)}; URDF has {', '.join(JOINT_TYPES)}")
+    if kind not in JOINTS:
+        raise element.error(f"joint type: {unknown_name('type', kind, JOINTS)}; URDF has {', '.join(JOINTS)}")
     damping, friction = (0.0, 0.0) if kind == "fixed" else _dynamics(element)
     return UrdfJoint(
         name=name,

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from kinetree.errors import FormatError, KinetreeError, unknown_name
-from kinetree.formats.urdf.document import WITH_AXIS, Pose, UrdfInertial, UrdfJoint, UrdfLink, UrdfRobot
-from kinetree.formats.warnings import NonPhysicalInertiaWarning, listed, notify
-from kinetree.formats.xml.elements import shown
-from kinetree.formats.xml.tree import cycle
-from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute
-from kinetree.model import JointLimits, Model, ModelBuilder
+from kinetree.errors import FormatError, KinetreeError, listed, unknown_name
+from kinetree.formats.urdf.document import (
+    JOINTS,
+    WITH_AXIS,
+    Pose,
+    UrdfInertial,
+    UrdfJoint,
+    UrdfLink,
+    UrdfRobot,
+    urdf_from_element,
+)
+from kinetree.formats.warnings import check_inertias, notify
+from kinetree.formats.xml.elements import Element, shown
+from kinetree.model import GRAVITY, JointLimits, Model, ModelBuilder
 from kinetree.model.checks import TooLargeError
-from kinetree.model.physical import flaw
+from kinetree.model.tree import cycle
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 
 TOO_LARGE = "its numbers are too large: URDF is in kilograms and metres"
@@ -24,14 +32,14 @@ def model_from_urdf(
     *,
     floating_base: bool = False,
     base_pose: Sequence[Sequence[float]] | None = None,
-    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    gravity: Sequence[float] = GRAVITY,
     mimic: str = "follow",
 ) -> Model:
     """Return the model of a URDF document.
 
     A joint without limits has none, and a fixed joint mimics none, with a warning that names it. Inertias that no
-    body can have (`flaw`) are used as given, with one `NonPhysicalInertiaWarning` that names the links. All joints
-    have an actuator.
+    body can have (`inertia_defect`) are used as given, with one `NonPhysicalInertiaWarning` that names the links.
+    All joints have an actuator.
 
     Parameters
     ----------
@@ -48,7 +56,7 @@ def model_from_urdf(
     Raises
     ------
     FormatError
-        If a number overflows on the way, or a joint mimics one that it cannot follow, or cannot mimic any.
+        If a number overflows, or a joint mimics one that it cannot follow, or cannot mimic any.
     ModelError
         If an argument is wrong.
 
@@ -72,7 +80,7 @@ def model_from_urdf(
             joint.name,
             parent=joint.parent,
             child=joint.child,
-            joint=_joint(joint),
+            joint=JOINTS[joint.type](joint.axis),
             placement=_transform(joint.origin),
             limits=_limits(joint),
             damping=joint.damping,
@@ -87,20 +95,9 @@ def model_from_urdf(
     return model
 
 
-def _joint(joint: UrdfJoint) -> Joint:
-    match joint.type:
-        case "revolute":
-            return Revolute(joint.axis)
-        case "continuous":
-            return Continuous(joint.axis)
-        case "prismatic":
-            return Prismatic(joint.axis)
-        case "planar":
-            return Planar(joint.axis)
-        case "floating":
-            return FreeFlyer()
-        case _:
-            return Fixed()
+def model_from_element(root: Element, **options: Any) -> Model:
+    """Return the model of a URDF document from its root element; takes the options of `model_from_urdf`."""
+    return model_from_urdf(urdf_from_element(root), **options)
 
 
 def _transform(pose: Pose) -> Transform:
@@ -108,13 +105,7 @@ def _transform(pose: Pose) -> Transform:
 
 
 def _limits(joint: UrdfJoint) -> JointLimits:
-    limit = joint.limit
-    return JointLimits(
-        lower=-math.inf if limit.lower is None else limit.lower,
-        upper=math.inf if limit.upper is None else limit.upper,
-        velocity=math.inf if limit.velocity is None else limit.velocity,
-        effort=math.inf if limit.effort is None else limit.effort,
-    )
+    return JointLimits(**{key: value for key, value in vars(joint.limit).items() if value is not None})
 
 
 def _moments(inertial: UrdfInertial) -> Sym3:
@@ -126,7 +117,7 @@ def _moments(inertial: UrdfInertial) -> Sym3:
 
 def _inertia(link: UrdfLink, inertial: UrdfInertial) -> Inertia:
     inertia = Inertia.from_com(inertial.mass, inertial.origin.translation, _moments(inertial).rows)
-    if not _finite(inertia):
+    if not all(map(math.isfinite, inertia)):
         raise link.element.error(f"the inertia about the link's origin overflows; {TOO_LARGE}")
     return inertia
 
@@ -151,7 +142,7 @@ def _leaders(robot: UrdfRobot, followers: Sequence[UrdfJoint]) -> dict[str, tupl
                 raise element.error(f"{what} a {joint.type} joint{way_out}")
     circle = cycle({name: leader for name, (leader, _, _) in leaders.items()})
     if circle:
-        by = f", by way of {listed([shown(name) for name in circle[1:]])}" if circle[1:] else ""
+        by = f", through {listed([shown(name) for name in circle[1:]])}" if circle[1:] else ""
         raise joints[circle[0]].element.error(f"mimics itself{by}: one joint must lead{way_out}")
     return leaders
 
@@ -163,21 +154,10 @@ def _refuse_second_floating_base(robot: UrdfRobot) -> None:
             raise joint.element.error("the robot floats already, by this joint: leave floating_base=True out")
 
 
-def _finite(numbers: Iterable[float]) -> bool:
-    return all(math.isfinite(x) for x in numbers)
-
-
 def _warn(robot: UrdfRobot, fixed: list[str]) -> None:
     """Warn about inertias and limits, and about these fixed joints that should mimic others."""
-    flawed: dict[str, list[str]] = {}
-    for link in robot.links:
-        if link.inertial:
-            reason = flaw(link.inertial.mass, [list(row) for row in _moments(link.inertial).rows])
-            if reason:
-                flawed.setdefault(reason, []).append(shown(link.name))
-    if flawed:
-        told = "; ".join(f"{reason}: {listed(names)}" for reason, names in flawed.items())
-        notify(f"{robot.source}: no body has these inertias; they are used as given. {told}", NonPhysicalInertiaWarning)
+    given = ((link.name, link.inertial) for link in robot.links if link.inertial)
+    check_inertias(robot.source, ((name, x.mass, [list(row) for row in _moments(x).rows]) for name, x in given))
     free = [
         shown(joint.name)
         for joint in robot.joints

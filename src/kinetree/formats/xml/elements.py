@@ -1,4 +1,4 @@
-"""XML as kinetree reads it: elements that know their line, and a parser that trusts nobody.
+"""XML elements with line numbers, and a parser for untrusted files.
 
 Robot files come from strangers. A document type declaration (and with it every entity trick: a bomb,
 a quadratic blow-up, a file or an address pulled in) is refused outright, and size, depth and number of
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from xml.etree.ElementTree import ParseError
 
 from defusedxml.common import DefusedXmlException
@@ -212,7 +212,7 @@ class _Builder:
         self.root: Element | None = None
         self.stack: list[Element] = []
         self.pieces: list[list[str]] = []  # character data of each open element
-        self.expat: _HasLine
+        self.expat: Any  # expat's parser object
 
     def start(self, tag: str, attributes: dict[str, str]) -> Element:
         parent = self.stack[-1] if self.stack else None
@@ -240,9 +240,3 @@ class _Builder:
 
     def close(self) -> None:
         """Nothing is left to do: expat has seen the last tag."""
-
-
-class _HasLine:
-    """What is used of expat's parser object."""
-
-    CurrentLineNumber: int

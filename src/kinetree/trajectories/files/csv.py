@@ -11,10 +11,11 @@ from typing import BinaryIO
 import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.trajectories.block import BLOCK, Array, Block
+from kinetree.trajectories.block import BLOCK, Block
 from kinetree.trajectories.columns.match import Layout, layout_of_header, layout_without_header
 from kinetree.trajectories.columns.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS
 from kinetree.trajectories.coordinates import Coordinates
+from kinetree.validation import Array
 
 
 class CsvReader:

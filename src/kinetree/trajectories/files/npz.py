@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import FormatError
-from kinetree.trajectories.block import BLOCK, Array, Block
+from kinetree.trajectories.block import BLOCK, Block
 from kinetree.trajectories.columns.match import check_quantities
 from kinetree.trajectories.columns.messages import numbered_notes, without_base
 from kinetree.trajectories.columns.names import QUANTITIES, TIME
 from kinetree.trajectories.coordinates import Coordinates, some
+from kinetree.validation import Array
 
 
 class NpzReader:

@@ -13,8 +13,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.trajectories.block import Array, Block
+from kinetree.trajectories.block import Block
 from kinetree.trajectories.coordinates import Coordinates
+from kinetree.validation import Array
 
 
 @contextmanager

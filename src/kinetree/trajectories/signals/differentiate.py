@@ -6,11 +6,10 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
+from kinetree.validation import Array
 
-Array = NDArray[np.float64]
 Difference = Callable[[Array, Array], Array]
 
 DEGREE = 4

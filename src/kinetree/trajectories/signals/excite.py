@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
-
-Array = NDArray[np.float64]
+from kinetree.validation import Array
 
 _DENSE = 50
 """Samples a period of the fastest harmonic on which peaks are looked for: they are then off by less than 0.2 %."""

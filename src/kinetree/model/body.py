@@ -1,0 +1,132 @@
+"""The parts of a model: bodies with their joints, limits, frames, and which friction counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from numbers import Real
+
+from kinetree.errors import ModelError
+from kinetree.joints import Joint
+from kinetree.spatial import Inertia, Scalar, Transform
+
+GRAVITY = (0.0, 0.0, -9.81)
+"""Acceleration of gravity in the world's axes (m/s²), unless another is given."""
+
+WORLD = -1
+"""The index that stands for the fixed world as a parent or as the body of a frame."""
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Limits of a joint with one degree of freedom; infinite where there is none.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Position, rad or m.
+    velocity, effort : float
+        Largest magnitude: rad/s or m/s, and N·m or N.
+
+    Raises
+    ------
+    ModelError
+        If a limit is no number, or the lower one is above the upper one.
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, Real) or math.isnan(value):
+                raise ModelError(f"the limit {field.name} is {value!r}: give a number, or inf for no limit")
+            object.__setattr__(self, field.name, float(value))
+        if self.lower > self.upper:
+            raise ModelError(f"the lower limit {self.lower} is above the upper one, {self.upper}")
+
+
+NO_LIMITS = JointLimits()
+
+
+@dataclass(frozen=True)
+class Body:
+    """A moving body, and the joint that carries it.
+
+    Attributes
+    ----------
+    name : str
+        Name of its link; links fixed to it are merged into it.
+    parent : int
+        λ(i): the index of the parent body, `WORLD` for none.
+    joint_name : str
+    joint : Joint
+    X_T : Transform
+        From the parent body's frame to the joint's frame.
+    inertia : Inertia
+        About the body's frame, which is the joint's frame as the joint moves it.
+    q_index, v_index : tuple of int
+        The joint's entries in q and v. Two joints may share them (see `Joint` on mimic joints).
+    armature : tuple of scalars
+        Rotor inertia reflected to the joint, one a degree of freedom (kg·m² or kg).
+    damping, friction : tuple of scalars
+        Viscous (N·m·s or N·s/m) and Coulomb (N·m or N) friction, one a degree of freedom.
+    limits : JointLimits
+    """
+
+    name: str
+    parent: int
+    joint_name: str
+    joint: Joint
+    X_T: Transform
+    inertia: Inertia
+    q_index: tuple[int, ...]
+    v_index: tuple[int, ...]
+    armature: tuple[Scalar, ...]
+    damping: tuple[Scalar, ...]
+    friction: tuple[Scalar, ...]
+    limits: JointLimits = NO_LIMITS
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """Which of the joints' friction forces count, all off unless asked for (`Model.with_friction`).
+
+    Attributes
+    ----------
+    damping : bool
+        Viscous friction, ``d v``.
+    coulomb : bool
+        Coulomb friction, ``f v / sqrt(v² + s²)``: smooth, odd, and within 1 % of ±f where ``|v| > 7 s``. That of
+        a mimic joint is smoothed at its leader's speed, so that torques stay linear in f.
+    smoothing : float
+        The speed s (rad/s, m/s).
+    """
+
+    damping: bool = False
+    coulomb: bool = False
+    smoothing: float = 1e-3
+
+
+NO_FRICTION = JointFriction()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame fixed to a body (or to the world): every link is one.
+
+    Attributes
+    ----------
+    name : str
+    body : int
+        Index of the body, or `WORLD`.
+    X : Transform
+        From the body's frame to this one.
+    """
+
+    name: str
+    body: int
+    X: Transform

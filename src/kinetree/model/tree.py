@@ -1,0 +1,102 @@
+"""Whether links and joints form one tree; where they do not, which of them is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from kinetree.errors import listed, shortened, unknown_name
+
+
+class Edge(Protocol):
+    """A joint: it leads from a parent link to a child link."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def parent(self) -> str: ...  # noqa: D102
+    @property
+    def child(self) -> str: ...  # noqa: D102
+
+
+J = TypeVar("J", bound=Edge)
+
+
+def root_link(
+    links: Mapping[str, Any], joints: Iterable[J], error: Callable[..., Exception], place: Callable[[Any], str]
+) -> str:
+    """Return the one link that is no joint's child.
+
+    Parameters
+    ----------
+    links : mapping of str to link
+    joints : iterable of Edge
+    error : callable
+        ``error(message)``, ``error(message, joint)`` or ``error(message, joint, "parent")``: makes the exception.
+    place : callable
+        What messages add to the name of a link or joint, such as `` (line 3)``.
+
+    Raises
+    ------
+    Exception
+        If a joint names an unknown link or connects a link to itself, a link has two parents, there is a cycle, or
+        there is not just one root.
+    """
+    parent_joint: dict[str, J] = {}
+    for joint in joints:
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in links:
+                raise error(f"{role} link: {unknown_name('link', link, links)}", joint, role)
+        if joint.parent == joint.child:
+            raise error(f"parent and child are the same link, {shortened(joint.child)!r}", joint)
+        other = parent_joint.setdefault(joint.child, joint)
+        if other is not joint:
+            raise error(
+                f"its child {shortened(joint.child)!r} is the child of joint {shortened(other.name)!r}"
+                f"{place(other)} already: a link has one parent; closed loops are not supported",
+                joint,
+            )
+    roots = [name for name in links if name not in parent_joint]
+    upwards = [parent_joint[child] for child in cycle({child: joint.parent for child, joint in parent_joint.items()})]
+    if upwards:
+        ring = [upwards[0], *upwards[:0:-1]]
+        names = listed([repr(shortened(joint.name)) for joint in ring])
+        path = " → ".join(shortened(joint.parent) for joint in ring[:10]) + (" → …" if len(ring) > 10 else "")
+        raise error(
+            f"the joints {names} form a cycle ({path} → {shortened(ring[-1].child)}) without a root link: "
+            "one of these links must have no parent",
+            ring[0],
+        )
+    if len(roots) > 1:
+        named = listed([f"{shortened(name)!r}{place(links[name])}" for name in roots], most=10)
+        raise error(
+            f"{len(roots)} links have no parent joint: {named}; a robot has one root link, so join them, "
+            "with a fixed joint perhaps, or delete what is not used"
+        )
+    return roots[0]
+
+
+def cycle(following: Mapping[str, str]) -> list[str]:
+    """Return the names of a cycle, where each is followed by at most one; none where there is none.
+
+    It begins with the one of them that is first in the mapping.
+
+    Examples
+    --------
+    >>> cycle({"a": "c", "b": "c", "c": "b", "d": "e"})
+    ['b', 'c']
+    """
+    finished: set[str] = set()
+    for start in following:
+        walked: dict[str, None] = {}
+        name = start
+        while name in following and name not in finished and name not in walked:
+            walked[name] = None
+            name = following[name]
+        if name in walked:
+            names = list(walked)[list(walked).index(name) :]
+            members = set(names)
+            k = names.index(next(name for name in following if name in members))
+            return names[k:] + names[:k]
+        finished.update(walked)
+    return []
