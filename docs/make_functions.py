@@ -39,11 +39,12 @@ def page() -> str:
     """Return the text of docs/functions.md."""
     pages: dict[str, list[Algorithm]] = {}
     for a in ALGORITHMS.values():
-        pages.setdefault(a.function.__module__.rpartition(".")[2], []).append(a)
+        pages.setdefault(a.function.__module__, []).append(a)
     text = [HEAD]
-    for module, algorithms in sorted(pages.items()):
+    for module, algorithms in pages.items():
         title = (inspect.getdoc(inspect.getmodule(algorithms[0].function)) or module).splitlines()[0].rstrip(".")
-        text += [f"## {title}", "", f"[{module}.py](../src/kinetree/algorithms/{module}.py)", ""]
+        path = module.replace(".", "/") + ".py"
+        text += [f"## {title}", "", f"[{path.removeprefix('kinetree/algorithms/')}](../src/{path})", ""]
         text += ["| function | gives | shape |", "|---|---|---|"]
         for a in algorithms:
             line = (inspect.getdoc(a.function) or "").splitlines()[0]

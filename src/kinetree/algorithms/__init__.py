@@ -1,22 +1,22 @@
-"""The algorithms of the textbook, one page each, over any scalar.
-
-Every module of this package is imported here, so that its algorithms are in the table.
-"""
+"""The algorithms of the textbook, one page each, over any scalar; a page is imported when it is first used."""
 
 from importlib import import_module
-from pkgutil import walk_packages
+from typing import TYPE_CHECKING, Any
 
-from kinetree.algorithms.dynamics.aba import aba
-from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.rnea import bias_forces, gravity_forces, rnea
-from kinetree.algorithms.kinematics.forward import forward_kinematics
-from kinetree.algorithms.registry import ALGORITHMS, Algorithm, shape_of
+from kinetree.algorithms.table import ALGORITHMS, ALIASES
+from kinetree.locks import importing
 
-for _module in walk_packages(__path__, f"{__name__}."):
-    import_module(_module.name)
+if TYPE_CHECKING:
+    from kinetree.algorithms.dynamics.aba import aba
+    from kinetree.algorithms.dynamics.crba import crba
+    from kinetree.algorithms.dynamics.rnea import bias_forces, gravity_forces, rnea
+    from kinetree.algorithms.kinematics.forward import forward_kinematics
+    from kinetree.algorithms.registry import Algorithm
+    from kinetree.algorithms.symbols import shape_of
 
 __all__ = [
     "ALGORITHMS",
+    "ALIASES",
     "Algorithm",
     "aba",
     "bias_forces",
@@ -27,14 +27,22 @@ __all__ = [
     "shape_of",
 ]
 
-
-ELSEWHERE = {
-    "rnea": "inverse_dynamics",
-    "aba": "forward_dynamics",
-    "crba": "mass_matrix",
-    "fk": "forward_kinematics",
-    "ik": "inverse_kinematics",
-    "nonLinearEffects": "bias_forces",
-    "com": "center_of_mass",
+_LAZY = {
+    "Algorithm": "registry",
+    "shape_of": "symbols",
+    **dict.fromkeys(("bias_forces", "gravity_forces", "rnea"), "dynamics.rnea"),
+    "aba": "dynamics.aba",
+    "crba": "dynamics.crba",
+    "forward_kinematics": "kinematics.forward",
 }
-"""Names that people know from other libraries."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with importing:
+        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,45 +1,29 @@
-"""How an algorithm says what goes in and what comes out, and the table of all that did.
+"""The decorator by which a page declares its algorithm: its inputs, options and outputs.
 
-The functions of a robot, their documentation, the benchmarks and the conformance tests are made from this table:
-a new algorithm is one page with one decorator.
+The functions of a robot, their documentation, the benchmarks and the conformance tests are made from the table
+`ALGORITHMS`: a new algorithm is one page with one decorator, and its name in `kinetree.algorithms.table`.
 """
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from kinetree.model import Model
+from kinetree.algorithms import symbols
+from kinetree.algorithms.docstrings import full_docstring
+from kinetree.algorithms.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
+from kinetree.algorithms.table import ALGORITHMS, INDEX
+
+__all__ = ["ALGORITHMS", "Algorithm", "Joints", "Matrix", "OneFrame", "Option", "Shape", "Vector"]
+__all__ += ["algorithm", "shape_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-Shape = tuple[int | str, ...]
 
 
-@dataclass(frozen=True)
-class OneFrame:
-    """An option whose value is the name of a frame of the robot.
-
-    Attributes
-    ----------
-    required : bool
-        Whether it must be given; if not, it is None by default.
-    """
-
-    required: bool = True
-
-
-@dataclass(frozen=True)
-class Joints:
-    """An option whose value is any number of names of joints of the robot; none by default."""
-
-
-Option = tuple[str, ...] | OneFrame | Joints
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """An algorithm as it is declared.
+class Algorithm(NamedTuple):
+    """An algorithm as its page declares it.
 
     Attributes
     ----------
@@ -48,13 +32,16 @@ class Algorithm:
     function : callable
         The page: ``function(model, *inputs, **options)`` over any scalar, arrays as nested sequences.
     inputs, optional, outputs : mapping of str to shape
-        Shapes for one state; a name (nq, nv, nb) stands for that number of the model, ``"10*nb"`` for a multiple.
+        Shapes for one state, in the order of the arguments and of the results.
     options : mapping of str to Option
-        What is fixed when a function is compiled: a choice of strings, of which the first is the default; the name
-        of a frame; or names of joints. The page gets the string, or the tuple of names in the order of the joints.
+        What is fixed when a function is compiled. The page gets the string or, for names of joints, the tuple of
+        names in the order of the joints.
     joint_space : bool
         Whether the result depends on the inertias through M(q) and h(q, v) alone, so that it may be computed from
         the regrouped model (`kinetree.model.regroup`).
+    identity : bytes
+        Part of the name of its compiled code in the disk cache: unique for an algorithm from outside the package,
+        whose code may be different in another process.
     """
 
     name: str
@@ -64,6 +51,7 @@ class Algorithm:
     options: Mapping[str, Option]
     outputs: Mapping[str, Shape]
     joint_space: bool
+    identity: bytes
 
     @property
     def needs_option(self) -> bool:
@@ -71,34 +59,50 @@ class Algorithm:
         return any(isinstance(option, OneFrame) and option.required for option in self.options.values())
 
 
-ALGORITHMS: dict[str, Algorithm] = {}
-
-
 def algorithm(
     name: str,
     *,
-    inputs: Mapping[str, Shape],
-    outputs: Mapping[str, Shape],
-    optional: Mapping[str, Shape] | None = None,
+    outputs: str | Mapping[str, Shape],
+    inputs: Mapping[str, Shape] | None = None,
     options: Mapping[str, Option] | None = None,
+    raises: str = "",
     joint_space: bool = False,
 ) -> Callable[[F], F]:
-    """Enter a function in the table, as it stands; see `Algorithm` for the parameters."""
+    """Register a function as an algorithm and complete its docstring; the function itself is returned.
 
-    def enter(function: F) -> F:
-        ALGORITHMS[name] = Algorithm(name, function, inputs, optional or {}, options or {}, outputs, joint_space)
+    Its parameters after the model are the inputs, those with a default the optional ones, and those by keyword the
+    options. The glossary (`kinetree.algorithms.symbols`) has their shapes and choices.
+
+    Parameters
+    ----------
+    name : str
+        Name of the robot's function.
+    outputs : str or mapping
+        Names of the results in the glossary, ``"a tau"``, or their shapes by name.
+    inputs, options : mapping, optional
+        Shapes of inputs, and choices of options, that differ from the glossary or are not in it.
+    raises : str
+        When the page raises `ModelError`, other than for a frame that does not exist.
+    joint_space : bool
+        See `Algorithm`.
+    """
+
+    def register(function: F) -> F:
+        _, *parameters = inspect.signature(function).parameters.values()
+        arrays = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        shapes = {**symbols.SHAPES, **(inputs or {})}
+        made = Algorithm(
+            name,
+            function,
+            defined("symbol", (p.name for p in arrays if p.default is p.empty), shapes),
+            defined("symbol", (p.name for p in arrays if p.default is not p.empty), shapes),
+            defined("option", (p.name for p in parameters if p not in arrays), {**symbols.CHOICES, **(options or {})}),
+            defined("symbol", outputs.split(), symbols.SHAPES) if isinstance(outputs, str) else outputs,
+            joint_space,
+            b"" if INDEX.get(name) == function.__module__ else os.urandom(16),
+        )
+        ALGORITHMS.register(made)
+        function.__doc__ = full_docstring(made, raises)
         return function
 
-    return enter
-
-
-def shape_of(shape: Shape, model: Model) -> tuple[int, ...]:
-    """Return the shape with the model's numbers in place of their names."""
-    return tuple(_length(n, model) for n in shape)
-
-
-def _length(n: int | str, model: Model) -> int:
-    if isinstance(n, int):
-        return n
-    factor, _, name = n.rpartition("*")
-    return int(factor or 1) * int(getattr(model, name))
+    return register

@@ -40,7 +40,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         inputs=tuple(Port(name, shape_of(shape, model)) for name, shape in inputs.items()),
         outputs=tuple(Port(name, shape_of(shape, model)) for name, shape in algorithm.outputs.items()),
         evaluate=evaluate,
-        identity=lambda: identity(model),
+        identity=lambda: identity(model) + algorithm.identity,
         optional=tuple(algorithm.optional),
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port, inputs[port.name]),

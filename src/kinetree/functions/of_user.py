@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kinetree.algorithms import ALGORITHMS, ELSEWHERE
+from kinetree.algorithms import ALGORITHMS, ALIASES, shape_of
+from kinetree.algorithms.symbols import shape_of_name
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs, ports, substituting, with_inputs
 from kinetree.functions.of_robot import describe
@@ -118,12 +119,9 @@ def compile(
     check_inputs(robot.model, inputs)
     if isinstance(function, str):
         if function not in ALGORITHMS:
-            here = ELSEWHERE.get(function)
-            raise ArgumentError(
-                f"no function {function!r}; here it is {here!r}"
-                if here
-                else unknown_name("function", function, ALGORITHMS)
-            )
+            here = ALIASES.get(function)
+            other = unknown_name("function", function, ALGORITHMS)
+            raise ArgumentError(f"no function {function!r}; here it is {here!r}" if here else other)
         function = getattr(robot, function)
     if isinstance(function, Function):
         if shapes:
@@ -172,9 +170,6 @@ def user_spec(
     )
 
 
-_JOINT_SPACE = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "b": "nv"}
-
-
 def _ports(model: Model, function: Callable[..., Any], shapes: Shapes, name: str) -> list[Port]:
     """Return the arguments of a user's function, with their shapes."""
     parameters = inspect.signature(function).parameters
@@ -199,11 +194,8 @@ def _shape(model: Model, parameter: inspect.Parameter, function: str) -> tuple[i
     name = parameter.name
     if parameter.annotation in (float, "float"):
         return ()
-    if name == "f_ext":
-        return (model.nb, 6)
-    first, _, rest = name.partition("_")
-    if first in _JOINT_SPACE and (not rest or first != "b"):
-        return (int(getattr(model, _JOINT_SPACE[first])),)
+    if (known := shape_of_name(name)) is not None:
+        return shape_of(known, model)
     raise ArgumentError(
         f"{function}: which shape has {name!r} for one state? Say so with shapes={{{name!r}: ()}} if it is a number "
         f"(or annotate it, {name}: float), "
@@ -250,6 +242,4 @@ def _array(entries: Any, what: str) -> Any:
 
 
 def _describe(model: Model, port: Port) -> str:
-    first = port.name.partition("_")[0]
-    symbols: tuple[str, ...] = ("nb",) if port.name == "f_ext" else (_JOINT_SPACE.get(first, ""),)
-    return describe(model, port, symbols)
+    return describe(model, port, shape_of_name(port.name) or ())

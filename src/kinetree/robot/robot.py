@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from kinetree.algorithms import ALGORITHMS, ELSEWHERE
+from kinetree.algorithms import ALGORITHMS, ALIASES
+from kinetree.algorithms.table import DocumentedFunctions
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.lazy import lazy_methods
 from kinetree.locks import importing
@@ -95,8 +95,8 @@ class Robot:
         if name not in ALGORITHMS:
             if hasattr(type(self), name) or name.startswith("__"):
                 return object.__getattribute__(self, name)  # type: ignore[no-any-return]  # its own error, not ours
-            if name in ELSEWHERE:
-                raise AttributeError(f"no attribute {name!r}; here it is robot.{ELSEWHERE[name]}")
+            if name in ALIASES:
+                raise AttributeError(f"no attribute {name!r}; here it is robot.{ALIASES[name]}")
             raise AttributeError(unknown_name("attribute", name, (n for n in dir(self) if not n.startswith("_"))))
         with importing:
             from kinetree.functions.of_robot import robot_function
@@ -229,10 +229,4 @@ class Robot:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"
 
 
-def function_list() -> str:
-    """Return the functions of a robot with the first line of each one's documentation."""
-    lines = (inspect.getdoc(a.function) or "" for a in ALGORITHMS.values())
-    return "\n".join(f"    {name} : {doc.splitlines()[0]}" for name, doc in zip(ALGORITHMS, lines, strict=True))
-
-
-Robot.__doc__ = f"{inspect.getdoc(Robot)}\n\nFunctions\n---------\n{function_list()}\n"
+Robot.__doc__ = DocumentedFunctions(Robot.__doc__)  # type: ignore[assignment]  # a descriptor returns the string

@@ -78,6 +78,11 @@ class Transform(Composite):
             return Force(self.E.to_b(b.ang + b.lin.cross(self.r)), self.E.to_b(b.lin))
         return Transform(GeneralRotation(self.E.matrix.times(b.E.matrix)), b.r + b.E.to_a(self.r))
 
+    def inv_apply(self, m: Motion) -> Motion:
+        """Return ``X⁻¹ m``: a motion from B back to A."""
+        w = self.E.to_a(m.ang)
+        return Motion(w, self.E.to_a(m.lin) + self.r.cross(w))
+
     def carry(self, v: Motion, a: Motion) -> tuple[Motion, Motion]:
         """Return X v and X a seen from the inertial frame in which B's origin is at rest (see `at_rest`).
 

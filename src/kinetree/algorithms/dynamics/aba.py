@@ -2,82 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kinetree.algorithms.dynamics.factorization import refuse_singular
+from kinetree.algorithms.dynamics.factorization import SINGULAR, refuse_singular
 from kinetree.algorithms.dynamics.friction import friction_forces
-from kinetree.algorithms.dynamics.joint_space import system_level
-from kinetree.algorithms.dynamics.rnea import FRAMES, Wrenches, body_wrenches, net_forces
+from kinetree.algorithms.dynamics.joint_space import joint_space
+from kinetree.algorithms.dynamics.rnea import Wrenches, body_wrenches, net_forces
 from kinetree.algorithms.recursions.articulated import Pivot, articulated_bodies
-from kinetree.algorithms.registry import algorithm
+from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import WORLD, Model
 from kinetree.spatial import ArticulatedInertia, Motion, Scalar
 
 
-@algorithm(
-    "forward_dynamics",
-    inputs={"q": ("nq",), "v": ("nv",), "tau": ("nv",)},
-    optional={"f_ext": ("nb", 6)},
-    options={"f_ext_frame": FRAMES},
-    outputs={"a": ("nv",)},
-)
+@algorithm("forward_dynamics", outputs="a", raises=SINGULAR)
 def aba(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Vector,
+    v: Vector,
+    tau: Vector,
     f_ext: Wrenches | None = None,
     *,
     f_ext_frame: str = "body",
 ) -> list[Scalar]:
-    """Accelerations under the joint forces τ: ``a = M(q)⁻¹ (τ − h(q, v) + Jᵀ f_ext)``.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    v : (..., nv) array
-        Velocity: rad/s and m/s.
-    tau : (..., nv) array
-        Joint forces (N·m, N), the entries of a floating base included.
-    f_ext : (..., nb, 6) array, optional
-        Wrench (n, f) exerted on each moving body (N·m, N), in the order of ``robot.body_names``.
-    f_ext_frame : {"body", "world"}
-        Axes and reference point of f_ext: the body's frame, or the world's.
-
-    Returns
-    -------
-    (..., nv) array
-        True accelerations (rad/s², m/s²).
-
-    Raises
-    ------
-    ModelError
-        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
-        configurations where M is singular, the result is NaN or enormous.
+    """Accelerations under the joint forces τ, ``a = M(q)⁻¹ (τ − h(q, v) + Jᵀ f_ext)``.
 
     References
     ----------
-    RBDA Table 7.1, with the accelerations split as ``a = a_bias + Δa``: the first sweep finds the forces at zero
-    joint acceleration as in Table 5.1, which leaves the articulated recursion without bias terms. Mimic joints tie
-    branches together, where the recursion does not reach: with them M is factorised (RBDA section 6.5).
+    RBDA Table 7.1, with the accelerations split as ``a = a_bias + Δa``: the first sweep finds the forces at zero joint
+    acceleration as in Table 5.1, so that the articulated recursion has no bias terms. Mimic joints couple branches,
+    which the recursion cannot follow: with them M is factorised (RBDA section 6.5).
     """
-    way = system_level if model.has_mimic_joints else articulated
-    a, _ = way(model, q, v, [0.0] * model.nv, tau, f_ext, f_ext_frame, frozenset())
+    solver = joint_space if model.has_mimic_joints else articulated
+    a, _ = solver(model, q, v, [0.0] * model.nv, tau, f_ext, f_ext_frame, frozenset())
     return a
 
 
 def articulated(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a_known: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Vector,
+    v: Vector,
+    a_known: Vector,
+    tau: Vector,
     f_ext: Wrenches | None,
     f_ext_frame: str,
     prescribed: frozenset[str],
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return a and τ, with a known at the prescribed joints and τ at the others: the articulated-body recursion."""
+    """Return a and τ from a at the prescribed joints and τ at the others, by the articulated-body recursion."""
     refuse_singular(model, prescribed)
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     known = {i for i, body in enumerate(model.bodies) if body.joint_name in prescribed}

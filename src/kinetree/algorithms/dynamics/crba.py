@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.registry import algorithm
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
-from kinetree.spatial import Force, Motion, Scalar
+from kinetree.spatial import Force, Motion
 
 
-@algorithm("mass_matrix", inputs={"q": ("nq",)}, outputs={"M": ("nv", "nv")}, joint_space=True)
-def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+@algorithm("mass_matrix", outputs="M", joint_space=True)
+def crba(model: Model, q: Vector) -> Matrix:
     """Joint-space inertia matrix M(q).
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-
-    Returns
-    -------
-    (..., nv, nv) array
-        M: symmetric, and positive definite unless a massless body can move freely (kg·m², kg·m, kg).
 
     References
     ----------
@@ -29,7 +19,7 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """
     states = [model.jcalc(i, q) for i in range(model.nb)]
     Ic = [body.inertia for body in model.bodies]
-    M: list[list[Scalar]] = [[0.0] * model.nv for _ in range(model.nv)]
+    M: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
 
     def add(k: int, F: Force, index: Sequence[int], S: Sequence[Motion]) -> None:
         for l, S_l in zip(index, S, strict=True):

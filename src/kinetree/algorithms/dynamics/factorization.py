@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.recursions.articulated import articulated_bodies
-from kinetree.algorithms.registry import algorithm
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
 from kinetree.model.leaves import map_leaves
@@ -19,32 +19,52 @@ from kinetree.scalars.functions import is_zero
 from kinetree.scalars.rounded import UNIT, as_rounded, parts
 from kinetree.spatial import Scalar
 
-Matrix = list[list[Scalar]]
 Row = dict[int, Scalar]
+
+SINGULAR = (
+    "If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single "
+    "configurations where M is singular, the result is NaN or enormous."
+)
 
 SURE = 4.0
 """How many standard errors there may be: two joints in line have shown up to 0.7, robots from 10⁶ on."""
 
 
 class Factor(NamedTuple):
-    """``M = LᵀDL`` with a unit diagonal in L and zeros wherever neither of two velocities carries the other.
+    """``M = LᵀDL``: L has a unit diagonal, and zeros for two velocities neither of which carries the other.
 
     Attributes
     ----------
     order : tuple of int
-        The velocities, those of a body before those of the bodies that it carries.
-    support : sequence of tuples of int
-        For velocity k the others i with ``L[k][i] ≠ 0``, the joints that carry k; in this order.
-    L : nested lists
-        (nv, nv)
-    D : list
-        (nv,)
+        The velocities, parents before children.
+    support : list of tuples of int
+        For velocity k the others i with ``L[k][i] ≠ 0``, the joints that carry k, in this order.
+    L, D : lists
+        (nv, nv) and (nv,).
     """
 
     order: tuple[int, ...]
     support: list[tuple[int, ...]]
     L: Matrix
     D: list[Scalar]
+
+    def solve_L(self, b: Vector, D: Vector | None = None) -> list[Scalar]:
+        """Return ``L⁻¹ b``, or ``L⁻¹ D⁻¹ b``, from the base to the leaves."""
+        x = list(b)
+        for k in self.order:
+            if D is not None:
+                x[k] = x[k] * (1.0 / D[k])
+            for i in self.support[k]:
+                x[k] = x[k] - self.L[k][i] * x[i]
+        return x
+
+    def solve_L_transposed(self, b: Vector) -> list[Scalar]:
+        """Return ``L⁻ᵀ b``, from the leaves to the base; branches where b is zero stay zero."""
+        x = list(b)
+        for k in reversed(self.order):
+            for i in self.support[k]:
+                x[i] = x[i] - self.L[k][i] * x[k]
+        return x
 
 
 def refuse_singular(model: Model, prescribed: Collection[str] = ()) -> None:
@@ -86,17 +106,17 @@ def block(M: Matrix, known: Collection[int]) -> Matrix:
     return [[float(k == l) if k in known or l in known else M[k][l] for l in n] for k in n]
 
 
-def factorised(model: Model, q: Sequence[Scalar]) -> Factor:
-    """Return the factors of M(q); `ModelError` where it is singular at every q."""
+def factorised(model: Model, q: Vector) -> Factor:
+    """Return the factors of M(q); `ModelError` if it is singular at every q."""
     refuse_singular(model)
     return ltdl(model, crba(model, q))
 
 
-def ltdl(model: Model, M: Sequence[Sequence[Scalar]]) -> Factor:
-    """Return the factors of a symmetric matrix that has the sparsity of the model's M (RBDA Table 6.3).
+def ltdl(model: Model, M: Sequence[Vector]) -> Factor:
+    """Return the factors of a symmetric matrix with the sparsity of the model's M (RBDA Table 6.3).
 
-    The zeros are read off the matrix itself: those of the tree, those that a mimic joint's two branches share, and
-    those that are zero for this robot alone. From the leaves to the root nothing fills in.
+    The sparsity is that of the matrix itself: it includes the couplings of mimic joints and entries that are zero
+    for this robot only. From the leaves to the root there is no fill-in.
     """
     order = tuple(dict.fromkeys(k for body in model.bodies for k in body.v_index))
     L, D = [list(row) for row in M], [0.0] * len(order)
@@ -115,18 +135,9 @@ def ltdl(model: Model, M: Sequence[Sequence[Scalar]]) -> Factor:
     return Factor(order, support, L, D)
 
 
-def solve(factor: Factor, b: Sequence[Scalar]) -> list[Scalar]:
+def solve(factor: Factor, b: Vector) -> list[Scalar]:
     """Return ``M⁻¹ b = L⁻¹ D⁻¹ L⁻ᵀ b`` (RBDA section 6.5)."""
-    order, support, L, D = factor
-    x = list(b)
-    for k in reversed(order):
-        for i in support[k]:
-            x[i] = x[i] - L[k][i] * x[k]
-    for k in order:
-        x[k] = x[k] * (1.0 / D[k])
-        for i in support[k]:
-            x[k] = x[k] - L[k][i] * x[i]
-    return x
+    return factor.solve_L(factor.solve_L_transposed(b), factor.D)
 
 
 def inverse(factor: Factor) -> list[Row]:
@@ -142,10 +153,10 @@ def inverse(factor: Factor) -> list[Row]:
     return W
 
 
-def articulated_inverse(model: Model, q: Sequence[Scalar]) -> tuple[list[Row], dict[int, Scalar]]:
+def articulated_inverse(model: Model, q: Vector) -> tuple[list[Row], dict[int, Scalar]]:
     """Return the rows of L⁻¹ without their zeros, and D⁻¹, by the articulated-body recursion.
 
-    Row k is what the recursion makes of a unit force at k alone: M is not formed, and so nothing of it cancels.
+    Row k is the recursion's response to a unit force at k alone: M is never formed, so that nothing cancels.
     """
     states = [model.jcalc(i, q) for i in range(model.nb)]
     pivots = {i: met for i, met, _ in articulated_bodies(model, states)}
@@ -169,8 +180,8 @@ def articulated_inverse(model: Model, q: Sequence[Scalar]) -> tuple[list[Row], d
 def product(W: Sequence[Row], D_inverse: Mapping[int, Scalar]) -> Matrix:
     """Return ``M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ``, exactly symmetric.
 
-    An entry is a sum over the velocities that carry both of its own: most pairs of a humanoid's joints share the
-    base alone.
+    An entry is a sum over the velocities that carry both of its own two: for most pairs of a humanoid's joints only
+    the base.
     """
     n = len(W)
     M_inverse: Matrix = [[0.0] * n for _ in range(n)]
@@ -184,28 +195,17 @@ def product(W: Sequence[Row], D_inverse: Mapping[int, Scalar]) -> Matrix:
     return M_inverse
 
 
-@algorithm("mass_matrix_factor", inputs={"q": ("nq",)}, outputs={"L": ("nv", "nv"), "D": ("nv",)}, joint_space=True)
-def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> tuple[Matrix, list[Scalar]]:
-    """Factors of the mass matrix: ``M = Lᵀ diag(D) L``.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
+@algorithm("mass_matrix_factor", outputs={"L": ("nv", "nv"), "D": ("nv",)}, raises=SINGULAR, joint_space=True)
+def mass_matrix_factor(model: Model, q: Vector) -> tuple[Matrix, list[Scalar]]:
+    """Factors of the mass matrix, ``M = Lᵀ diag(D) L``.
 
     Returns
     -------
-    L : (..., nv, nv) array
-        Ones on the diagonal; besides, row k has entries only at the joints that carry joint k (and, where mimic
-        joints tie branches, at those tied to it). Lower triangular where joints are listed after those that carry them.
-    D : (..., nv) array
-        Positive: the inertia that each velocity meets while all that it carries moves freely.
-
-    Raises
-    ------
-    ModelError
-        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
-        configurations where M is singular, the result is NaN or enormous.
+    L
+        Unit diagonal; row k has other entries only at the joints that carry joint k (and, with mimic joints, at those
+        coupled to it). Lower triangular where joints are listed after those that carry them.
+    D
+        Positive: the inertia at each velocity while the joints that it carries move freely.
 
     References
     ----------
@@ -213,43 +213,23 @@ def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> tuple[Matrix, list[
 
     Examples
     --------
-    >>> import kinetree as kt, numpy as np
-    >>> robot = kt.load("panda")
-    >>> L, D = robot.mass_matrix_factor(robot.neutral())
-    >>> bool(np.allclose(L.T * D @ L, robot.mass_matrix(robot.neutral())))
+    >>> L, D = robot.mass_matrix_factor(q)
+    >>> bool(abs(L.T * D @ L - robot.mass_matrix(q)).max() < 1e-12)
     True
     """
     _, _, L, D = factorised(model, q)
     return L, D
 
 
-@algorithm("mass_matrix_inverse", inputs={"q": ("nq",)}, outputs={"Minv": ("nv", "nv")})
-def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Inverse of the joint-space inertia matrix, M(q)⁻¹.
-
-    For one product M⁻¹ b, `solve_mass_matrix` is cheaper.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-
-    Returns
-    -------
-    (..., nv, nv) array
-        M⁻¹, symmetric.
-
-    Raises
-    ------
-    ModelError
-        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
-        configurations where M is singular, the result is NaN or enormous.
+@algorithm("mass_matrix_inverse", outputs="Minv", raises=SINGULAR)
+def mass_matrix_inverse(model: Model, q: Vector) -> Matrix:
+    """Inverse of the joint-space inertia matrix, M(q)⁻¹; for one product M⁻¹ b, `solve_mass_matrix` is cheaper.
 
     References
     ----------
-    RBDA section 6.5 with the factors of Table 7.1: ``M = LᵀDL`` where a row of ``L⁻¹`` is what the articulated-body
-    recursion makes of a unit force at one joint. Mimic joints tie branches together, where the recursion does not
-    reach: with them M is factorised.
+    RBDA section 6.5 with the factors of Table 7.1: ``M = LᵀDL``, where a row of ``L⁻¹`` is the response of the
+    articulated-body recursion to a unit force at one joint. Mimic joints couple branches, which the recursion cannot
+    follow: with them M is factorised.
     """
     refuse_singular(model)
     if model.has_mimic_joints:
@@ -258,30 +238,18 @@ def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> Matrix:
     return product(*articulated_inverse(model, q))
 
 
-@algorithm("solve_mass_matrix", inputs={"q": ("nq",), "b": ("nv",)}, outputs={"x": ("nv",)}, joint_space=True)
-def solve_mass_matrix(model: Model, q: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+@algorithm("solve_mass_matrix", outputs="x", raises=SINGULAR, joint_space=True)
+def solve_mass_matrix(model: Model, q: Vector, b: Vector) -> list[Scalar]:
     """Solution of ``M(q) x = b``.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    b : (..., nv) array
-        Joint forces or momenta.
-
-    Returns
-    -------
-    (..., nv) array
-        M⁻¹ b: the accelerations that the forces b give at rest and without gravity.
-
-    Raises
-    ------
-    ModelError
-        If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
-        configurations where M is singular, the result is NaN or enormous.
 
     References
     ----------
     RBDA section 6.5 and Table 6.3.
+
+    Examples
+    --------
+    >>> x = robot.solve_mass_matrix(q, robot.mass_matrix(q) @ a)
+    >>> bool(abs(x - a).max() < 1e-9)
+    True
     """
     return solve(factorised(model, q), b)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kinetree.algorithms.registry import algorithm
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import Model
 from kinetree.spatial import Scalar, sqrt
 
@@ -15,8 +13,8 @@ def smooth_sign(model: Model, v: Scalar) -> Scalar:
     return v / sqrt(v * v + s * s)
 
 
-def friction_forces(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
-    """Return the joint forces that overcome friction, of the kinds that the model has turned on."""
+def friction_forces(model: Model, v: Vector) -> list[Scalar]:
+    """Return the joint forces that overcome the kinds of friction that are turned on."""
     forces: list[Scalar] = [0.0] * model.nv
     for body in model.bodies:
         for k, damping, coulomb in zip(body.v_index, body.damping, body.friction, strict=True):
@@ -27,29 +25,20 @@ def friction_forces(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
     return forces
 
 
-@algorithm("joint_physics_regressor", inputs={"v": ("nv",), "a": ("nv",)}, outputs={"Y": ("nv", "3*nv")})
-def joint_physics_regressor(model: Model, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Regressor of what the joints themselves resist with: armature, damping and Coulomb friction.
+@algorithm("joint_physics_regressor", outputs={"Y": ("nv", "3*nv")})
+def joint_physics_regressor(model: Model, v: Vector, a: Vector) -> Matrix:
+    """Regressor of the joints' own resistance: armature, damping and Coulomb friction.
 
-    ``τ = Y_links φ + Y(v, a) [armature; damping; friction]``, each nv long (`Robot.armature`, `Robot.damping`,
-    `Robot.friction`), with all three counted whether or not friction is turned on.
-
-    Parameters
-    ----------
-    v, a : (..., nv) array
-        Velocity and acceleration: rad/s and m/s, rad/s² and m/s².
+    ``τ = Y_links φ + Y(v, a) [armature; damping; friction]``, each of length nv (`Robot.armature`, `Robot.damping`,
+    `Robot.friction`). All three count, whether or not friction is turned on; `JointFriction` defines the smooth sign.
 
     Returns
     -------
-    (..., nv, 3 nv) array
+    Y
         Three diagonal blocks: the accelerations, the velocities, and the smooth signs of the velocities.
-
-    References
-    ----------
-    Coulomb friction is smoothed as `JointFriction` says.
     """
     n = model.nv
-    Y: list[list[Scalar]] = [[0.0] * (3 * n) for _ in range(n)]
+    Y: Matrix = [[0.0] * (3 * n) for _ in range(n)]
     for k in range(n):
         Y[k][k], Y[k][n + k], Y[k][2 * n + k] = a[k], v[k], smooth_sign(model, v[k])
     return Y

@@ -5,63 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.dynamics.aba import articulated
-from kinetree.algorithms.dynamics.joint_space import system_level
-from kinetree.algorithms.dynamics.rnea import FRAMES, Wrenches
-from kinetree.algorithms.registry import Joints, algorithm
+from kinetree.algorithms.dynamics.joint_space import joint_space
+from kinetree.algorithms.dynamics.rnea import Wrenches
+from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import Model
 from kinetree.spatial import Scalar
 
 
-@algorithm(
-    "hybrid_dynamics",
-    inputs={"q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",)},
-    optional={"f_ext": ("nb", 6)},
-    options={"prescribed": Joints(), "method": ("articulated", "system"), "f_ext_frame": FRAMES},
-    outputs={"a": ("nv",), "tau": ("nv",)},
-)
+@algorithm("hybrid_dynamics", outputs="a tau")
 def hybrid_dynamics(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    tau: Vector,
     f_ext: Wrenches | None = None,
     *,
     prescribed: Sequence[str] = (),
     method: str = "articulated",
     f_ext_frame: str = "body",
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Accelerations and joint forces, where each joint has one of the two given.
+    """Accelerations and joint forces, where one of the two is given at each joint.
 
     Parameters
     ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    v : (..., nv) array
-        Velocity: rad/s and m/s.
-    a : (..., nv) array
-        True accelerations of the prescribed joints (rad/s², m/s²); the other entries are never read.
-    tau : (..., nv) array
-        Forces of the joints that are not prescribed (N·m, N); the other entries are never read.
-    f_ext : (..., nb, 6) array, optional
-        Wrench (n, f) exerted on each moving body (N·m, N), in the order of ``robot.body_names``.
-    prescribed : sequence of str
-        Names of the joints whose accelerations are given: all of them is inverse dynamics, none forward dynamics.
-    method : {"articulated", "system"}
-        The articulated-body recursion, O(n), or M(q) and its factors. They agree; with mimic joints the second is
-        taken always.
-    f_ext_frame : {"body", "world"}
-        Axes and reference point of f_ext: the body's frame, or the world's.
-
-    Returns
-    -------
-    a, tau : (..., nv) arrays
-        Both complete.
+    a
+        True accelerations of the prescribed joints (rad/s², m/s²); the other entries are not read.
+    tau
+        Forces of the joints that are not prescribed (N·m, N); the other entries are not read.
 
     References
     ----------
-    RBDA section 9.2: a prescribed joint is a rigid one to the articulated-body recursion, and its acceleration is
-    part of the bias that the first sweep finds.
+    RBDA section 9.2: the articulated-body recursion treats a prescribed joint as rigid, and its acceleration belongs to
+    the bias that the first sweep finds.
+
+    Examples
+    --------
+    >>> locked = robot.hybrid_dynamics(q, v, 0 * a, 0 * a, prescribed=["panda_joint4"])
+    >>> bool(locked.a[3] == 0.0)  # the elbow does not accelerate; locked.tau[3] is the force that this takes
+    True
     """
-    way = system_level if method == "system" or model.has_mimic_joints else articulated
-    return way(model, q, v, a, tau, f_ext, f_ext_frame, frozenset(prescribed))
+    solver = joint_space if method == "system" or model.has_mimic_joints else articulated
+    return solver(model, q, v, a, tau, f_ext, f_ext_frame, frozenset(prescribed))

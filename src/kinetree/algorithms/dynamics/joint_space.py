@@ -1,32 +1,31 @@
-"""Forward and hybrid dynamics at the level of the whole system: M(q), h and a factorisation."""
+"""Forward and hybrid dynamics in joint space: M(q), h and a factorisation."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.factorization import block, ltdl, refuse_singular, solve, velocities
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
+from kinetree.algorithms.symbols import Vector
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 from kinetree.spatial import Scalar
 
 
-def system_level(
+def joint_space(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a_known: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Vector,
+    v: Vector,
+    a_known: Vector,
+    tau: Vector,
     f_ext: Wrenches | None,
     f_ext_frame: str,
     prescribed: frozenset[str],
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return a and τ, with a known at the prescribed joints and τ at the others (RBDA section 9.2, mission section 4).
+    """Return a and τ from a at the prescribed joints and τ at the others (RBDA section 9.2).
 
-    ``h̃ = ID(q, v, [a_ID, 0])``; solve ``M_22 a_FD = τ_FD − h̃_FD``; ``τ = h̃ + M [0, a_FD]``. Right for mimic joints
-    too: a coordinate that moves several bodies is one row of M, ``GᵀMG`` of the bodies' own (the algorithms accumulate
-    it), and the factorisation reads the sparsity off the matrix.
+    ``h̃ = ID(q, v, [a_ID, 0])``; solve ``M_22 a_FD = τ_FD − h̃_FD``; ``τ = h̃ + M [0, a_FD]``. Mimic joints need
+    nothing more: M is accumulated to ``GᵀMG``, one row for a coordinate that moves several bodies, and the
+    factorisation uses the sparsity of the matrix itself.
     """
     refuse_singular(model, prescribed)
     known = velocities(model, prescribed)

@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kinetree.algorithms.dynamics.rnea import FRAMES, Wrenches, body_wrenches, net_forces
-from kinetree.algorithms.registry import algorithm
+from kinetree.algorithms.dynamics.rnea import Wrenches, body_wrenches, net_forces
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
-from kinetree.spatial import Scalar
 
 
-@algorithm(
-    "joint_reactions",
-    inputs={"q": ("nq",), "v": ("nv",), "a": ("nv",)},
-    optional={"f_ext": ("nb", 6)},
-    options={"f_ext_frame": FRAMES},
-    outputs={"f": ("nb", 6)},
-)
+@algorithm("joint_reactions", outputs={"f": ("nb", 6)})
 def joint_reactions(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    f_ext: Wrenches | None = None,
-    *,
-    f_ext_frame: str = "body",
-) -> list[list[Scalar]]:
+    model: Model, q: Vector, v: Vector, a: Vector, f_ext: Wrenches | None = None, *, f_ext_frame: str = "body"
+) -> Matrix:
     """Wrench that each joint transmits to its body.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    v, a : (..., nv) array
-        Velocity and true acceleration: rad/s and m/s, rad/s² and m/s².
-    f_ext : (..., nb, 6) array, optional
-        Wrench (n, f) exerted on each moving body (N·m, N), in the order of ``robot.body_names``.
-    f_ext_frame : {"body", "world"}
-        Axes and reference point of f_ext: the body's frame, or the world's.
 
     Returns
     -------
-    (..., nb, 6) array
-        Wrench (n, f) that the parent exerts on the body through the joint between them, about the body's origin
-        in its axes (N·m, N): the constraint forces and what drives the joint. The opposite acts on the parent.
-        ``Sᵀ f`` is the joint's force in `inverse_dynamics`, but for what turns the rotor and overcomes friction.
-        A robot at rest that stands on its base bears its weight: f points upwards.
+    f
+        Wrench (n, f) that the parent exerts on the body through the joint, about the body's origin in its axes (N·m,
+        N): constraint forces and the joint's own force. The opposite wrench acts on the parent. ``Sᵀ f`` is the
+        joint's force in `inverse_dynamics` without armature and friction. For a robot at rest on its base f points
+        upwards, since it bears the weight.
 
     References
     ----------

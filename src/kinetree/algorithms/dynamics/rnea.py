@@ -5,55 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.dynamics.friction import friction_forces
-from kinetree.algorithms.kinematics.forward import world_transforms
-from kinetree.algorithms.recursions.motions import body_motions
-from kinetree.algorithms.registry import algorithm
+from kinetree.algorithms.recursions.motions import body_motions, world_transforms
+from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
 from kinetree.spatial import Force, Scalar
 
-Wrenches = Sequence[Sequence[Scalar]]
-FRAMES = ("body", "world")
+Wrenches = Sequence[Vector]
 
 
-@algorithm(
-    "inverse_dynamics",
-    inputs={"q": ("nq",), "v": ("nv",), "a": ("nv",)},
-    optional={"f_ext": ("nb", 6)},
-    options={"f_ext_frame": FRAMES},
-    outputs={"tau": ("nv",)},
-    joint_space=True,
-)
+@algorithm("inverse_dynamics", outputs="tau", joint_space=True)
 def rnea(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    f_ext: Wrenches | None = None,
-    *,
-    f_ext_frame: str = "body",
+    model: Model, q: Vector, v: Vector, a: Vector, f_ext: Wrenches | None = None, *, f_ext_frame: str = "body"
 ) -> list[Scalar]:
-    """Joint forces that give the accelerations a: ``τ = M(q) a + h(q, v) − Jᵀ f_ext``.
+    """Joint forces for given accelerations, ``τ = M(q) a + h(q, v) − Jᵀ f_ext``.
 
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    v, a : (..., nv) array
-        Velocity and true acceleration: rad/s and m/s, rad/s² and m/s².
-    f_ext : (..., nb, 6) array, optional
-        Wrench (n, f) exerted on each moving body (N·m, N), in the order of ``robot.body_names``.
-    f_ext_frame : {"body", "world"}
-        Axes and reference point of f_ext: the body's frame, or the world's.
-
-    Returns
-    -------
-    (..., nv) array
-        Joint forces (N·m, N); for a floating base also the wrench that would have to act on it.
+    Armature adds ``I_rotor a`` at each joint, and friction what `Robot.with_friction` turned on.
 
     References
     ----------
-    RBDA Table 5.1; armature adds ``I_rotor a`` at each joint, and friction what `Robot.with_friction` turned on.
+    RBDA Table 5.1.
+
+    Examples
+    --------
+    >>> tau = robot.inverse_dynamics(q, v, a)
+    >>> bool(abs(robot.forward_dynamics(q, v, tau) - a).max() < 1e-9)
+    True
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     f = net_forces(model, states, a, body_wrenches(states, model, f_ext, f_ext_frame))
@@ -67,10 +44,10 @@ def rnea(
     return tau
 
 
-def net_forces(model: Model, states: Sequence[BodyState], a: Sequence[Scalar], f_ext: Sequence[Force]) -> list[Force]:
+def net_forces(model: Model, states: Sequence[BodyState], a: Vector, f_ext: Sequence[Force]) -> list[Force]:
     """Return ``f_i = I_i a_i + v_i ×* I_i v_i − f_i^x``, the outward half of the recursion.
 
-    The motions are those of `body_motions`: seen from another inertial frame, where the forces are the same.
+    The motions of `body_motions` are observed from other inertial frames, in which the forces are the same.
     """
     motions = body_motions(model, states, a)
     return [body.inertia.wrench(*m) - f for body, m, f in zip(model.bodies, motions, f_ext, strict=True)]
@@ -85,21 +62,9 @@ def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches | N
     return [X @ Force.of(f) for X, f in zip(world_transforms(model, states), f_ext, strict=True)]
 
 
-@algorithm("bias_forces", inputs={"q": ("nq",), "v": ("nv",)}, outputs={"h": ("nv",)}, joint_space=True)
-def bias_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Joint forces that hold the acceleration at zero: ``h = C(q, v) v + g(q)``, and friction if it is on.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    v : (..., nv) array
-        Velocity: rad/s and m/s.
-
-    Returns
-    -------
-    (..., nv) array
-        Coriolis, centrifugal and gravity forces (N·m, N).
+@algorithm("bias_forces", outputs="h", joint_space=True)
+def bias_forces(model: Model, q: Vector, v: Vector) -> list[Scalar]:
+    """Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with friction if it is on.
 
     References
     ----------
@@ -108,19 +73,9 @@ def bias_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[
     return rnea(model, q, v, [0.0] * model.nv)
 
 
-@algorithm("gravity_forces", inputs={"q": ("nq",)}, outputs={"g": ("nv",)}, joint_space=True)
-def gravity_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """Joint forces that hold the robot still against gravity.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-
-    Returns
-    -------
-    (..., nv) array
-        Gravity forces g(q) (N·m, N).
+@algorithm("gravity_forces", outputs="g", joint_space=True)
+def gravity_forces(model: Model, q: Vector) -> list[Scalar]:
+    """Joint forces that hold the robot at rest against gravity.
 
     References
     ----------

@@ -1,61 +1,27 @@
-"""Dynamics seen from a frame: Modern Robotics' task-space form, and Khatib's operational space."""
+"""Dynamics of a frame: Modern Robotics' task-space form, and Khatib's operational space."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kinetree.algorithms.dynamics.operational_space import consistent_inverse, inertia, operational
 from kinetree.algorithms.dynamics.rnea import bias_forces, gravity_forces
-from kinetree.algorithms.kinematics.jacobian import Matrix, jacobian_bias
-from kinetree.algorithms.recursions.path import REFERENCES
-from kinetree.algorithms.registry import OneFrame, Option, algorithm
+from kinetree.algorithms.kinematics.jacobian import jacobian_bias
+from kinetree.algorithms.recursions.operational_space import TOO_FEW, consistent_inverse, inertia, operational
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import Model
 from kinetree.scalars.linalg import dot, times, transposed
 from kinetree.spatial import Scalar
 
-OPTIONS: dict[str, Option] = {"frame": OneFrame(), "reference": REFERENCES}
 
-
-@algorithm(
-    "task_space_dynamics",
-    inputs={"q": ("nq",), "V": (6,)},
-    options=OPTIONS,
-    outputs={"Lambda": (6, 6), "eta": (6,)},
-    joint_space=True,
-)
+@algorithm("task_space_dynamics", outputs="Lambda eta", raises=TOO_FEW, joint_space=True)
 def task_space_dynamics(
-    model: Model, q: Sequence[Scalar], V: Sequence[Scalar], *, frame: str, reference: str = "body"
+    model: Model, q: Vector, V: Vector, *, frame: str, reference: str = "body"
 ) -> tuple[Matrix, list[Scalar]]:
-    """Equation of motion of a frame, ``F = Λ(q) V̇ + η(q, V)``, from its velocity.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    V : (..., 6) array
-        Spatial velocity of the frame, angular first (rad/s, m/s).
-    frame : str
-        Name of the frame (``robot.frame_names``).
-    reference : {"body", "world", "aligned"}
-        Axes and point of V, V̇ and F, as for ``robot.jacobian``; V̇ is the rate of the six numbers V.
-
-    Returns
-    -------
-    Lambda : (..., 6, 6) array
-        Inertia seen at the frame (kg·m², kg·m, kg).
-    eta : (..., 6) array
-        Wrench at ``V̇ = 0``: velocity products and gravity (N·m, N). ``Jᵀ F`` are the joint forces.
-
-    Raises
-    ------
-    ModelError
-        If there is no frame of that name, or fewer than six joint velocities move it.
+    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V.
 
     Notes
     -----
-    With six joints, ``Λ = J⁻ᵀ M J⁻¹`` and ``η = J⁻ᵀ h(q, J⁻¹ V) − Λ J̇ J⁻¹ V``. With more, the dynamically
-    consistent inverse takes the place of ``J⁻¹``: the joints move at V with the least kinetic energy. Where J loses
-    rank, the results are not finite or huge.
+    With six joints, ``Λ = J⁻ᵀ M J⁻¹`` and ``η = J⁻ᵀ h(q, J⁻¹ V) − Λ J̇ J⁻¹ V``. With more, the dynamically consistent
+    inverse replaces ``J⁻¹``: the joints move at V with the least kinetic energy. Where J loses rank, the results are
+    huge or not finite.
 
     References
     ----------
@@ -69,47 +35,16 @@ def task_space_dynamics(
     return Lambda, [x - y for x, y in zip(h, drift, strict=True)]
 
 
-@algorithm(
-    "operational_space_dynamics",
-    inputs={"q": ("nq",), "v": ("nv",)},
-    options=OPTIONS,
-    outputs={"Lambda": (6, 6), "mu": (6,), "p": (6,)},
-    joint_space=True,
-)
+@algorithm("operational_space_dynamics", outputs="Lambda mu p", raises=TOO_FEW, joint_space=True)
 def operational_space_dynamics(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], *, frame: str, reference: str = "body"
+    model: Model, q: Vector, v: Vector, *, frame: str, reference: str = "body"
 ) -> tuple[Matrix, list[Scalar], list[Scalar]]:
-    """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, of an arm with any number of joints.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    v : (..., nv) array
-        Velocity: rad/s and m/s.
-    frame : str
-        Name of the frame (``robot.frame_names``).
-    reference : {"body", "world", "aligned"}
-        Axes and point of V̇ and F, as for ``robot.jacobian``; V̇ is the rate of the six numbers ``V = J v``.
-
-    Returns
-    -------
-    Lambda : (..., 6, 6) array
-        ``(J M⁻¹ Jᵀ)⁻¹`` (kg·m², kg·m, kg).
-    mu : (..., 6) array
-        Velocity products, ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction where it is on.
-    p : (..., 6) array
-        Gravity, ``J̄ᵀ g`` (N·m, N).
-
-    Raises
-    ------
-    ModelError
-        If there is no frame of that name, or fewer than six joint velocities move it.
+    """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``.
 
     References
     ----------
-    Khatib, A unified approach for motion and force control of robot manipulators: the operational space
-    formulation, IEEE Journal of Robotics and Automation 3(1), 1987.
+    Khatib, "A unified approach for motion and force control of robot manipulators: the operational space formulation",
+    IEEE Journal of Robotics and Automation 3(1), 1987.
     """
     space = operational(model, q, frame, reference)
     Lambda, J_bar_T = inertia(space), transposed(consistent_inverse(space))
@@ -119,34 +54,9 @@ def operational_space_dynamics(
     return Lambda, mu, times(J_bar_T, gravity_forces(model, q))
 
 
-@algorithm(
-    "operational_inertia",
-    inputs={"q": ("nq",)},
-    options=OPTIONS,
-    outputs={"Lambda": (6, 6)},
-    joint_space=True,
-)
-def operational_inertia(model: Model, q: Sequence[Scalar], *, frame: str, reference: str = "body") -> Matrix:
+@algorithm("operational_inertia", outputs="Lambda", raises=TOO_FEW, joint_space=True)
+def operational_inertia(model: Model, q: Vector, *, frame: str, reference: str = "body") -> Matrix:
     """Inertia of the robot as felt at a frame, ``Λ = (J M⁻¹ Jᵀ)⁻¹``.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    frame : str
-        Name of the frame (``robot.frame_names``).
-    reference : {"body", "world", "aligned"}
-        Axes and point, as for ``robot.jacobian``.
-
-    Returns
-    -------
-    (..., 6, 6) array
-        Symmetric (kg·m², kg·m, kg).
-
-    Raises
-    ------
-    ModelError
-        If there is no frame of that name, or fewer than six joint velocities move it.
 
     References
     ----------
@@ -155,37 +65,11 @@ def operational_inertia(model: Model, q: Sequence[Scalar], *, frame: str, refere
     return inertia(operational(model, q, frame, reference))
 
 
-@algorithm(
-    "dynamically_consistent_inverse",
-    inputs={"q": ("nq",)},
-    options=OPTIONS,
-    outputs={"J_bar": ("nv", 6)},
-    joint_space=True,
-)
-def dynamically_consistent_inverse(model: Model, q: Sequence[Scalar], *, frame: str, reference: str = "body") -> Matrix:
+@algorithm("dynamically_consistent_inverse", outputs="J_bar", raises=TOO_FEW, joint_space=True)
+def dynamically_consistent_inverse(model: Model, q: Vector, *, frame: str, reference: str = "body") -> Matrix:
     """Inverse of the Jacobian weighted by the inertia, ``J̄ = M⁻¹ Jᵀ Λ``.
 
-    Of all v with ``J v = V``, ``J̄ V`` has the least kinetic energy. ``J̄ᵀ τ`` is the wrench at the frame that joint
-    forces amount to.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    frame : str
-        Name of the frame (``robot.frame_names``).
-    reference : {"body", "world", "aligned"}
-        Axes and point, as for ``robot.jacobian``.
-
-    Returns
-    -------
-    (..., nv, 6) array
-        ``J J̄ = 1``.
-
-    Raises
-    ------
-    ModelError
-        If there is no frame of that name, or fewer than six joint velocities move it.
+    Of all v with ``J v = V``, ``J̄ V`` has the least kinetic energy; ``J̄ᵀ τ`` is the frame's wrench equivalent to τ.
 
     References
     ----------
@@ -194,38 +78,21 @@ def dynamically_consistent_inverse(model: Model, q: Sequence[Scalar], *, frame: 
     return consistent_inverse(operational(model, q, frame, reference))
 
 
-@algorithm(
-    "null_space_projector",
-    inputs={"q": ("nq",)},
-    options={"frame": OneFrame()},
-    outputs={"N": ("nv", "nv")},
-    joint_space=True,
-)
-def null_space_projector(model: Model, q: Sequence[Scalar], *, frame: str) -> Matrix:
+@algorithm("null_space_projector", outputs="N", raises=TOO_FEW, joint_space=True)
+def null_space_projector(model: Model, q: Vector, *, frame: str) -> Matrix:
     """Projector of joint forces, ``N = 1 − Jᵀ J̄ᵀ``: ``N τ`` does not accelerate the frame.
 
     Its transpose projects velocities and accelerations: ``J Nᵀ = 0``.
 
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    frame : str
-        Name of the frame (``robot.frame_names``).
-
-    Returns
-    -------
-    (..., nv, nv) array
-        ``N N = N``; zero for an arm of six joints.
-
-    Raises
-    ------
-    ModelError
-        If there is no frame of that name, or fewer than six joint velocities move it.
-
     References
     ----------
     Khatib 1987.
+
+    Examples
+    --------
+    >>> N = robot.null_space_projector(q, frame="panda_hand")
+    >>> bool(abs(robot.jacobian(q, frame="panda_hand") @ N.T).max() < 1e-12)
+    True
     """
     space = operational(model, q, frame, "body")
     J_T, J_bar = transposed(space.J), consistent_inverse(space)

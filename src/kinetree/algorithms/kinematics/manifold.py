@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kinetree.algorithms.registry import algorithm
+from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import Model
 from kinetree.spatial import Scalar
 
 
-@algorithm("integrate", inputs={"q": ("nq",), "dv": ("nv",)}, outputs={"q_next": ("nq",)})
-def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+@algorithm("integrate", outputs="q_next")
+def integrate(model: Model, q: Vector, dv: Vector) -> list[Scalar]:
     """Return the configuration reached from q by the velocity dv held for a unit of time.
 
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    dv : (..., nv) array
-        Velocity times duration, in the bodies' axes where a joint has several degrees of freedom.
-
-    Returns
-    -------
-    (..., nq) array
-        With unit quaternions; NaN where one of q has the norm zero.
-
-    References
-    ----------
     The exponential of each joint's group: SO(3) for a spherical joint, SE(3) for a free-flyer, SE(2) for a planar one.
 
     Examples
     --------
-    >>> import kinetree as kt
-    >>> robot = kt.load("ur5")
-    >>> robot.integrate(robot.neutral(), [0.1, 0, 0, 0, 0, 0])
-    array([0.1, 0. , 0. , 0. , 0. , 0. ])
+    >>> robot.integrate(robot.neutral(), [0.1, 0, 0, 0, 0, 0, 0])
+    array([0.1, 0. , 0. , 0. , 0. , 0. , 0. ])
     """
     q_next: list[Scalar] = [0.0] * model.nq
     for i in model.joint_order:
@@ -45,24 +27,14 @@ def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[S
     return q_next
 
 
-@algorithm("difference", inputs={"q0": ("nq",), "q1": ("nq",)}, outputs={"dv": ("nv",)})
-def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-    """Return the velocity that leads from q0 to q1 in a unit of time: the inverse of `integrate`.
-
-    Parameters
-    ----------
-    q0, q1 : (..., nq) array
-        Configurations: rad, m, and quaternions (x, y, z, w).
+@algorithm("difference", outputs="dv")
+def difference(model: Model, q0: Vector, q1: Vector) -> list[Scalar]:
+    """Return the velocity that leads from q0 to q1 in a unit of time: the inverse of `integrate`, a logarithm.
 
     Returns
     -------
-    (..., nv) array
-        The shortest where there are several: rotations of at most half a turn. NaN where a quaternion
-        has the norm zero.
-
-    References
-    ----------
-    The logarithm of each joint's group.
+    dv
+        The shortest, if there are several: rotations are of at most half a turn. NaN where a quaternion has norm zero.
 
     Examples
     --------

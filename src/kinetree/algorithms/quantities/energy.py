@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kinetree.algorithms.recursions.motions import body_velocities
-from kinetree.algorithms.registry import algorithm
+from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
 from kinetree.spatial import Inertia, Motion, Scalar, Sym3
@@ -17,25 +15,18 @@ def body_energy(I: Inertia, v: Motion) -> Scalar:
     return (v.ang.dot(I.I @ v.ang + I.h.cross(v.lin) * 2.0) + v.lin.dot(v.lin) * I.m) * 0.5
 
 
-@algorithm("kinetic_energy", inputs={"q": ("nq",), "v": ("nv",)}, outputs={"T": ()}, joint_space=True)
-def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
+@algorithm("kinetic_energy", outputs="T", joint_space=True)
+def kinetic_energy(model: Model, q: Vector, v: Vector) -> Scalar:
     """Kinetic energy, ``T = ½ vᵀ M(q) v``.
-
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    v : (..., nv) array
-        Velocity: rad/s and m/s.
-
-    Returns
-    -------
-    (...) array
-        Energy of the bodies, and of the rotors by their armature (J).
 
     References
     ----------
     RBDA section 2.13, ``T = Σ ½ v_iᵀ I_i v_i``; armature adds ``½ I_rotor v²``.
+
+    Examples
+    --------
+    >>> bool(abs(robot.kinetic_energy(q, v) - v @ robot.mass_matrix(q) @ v / 2) < 1e-12)
+    True
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     T: Scalar = 0.0
@@ -46,23 +37,16 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sc
     return T
 
 
-@algorithm("potential_energy", inputs={"q": ("nq",)}, outputs={"V": ()})
-def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
+@algorithm("potential_energy", outputs={"V": ()})
+def potential_energy(model: Model, q: Vector) -> Scalar:
     """Potential energy in the field of gravity, ``V = −Σ m_i g·c_i``.
 
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
+    Its gradient is `gravity_forces`.
 
     Returns
     -------
-    (...) array
-        Energy of the moving bodies (J); zero where their mass is at the world's origin.
-
-    References
-    ----------
-    `gravity_forces` is its gradient.
+    V
+        Energy of the moving bodies (J), zero when their centre of mass is at the world's origin.
     """
     moment = ZERO  # Σ m c in the world's axes
     Ic = [Inertia(body.inertia.m, body.inertia.h, Sym3.zero()) for body in model.bodies]
@@ -75,24 +59,13 @@ def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
     return -model.gravity.dot(moment)
 
 
-@algorithm("mechanical_energy", inputs={"q": ("nq",), "v": ("nv",)}, outputs={"E": ()})
-def mechanical_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """Kinetic and potential energy together; constant where nothing but gravity acts.
+@algorithm("mechanical_energy", outputs="E")
+def mechanical_energy(model: Model, q: Vector, v: Vector) -> Scalar:
+    """Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity acts.
 
-    Parameters
-    ----------
-    q : (..., nq) array
-        Configuration: rad, m, and quaternions (x, y, z, w).
-    v : (..., nv) array
-        Velocity: rad/s and m/s.
-
-    Returns
-    -------
-    (...) array
-        `kinetic_energy` and `potential_energy` (J).
-
-    References
-    ----------
-    Its rate is ``τᵀ v``.
+    Examples
+    --------
+    >>> float(robot.mechanical_energy(q, 0 * v) - robot.potential_energy(q))
+    0.0
     """
     return kinetic_energy(regrouped(model), q, v) + potential_energy(model, q)

@@ -1,4 +1,4 @@
-"""The articulated-body recursion: what each degree of freedom meets while all beyond it moves freely."""
+"""The articulated-body recursion: the inertia at each degree of freedom while all beyond it moves freely."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def articulated_bodies(
 ) -> Iterator[tuple[int, list[Pivot], ArticulatedInertia]]:
     """Yield every body i, leaves first, with its pivots and the inertia that its parent feels, in i's coordinates.
 
-    A joint of several degrees of freedom is eliminated column by column, as the chain of joints that it is; the
-    joints of the prescribed bodies are rigid and have no pivots. One body at a time, so that what is made of its
-    pivots is traced next to them: compiled code then keeps them in registers.
+    A joint of several degrees of freedom is eliminated column by column, like a chain of joints; the joints of the
+    prescribed bodies are rigid and have no pivots. The bodies are yielded one at a time, so that the uses of their
+    pivots are traced next to them: compiled code then holds them in registers.
     """
     IA = [ArticulatedInertia.rigid(body.inertia) for body in model.bodies]
     for i, body in reversed(list(enumerate(model.bodies))):

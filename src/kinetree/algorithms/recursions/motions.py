@@ -1,13 +1,14 @@
-"""How the bodies move, and what they carry: sweeps that several pages share."""
+"""Sweeps over the whole tree that several pages share: transforms, motions and composite inertias."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from kinetree.algorithms.symbols import Vector
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
 from kinetree.scalars.dual import Dual, rate_of
-from kinetree.spatial import Inertia, Motion, Scalar, Sym3, Transform, at_rest
+from kinetree.spatial import Inertia, Motion, Sym3, Transform, at_rest
 from kinetree.spatial.vector import ZERO
 
 
@@ -19,13 +20,13 @@ def body_velocities(model: Model, states: Sequence[BodyState]) -> list[Motion]:
     return v
 
 
-def body_motions(model: Model, states: Sequence[BodyState], a: Sequence[Scalar]) -> Iterator[tuple[Motion, Motion]]:
+def body_motions(model: Model, states: Sequence[BodyState], a: Vector) -> Iterator[tuple[Motion, Motion]]:
     """Yield ``v_i`` and ``a_i`` in body coordinates: the outward half of RBDA Table 5.1.
 
     ``v_i = iXλ v_λ + S_i ν_i`` and ``a_i = iXλ a_λ + S_i ν̇_i + c_J + v_i × v_J``, with an upward acceleration −g of the
-    base for gravity. Each body is seen from the inertial frame in which its origin is at rest (`at_rest`): the same
-    mechanics, and the linear velocities are zero and cost nothing. One body at a time, so that what is made of its
-    motion is traced next to it: compiled code then keeps it in registers.
+    base for gravity. Each body is observed from the inertial frame in which its origin is at rest (`at_rest`): the
+    mechanics are the same, and linear velocities vanish. The motions are yielded one body at a time, so that their
+    uses are traced next to them: compiled code then holds them in registers.
     """
     motions: list[tuple[Motion, Motion]] = []
     base = Motion.zero(), Motion(Motion.zero().ang, -model.gravity)
@@ -39,11 +40,11 @@ def body_motions(model: Model, states: Sequence[BodyState], a: Sequence[Scalar])
         yield motions[-1]
 
 
-def subspace_rates(model: Model, i: int, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+def subspace_rates(model: Model, i: int, q: Vector, v: Vector) -> tuple[Motion, ...]:
     """Return ``S̊_k``, the apparent rate of every column of body i's motion subspace; ``cJ = Σ S̊_k ν_k``.
 
-    Where S does not depend on q the rates are zero. Elsewhere dual numbers differentiate the joint's own `jcalc`
-    along its own `integrate`.
+    The rates are zero where S does not depend on q. Otherwise dual numbers differentiate the joint's `jcalc` along
+    its `integrate`.
     """
     body = model.bodies[i]
     joint, q_i, zero = body.joint, [q[k] for k in body.q_index], [0.0] * len(body.v_index)
@@ -55,7 +56,7 @@ def subspace_rates(model: Model, i: int, q: Sequence[Scalar], v: Sequence[Scalar
 
 
 def inertia_rate(I: Inertia, v: Motion) -> Inertia:
-    """Return ``v×* I − I v×``, the rate of an inertia that moves with v (RBDA section 2.14): its mass is zero."""
+    """Return ``v×* I − I v×``, the rate of an inertia that moves with v (RBDA section 2.14)."""
     w, columns = v.ang, I.I.rows
     x, y, z = (w.cross(column) for column in columns)
     r, d = v.lin * 2.0, v.lin.dot(I.h) * 2.0
@@ -72,13 +73,13 @@ def inertia_rate(I: Inertia, v: Motion) -> Inertia:
     return Inertia(0.0, v.lin * I.m + w.cross(I.h), turned + shifted)
 
 
-def composites(
+def composite_inertias(
     model: Model, states: Sequence[BodyState], inertia: Callable[[int], Inertia]
 ) -> Iterator[tuple[int, Inertia]]:
-    """Yield every body i, leaves first, and the inertia of i with all that it carries, in its own coordinates.
+    """Yield every body i, leaves first, and the composite inertia of its subtree, in its own coordinates.
 
-    `inertia` gives what body i has itself (or the rate of that). It is asked for when body i is reached, and what is
-    made of the sum is traced next to it: compiled code then keeps both in registers.
+    `inertia` returns the inertia of body i alone, or the rate of that. It is called when body i is reached, and the
+    uses of the sum are traced next to it: compiled code then holds both in registers.
     """
     carried = [Inertia.zero()] * model.nb
     for i, body in reversed(list(enumerate(model.bodies))):
@@ -88,18 +89,27 @@ def composites(
             carried[body.parent] = carried[body.parent] + states[i].Xup.T @ Ic
 
 
-def transforms_from_first_body(model: Model, states: Sequence[BodyState]) -> list[Transform]:
-    """Return the transform from the first body's frame to every body.
+def world_transforms(model: Model, states: Sequence[BodyState]) -> list[Transform]:
+    """Return ``iX0``, from the world to every body."""
+    X0: list[Transform] = []
+    for body, state in zip(model.bodies, states, strict=True):
+        X = state.X_J @ body.X_T
+        X0.append(X if body.parent == WORLD else X @ X0[body.parent])
+    return X0
 
-    What is the same in every inertial frame costs least in the one that coincides with the root of the tree.
+
+def transforms_from_first_body(model: Model, states: Sequence[BodyState]) -> list[Transform]:
+    """Return the transforms from the first body's frame to every body.
+
+    Frame-invariant quantities are cheapest in the first body's frame: its own transform is the identity.
     """
     return _transforms(model, states, lambda X: (Transform.identity(), X.inverse()))
 
 
 def transforms_from_first_origin(model: Model, states: Sequence[BodyState]) -> list[Transform]:
-    """Return the transform to every body from the frame at the first body's origin, with the world's axes.
+    """Return the transforms to every body from the frame at the first body's origin with the world's axes.
 
-    Momenta about the centre of mass keep their digits in this frame, however far from the world's origin the robot is.
+    Momenta about the centre of mass do not lose digits in this frame when the robot is far from the world's origin.
     """
     return _transforms(model, states, lambda X: (Transform(X.E, ZERO), Transform.translation(-X.r)))
 
@@ -107,10 +117,10 @@ def transforms_from_first_origin(model: Model, states: Sequence[BodyState]) -> l
 def _transforms(
     model: Model, states: Sequence[BodyState], choose: Callable[[Transform], tuple[Transform, Transform]]
 ) -> list[Transform]:
-    """Return the transforms to every body from a frame that is chosen by the first body's pose in the world.
+    """Return the transforms to every body from a frame that depends on the first body's pose.
 
-    `choose` takes the transform from the world to the first body; it returns those from the chosen frame to the
-    first body and to the world.
+    `choose` maps the transform from the world to the first body to those from the frame to the first body and to
+    the world.
     """
     X: list[Transform] = []
     world = Transform.identity()

@@ -1,24 +1,26 @@
-"""The factors that operational-space quantities are made from."""
+"""Factors of the operational-space inertia, from which the quantities of that space are computed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
-from kinetree.algorithms.kinematics.jacobian import Matrix, jacobian
+from kinetree.algorithms.kinematics.jacobian import jacobian
 from kinetree.algorithms.recursions.path import path_to
+from kinetree.algorithms.symbols import Matrix, Vector
 from kinetree.errors import ModelError
 from kinetree.model import Model
 from kinetree.scalars.linalg import dot, orthogonal_rows, solve_lower, transposed
 from kinetree.spatial import Scalar, sqrt
 
+TOO_FEW = "If fewer than six joint velocities move the frame."
+
 
 class OperationalSpace(NamedTuple):
-    """The Jacobian of a frame against the inertia of the robot, factorised.
+    """The Jacobian of a frame weighted by the mass matrix, factorised.
 
-    With ``M = LᵀDL``: ``J L⁻¹ D^-½ = C Q``, C unit lower triangular and the rows of Q orthogonal with squares E. So
-    ``J M⁻¹ Jᵀ = C E Cᵀ``; it is never formed, which would lose half of the digits.
+    With ``M = LᵀDL``: ``J L⁻¹ D^-½ = C Q``, where C is unit lower triangular and the rows of Q are orthogonal with
+    squared norms E. So ``J M⁻¹ Jᵀ = C E Cᵀ``, which is never formed: that would lose half of the digits.
     """
 
     J: Matrix
@@ -29,8 +31,8 @@ class OperationalSpace(NamedTuple):
     E: list[Scalar]
 
 
-def operational(model: Model, q: Sequence[Scalar], frame: str, reference: str) -> OperationalSpace:
-    """Return the factors for a frame; `ModelError` where it cannot move in all six directions."""
+def operational(model: Model, q: Vector, frame: str, reference: str) -> OperationalSpace:
+    """Return the factors for a frame; `ModelError` if it cannot move in all six directions."""
     movers = {k for link in path_to(model, frame, q).links for k in link.body.v_index}
     if len(movers) < 6:
         raise ModelError(
@@ -40,7 +42,7 @@ def operational(model: Model, q: Sequence[Scalar], frame: str, reference: str) -
     J, factor = jacobian(model, q, frame=frame, reference=reference), factorised(model, q)
     root_D = [sqrt(d) for d in factor.D]
     scale = [1.0 / d for d in root_D]
-    B = [[y * s for y, s in zip(_solve_transposed(factor, row), scale, strict=True)] for row in J]
+    B = [[y * s for y, s in zip(factor.solve_L_transposed(row), scale, strict=True)] for row in J]
     return OperationalSpace(J, factor, root_D, *orthogonal_rows(B))
 
 
@@ -59,7 +61,7 @@ def consistent_inverse(space: OperationalSpace) -> Matrix:
     for column in _inverse_columns(space.C):
         weighted = [x / e for x, e in zip(column, space.E, strict=True)]
         b = [dot(row, weighted) / d for row, d in zip(Q_T, space.root_D, strict=True)]
-        columns.append(_solve(space.factor, b))
+        columns.append(space.factor.solve_L(b))
     return transposed(columns)
 
 
@@ -67,21 +69,3 @@ def _inverse_columns(C: Matrix) -> Matrix:
     """Return the columns of C⁻¹."""
     n = len(C)
     return [solve_lower(C, [float(i == j) for i in range(n)]) for j in range(n)]
-
-
-def _solve(factor: Factor, b: Sequence[Scalar]) -> list[Scalar]:
-    """Return ``L⁻¹ b``."""
-    x = list(b)
-    for k in factor.order:
-        for i in factor.support[k]:
-            x[k] = x[k] - factor.L[k][i] * x[i]
-    return x
-
-
-def _solve_transposed(factor: Factor, b: Sequence[Scalar]) -> list[Scalar]:
-    """Return ``L⁻ᵀ b``, from the leaves to the base: what b lacks in a branch, the result lacks too."""
-    x = list(b)
-    for k in reversed(factor.order):
-        for i in factor.support[k]:
-            x[i] = x[i] - factor.L[k][i] * x[k]
-    return x

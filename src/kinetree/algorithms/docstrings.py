@@ -1,0 +1,135 @@
+"""The full numpydoc docstring of a page: its own text, completed from the glossary.
+
+A page describes only the parameters and results that need more than the glossary's text (`symbols`), under their
+names: the types come from the declaration. Its example may use ``robot``, ``q``, ``v`` and ``a``, which are defined
+here; a page without an example gets a call of its function.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from kinetree.algorithms.symbols import OPTIONS, SYMBOLS, Joints, OneFrame, Option, Shape, shape_of
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.registry import Algorithm
+
+SETUP = """>>> import kinetree as kt
+>>> robot = kt.load("panda")
+>>> q, v, a = robot.random_state(seed=0)
+"""
+EXAMPLE_ROBOT = SimpleNamespace(nq=7, nv=7, nb=7)
+EXAMPLE_FRAMES = {"frame": "panda_hand", "relative_to": "panda_link2"}
+EXAMPLE_VALUES = {name: name for name in ("q", "v", "a")} | {
+    "tau": "robot.gravity_forces(q)",
+    "V": "[0, 0, 0, 0.1, 0, 0]",
+    "wrench": "[0, 0, 0, 0, 0, -20]",
+}
+
+
+def full_docstring(algorithm: Algorithm, raises: str) -> str | None:
+    """Return the docstring of an algorithm's page with every section; None if Python strips docstrings."""
+    doc = inspect.getdoc(algorithm.function)
+    if doc is None:
+        return None
+    written = _sections(doc)
+    types = {name: array_type(shape) for name, shape in algorithm.inputs.items()}
+    types |= {name: f"{array_type(shape)}, optional" for name, shape in algorithm.optional.items()}
+    types |= {name: _option_type(option) for name, option in algorithm.options.items()}
+    results = {name: array_type(shape) for name, shape in algorithm.outputs.items()}
+    sections = {
+        "Parameters": _entries(types, written.pop("Parameters", "")),
+        "Returns": _entries(results, written.pop("Returns", "")),
+        "Raises": written.pop("Raises", "") or _raises(algorithm, raises),
+        "Notes": written.pop("Notes", ""),
+        "References": written.pop("References", ""),
+        "Examples": _example(algorithm, written.pop("Examples", "")),
+    }
+    text = [written.pop("")]
+    text += [f"{title}\n{'-' * len(title)}\n{body}" for title, body in (sections | written).items() if body]
+    return "\n\n".join(text) + "\n"
+
+
+def array_type(shape: Shape) -> str:
+    """Return how a docstring writes an array of this shape.
+
+    Examples
+    --------
+    >>> array_type((6, "10*nb"))
+    '(..., 6, 10 nb) array'
+    """
+    return f"({', '.join(['...', *(str(n).replace('*', ' ') for n in shape)])}) array"
+
+
+def _option_type(option: Option) -> str:
+    if isinstance(option, OneFrame):
+        return "str" if option.required else "str, optional"
+    if isinstance(option, Joints):
+        return "sequence of str"
+    return "{" + ", ".join(f'"{choice}"' for choice in option) + "}"
+
+
+def _sections(doc: str) -> dict[str, str]:
+    """Return the text before the first section, under an empty title, and that of every section."""
+    found: dict[str, list[str]] = {"": []}
+    title = ""
+    for line in doc.splitlines():
+        if set(line) == {"-"} and any(found[title][-1:]):
+            title = found[title].pop()
+            found[title] = []
+        else:
+            found[title].append(line)
+    return {title: "\n".join(lines).strip("\n") for title, lines in found.items()}
+
+
+def _entries(types: Mapping[str, str], written: str) -> str:
+    """Return a section with an entry for each name; one that describes something else as well is left as it is."""
+    own: dict[str, list[str]] = {}
+    header = ""
+    for line in written.splitlines():
+        if line and not line[0].isspace():
+            header = line
+        own.setdefault(header, []).append(line)
+    headers = {header.partition(" : ")[0]: header for header in own}
+    if not headers.keys() <= types.keys():
+        return written
+    lines = []
+    for name, kind in types.items():
+        header = headers.get(name, "")
+        lines.append(header if " : " in header else f"{name} : {kind}")
+        lines += own[header][1:] if header else [_wrapped(_described(name))]
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.indent(textwrap.fill(text, 112), "    ")
+
+
+def _described(name: str) -> str:
+    if name in OPTIONS:
+        return OPTIONS[name][1]
+    return SYMBOLS[name].text if name in SYMBOLS else ""
+
+
+def _raises(algorithm: Algorithm, reason: str) -> str:
+    """Return when an algorithm raises `ModelError`: for a frame that is missing, and for the reason that it gives."""
+    frames = any(isinstance(option, OneFrame) for option in algorithm.options.values())
+    reasons = ["If there is no frame of that name."] * frames + [reason] * bool(reason)
+    return f"ModelError\n{_wrapped(' '.join(reasons))}" if reasons else ""
+
+
+def _example(algorithm: Algorithm, written: str) -> str:
+    if "import " in written:
+        return written
+    if not written and algorithm.inputs.keys() <= EXAMPLE_VALUES.keys():
+        frames = [name for name, option in algorithm.options.items() if isinstance(option, OneFrame)]
+        arguments = [EXAMPLE_VALUES[name] for name in algorithm.inputs]
+        arguments += [f'{name}="{EXAMPLE_FRAMES.get(name, "panda_hand")}"' for name in frames]
+        call = f"robot.{algorithm.name}({', '.join(arguments)})"
+        shapes = [shape_of(shape, EXAMPLE_ROBOT) for shape in algorithm.outputs.values()]
+        written = f">>> {call}.shape\n{shapes[0]}" if len(shapes) == 1 else f">>> [x.shape for x in {call}]\n{shapes}"
+    return SETUP + written if written else ""

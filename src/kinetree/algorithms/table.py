@@ -1,0 +1,103 @@
+"""The table of all algorithms; a page is imported when its algorithm is first used."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from kinetree.errors import ArgumentError
+from kinetree.locks import importing
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.registry import Algorithm
+
+PAGES = {
+    "dynamics.aba": "forward_dynamics",
+    "dynamics.coriolis": "coriolis_matrix",
+    "dynamics.crba": "mass_matrix",
+    "dynamics.factorization": "mass_matrix_factor mass_matrix_inverse solve_mass_matrix",
+    "dynamics.friction": "joint_physics_regressor",
+    "dynamics.hybrid": "hybrid_dynamics",
+    "dynamics.reactions": "joint_reactions",
+    "dynamics.rnea": "inverse_dynamics bias_forces gravity_forces",
+    "dynamics.task_space": "task_space_dynamics operational_space_dynamics "
+    "operational_inertia dynamically_consistent_inverse null_space_projector",
+    "dynamics.wrenches": "external_wrench wrench_forces",
+    "kinematics.forward": "forward_kinematics",
+    "kinematics.frames": "frame_placement frame_velocity frame_acceleration",
+    "kinematics.jacobian": "jacobian jacobian_rate jacobian_bias",
+    "kinematics.manifold": "integrate difference",
+    "kinematics.relative": "relative_jacobian relative_placement",
+    "quantities.center_of_mass": "center_of_mass center_of_mass_velocity "
+    "center_of_mass_acceleration center_of_mass_jacobian",
+    "quantities.energy": "kinetic_energy potential_energy mechanical_energy",
+    "quantities.momentum": "centroidal_momentum centroidal_momentum_rate "
+    "centroidal_momentum_matrix centroidal_momentum_matrix_rate",
+    "regressors": "joint_torque_regressor momentum_regressor kinetic_energy_regressor potential_energy_regressor",
+}
+"""The algorithms of each page, in the order of their definition; a test compares it with the pages."""
+
+INDEX = {name: f"{__package__}.{page}" for page, names in PAGES.items() for name in names.split()}
+"""The module of each algorithm of this package."""
+
+ALIASES = {
+    "rnea": "inverse_dynamics",
+    "aba": "forward_dynamics",
+    "crba": "mass_matrix",
+    "fk": "forward_kinematics",
+    "ik": "inverse_kinematics",
+    "nonLinearEffects": "bias_forces",
+    "com": "center_of_mass",
+}
+"""Names in use elsewhere, for error messages."""
+
+
+class Table(Mapping[str, "Algorithm"]):
+    """A read-only mapping from names to algorithms: those of the index, then those registered elsewhere."""
+
+    def __init__(self) -> None:
+        self._registered: dict[str, Algorithm] = {}
+        self._imported: set[str] = set()
+
+    def __getitem__(self, name: str) -> Algorithm:
+        # A registered page may still be half imported by another thread: importing it again waits for that thread.
+        if name in INDEX and name not in self._imported:
+            with importing:
+                import_module(INDEX[name])
+            self._imported.add(name)
+        return self._registered[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in INDEX or name in self._registered
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*INDEX, *(name for name in list(self._registered) if name not in INDEX)])
+
+    def __len__(self) -> int:
+        return len(INDEX.keys() | self._registered.keys())
+
+    def register(self, algorithm: Algorithm) -> None:
+        """Add an algorithm; the same module may replace its own, which robots that have used it continue to use."""
+        name, module = algorithm.name, algorithm.function.__module__
+        known = self._registered.get(name)
+        owner = INDEX.get(name) or (known.function.__module__ if known else module)
+        if owner != module:
+            raise ArgumentError(f"{owner} has an algorithm named {name!r} already: give yours another name")
+        self._registered[name] = algorithm
+
+
+ALGORITHMS = Table()
+
+
+class DocumentedFunctions:
+    """The docstring of a class with the list of all algorithms, made when it is read because it imports every page."""
+
+    def __init__(self, doc: str | None) -> None:
+        self.doc = doc
+
+    def __get__(self, instance: object, owner: type | None = None) -> str:
+        docs = {name: (a.function.__doc__ or "").strip() for name, a in ALGORITHMS.items()}
+        lines = (f"    {name} : {doc.splitlines()[0] if doc else ''}" for name, doc in docs.items())
+        return "\n".join([inspect.cleandoc(self.doc or ""), "", "Functions", "---------", *lines, ""])

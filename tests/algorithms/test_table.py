@@ -1,0 +1,245 @@
+"""The table of algorithms is complete and imports nothing before it is needed; pages' docstrings are complete."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pickle
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import kinetree as kt
+from kinetree import algorithms
+from kinetree.algorithms import ALGORITHMS, ALIASES
+from kinetree.algorithms.registry import OneFrame, algorithm
+from kinetree.algorithms.symbols import OPTIONS, SYMBOLS, shape_of_name
+from kinetree.algorithms.table import INDEX, PAGES
+from kinetree.errors import ArgumentError
+
+
+def run(code: str) -> str:
+    """Return what a new interpreter prints."""
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+LOADED = "print(sorted(m for m in sys.modules if m.startswith('kinetree.algorithms.') and m.count('.') > 2))"
+
+
+def test_the_index_lists_what_the_pages_register() -> None:
+    registered: dict[str, str] = {}
+    for module in pkgutil.walk_packages(algorithms.__path__, f"{algorithms.__name__}."):
+        page = importlib.import_module(module.name)
+        functions = [v for v in vars(page).values() if inspect.isfunction(v) and v.__module__ == module.name]
+        names = [a.name for f in functions for a in ALGORITHMS._registered.values() if a.function is f]
+        if names:
+            registered[module.name.removeprefix("kinetree.algorithms.")] = " ".join(names)
+    expected = "\n".join(f'    "{page}": "{names}",' for page, names in registered.items())
+    assert list(PAGES.items()) == list(registered.items()), f"PAGES in kinetree/algorithms/table.py must be\n{expected}"
+    assert all(ALGORITHMS[name].name == name for name in INDEX)
+
+
+def test_importing_and_loading_import_no_page() -> None:
+    code = "import sys, kinetree as kt; r = kt.load('ur5'); from kinetree.algorithms import ALGORITHMS as A; dir(r); "
+    code += "'jacobian' in A, 'nothing' in A, list(A), len(A), hasattr(r, 'nothing'); "
+    assert run(code + LOADED) == "[]"
+    one = run(code + "r.integrate; " + LOADED)
+    assert one == "['kinetree.algorithms.kinematics.manifold']"
+
+
+@pytest.mark.parametrize("name", algorithms.__all__)
+def test_names_of_the_package(name: str) -> None:
+    assert getattr(algorithms, name) is not None
+    assert run(f"from kinetree.algorithms import {name}; print('there')") == "there"
+    assert name in dir(algorithms)
+
+
+def test_a_name_that_is_not_in_the_package() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        algorithms.nothing  # noqa: B018  # type: ignore[attr-defined]
+
+
+def test_the_table_is_a_mapping() -> None:
+    assert len(ALGORITHMS) == len(list(ALGORITHMS)) >= len(INDEX)
+    assert list(ALGORITHMS)[: len(INDEX)] == list(INDEX)
+    with pytest.raises(KeyError):
+        ALGORITHMS["nothing"]
+    with pytest.raises(TypeError):
+        ALGORITHMS["mine"] = ALGORITHMS["jacobian"]  # type: ignore[index]
+    assert {name for name in ALIASES.values() if name not in ALGORITHMS} == {"inverse_kinematics"}
+
+
+def test_a_page_that_another_thread_is_importing_is_waited_for() -> None:
+    """Its algorithm is registered before the functions further down on the page are there."""
+    code = """
+import sys, threading, time
+from kinetree.algorithms import ALGORITHMS
+registered, go = threading.Event(), threading.Event()
+register = type(ALGORITHMS).register
+def slow(self, algorithm):
+    register(self, algorithm)
+    if algorithm.name == "inverse_dynamics":
+        registered.set()
+        go.wait(1)
+type(ALGORITHMS).register = slow
+threading.Thread(target=lambda: ALGORITHMS["bias_forces"]).start()
+registered.wait()
+print(hasattr(sys.modules[ALGORITHMS["inverse_dynamics"].function.__module__], "gravity_forces"))
+"""
+    assert run(code) == "True"
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Register an algorithm from outside the package, and remove it after the test."""
+    monkeypatch.setattr(ALGORITHMS, "_registered", dict(ALGORITHMS._registered))
+
+    @algorithm("toy_power", outputs={"power": ()}, inputs={"gains": ("nv", 2)}, options={"sign": ("plus", "minus")})
+    def toy_power(model: kt.Model, v: Any, gains: Any, tau: Any = None, *, sign: str = "plus", frame: str) -> Any:
+        """Power of a toy."""
+        model.frame(frame)
+        factor = 1.0 if sign == "plus" else -1.0
+        return sum((x * y[0] * factor for x, y in zip(tau or v, gains, strict=True)), 0.0)
+
+    return toy_power
+
+
+def test_an_algorithm_from_outside(toy: Any) -> None:
+    robot = kt.load("panda")
+    assert "toy_power" in ALGORITHMS
+    assert list(ALGORITHMS)[-1] == "toy_power"
+    assert "toy_power" in dir(robot)
+    gains = [[1.0, 2.0]] * 7
+    assert robot.toy_power([1.0] * 7, gains, frame="panda_hand") == 7.0
+    assert robot.toy_power([1.0] * 7, gains, [2.0] * 7, sign="minus", frame="panda_hand") == -14.0
+    assert pickle.loads(pickle.dumps(robot.toy_power)).__name__ == "toy_power"
+    assert "toy_power : Power of a toy." in (kt.Robot.__doc__ or "")
+    for line in ("gains : (..., nv, 2) array", "tau : (..., nv) array, optional", 'sign : {"plus", "minus"}'):
+        assert line in toy.__doc__
+    assert "If there is no frame of that name." in toy.__doc__
+
+
+def test_a_robot_made_before_finds_it() -> None:
+    code = "import kinetree as kt; r = kt.load('ur5'); from kinetree.algorithms.registry import algorithm\n"
+    code += "@algorithm('ratio', outputs={'r': ()})\ndef ratio(model, q): return q[0] / q[1]\n"
+    assert run(code + "print(r.ratio([1.0, 2.0, 0, 0, 0, 0]), ratio.__doc__)") == "0.5 None"
+
+
+def test_another_process_does_not_get_the_code_of_a_changed_algorithm() -> None:
+    code = "import kinetree as kt; r = kt.load('ur5'); from kinetree.algorithms.registry import algorithm\n"
+    code += "@algorithm('changing', outputs={{'r': ()}})\ndef changing(model, q): return q[0] {} q[1]\n"
+    code += "print(r.changing([3.0, 2.0, 0, 0, 0, 0]))"
+    assert [run(code.format(operation)) for operation in "/*"] == ["1.5", "6.0"]
+
+
+def test_names_are_unique(toy: Any) -> None:
+    def other(model: kt.Model, q: Any) -> Any:
+        """Do something else."""
+
+    algorithm("toy_power", outputs="tau")(other)  # the same module: a notebook's cell that is run again
+    assert ALGORITHMS["toy_power"].function is other
+    with pytest.raises(ArgumentError, match=r"kinematics.jacobian has an algorithm named 'jacobian' already"):
+        algorithm("jacobian", outputs="J")(other)
+
+    def elsewhere(model: kt.Model, q: Any) -> Any:
+        """Do something else."""
+
+    elsewhere.__module__ = "elsewhere"
+    with pytest.raises(ArgumentError, match=r"already: give yours another name"):
+        algorithm("toy_power", outputs="tau")(elsewhere)
+
+
+def test_a_symbol_that_the_glossary_does_not_have(toy: Any) -> None:
+    def wrong(model: kt.Model, torque: Any) -> Any:
+        """Do nothing."""
+
+    with pytest.raises(ArgumentError, match=r"no symbol 'torque'"):
+        algorithm("wrong", outputs="tau")(wrong)
+    assert "wrong" not in ALGORITHMS
+
+
+def test_sections_that_a_page_writes_itself_take_precedence(toy: Any) -> None:
+    def page(model: kt.Model, q: Any, v: Any) -> Any:
+        """Do something.
+
+        Parameters
+        ----------
+        v
+            What I say.
+
+        Returns
+        -------
+        (..., nv) array
+            Mine.
+
+        Raises
+        ------
+        KeyError
+            Never.
+
+        Warnings
+        --------
+        Beware.
+        """
+
+    doc = algorithm("mine", outputs="tau", raises="If it fails.")(page).__doc__
+    assert doc is not None
+    assert "v : (..., nv) array\n    What I say." in doc
+    assert SYMBOLS["q"].text in doc
+    assert "Returns\n-------\n(..., nv) array\n    Mine.\n\nRaises\n------\nKeyError\n    Never.\n\nExamples\n" in doc
+    assert doc.endswith("Warnings\n--------\nBeware.\n")
+
+
+@pytest.mark.parametrize("name", INDEX)
+def test_docstrings_are_complete(name: str) -> None:
+    a = ALGORITHMS[name]
+    doc = a.function.__doc__ or ""
+    sections = [
+        s for s in ("Parameters", "Returns", "Raises", "Notes", "References", "Examples") if f"\n{s}\n---" in doc
+    ]
+    assert sections == sorted(
+        sections, key=["Parameters", "Returns", "Raises", "Notes", "References", "Examples"].index
+    )
+    parameters, _, rest = doc.partition("\nReturns\n")
+    for described, part in (({**a.inputs, **a.optional, **a.options}, parameters), (a.outputs, rest)):
+        for symbol in described:
+            entry = part.partition(f"\n{symbol} : ")[2].split("\n")
+            assert entry[1].startswith("    "), f"{symbol} is not described"
+            assert entry[1].strip()
+    assert ("Raises" in sections) >= any(isinstance(o, OneFrame) for o in a.options.values())
+    examples = doctest.DocTestParser().get_examples(doc)
+    assert any(f"robot.{name}(" in e.source for e in examples)
+    assert 4 <= len(examples) <= 8
+    found = [t for t in doctest.DocTestFinder().find(sys.modules[a.function.__module__]) if t.examples]
+    assert any(t.docstring == doc for t in found), "doctest does not collect it"
+
+
+def test_the_glossary_has_no_symbol_that_no_page_uses() -> None:
+    used = {name for n in INDEX for name in (*ALGORITHMS[n].inputs, *ALGORITHMS[n].optional, *ALGORITHMS[n].outputs)}
+    assert set(SYMBOLS) <= used
+    assert set(OPTIONS) == {name for n in INDEX for name in ALGORITHMS[n].options}
+
+
+def test_the_class_documents_the_functions() -> None:
+    doc = inspect.getdoc(kt.Robot) or ""
+    assert doc.startswith("A robot: its model")
+    assert all(f"\n    {name} : " in doc for name in INDEX)
+    assert kt.load("ur5").__doc__ == kt.Robot.__doc__
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        *((name, ("nq",)) for name in ("q", "q_des", "q_")),
+        *((name, ("nv",)) for name in ("v", "a", "tau", "v_des", "a_max", "tau_max", "b")),
+        ("f_ext", ("nb", 6)),
+        *((name, None) for name in ("b_1", "kp", "f_ext_2", "x", "", "_q", "velocity", "q0")),
+    ],
+)
+def test_shapes_of_users_arguments(name: str, shape: tuple[str | int, ...] | None) -> None:
+    assert shape_of_name(name) == shape
