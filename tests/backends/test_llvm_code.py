@@ -134,7 +134,7 @@ def test_code_is_freed_with_its_object():
 
 
 def late(x, n):
-    """Values that are used long after they are made, but in the same piece."""
+    """Values that are used long after they are made, but in the same region."""
     total = x[0]
     for start in range(0, n, 200):
         made = [x[i % 12] * x[i % 11] + x[i % 7] * float(i + 1) for i in range(start, start + 200)]
@@ -156,10 +156,10 @@ def test_stack_frames_are_bounded(lanes):
 @pytest.mark.skipif(HOST.vector_bits != 512, reason="needs AVX-512")
 def test_wide_registers_are_used():
     text = assembly(batch_ir(chain(20), "float64", HOST, 8)[0])
-    piece = text[text.index("piece0:") :]
-    piece = piece[: piece.index("retq")]
-    assert re.search(r"vfmadd\S+\s.*%zmm|vmulpd\s.*%zmm", piece)
-    assert "%ymm" not in piece
+    region = text[text.index("region0:") :]
+    region = region[: region.index("retq")]
+    assert re.search(r"vfmadd\S+\s.*%zmm|vmulpd\s.*%zmm", region)
+    assert "%ymm" not in region
 
 
 def test_code_grows_in_proportion():

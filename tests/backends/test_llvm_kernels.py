@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from helpers.kernels import run_batch, run_single, same_bits, small_pieces
+from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from helpers.programs import COMPUTED, random_program, traced
 from kinetree.backends.llvm import Target, compile_single
-from kinetree.backends.llvm.batch import LONGEST_IN_TILES
+from kinetree.backends.llvm.batch import MAX_TILED_BYTES
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.interpret import interpret
 
@@ -28,17 +28,17 @@ def test_one_state_has_the_bits_of_the_interpreter(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_the_bits_do_not_depend_on_lanes_or_pieces(seed, dtype):
+def test_the_bits_do_not_depend_on_lanes_or_regions(seed, dtype):
     program = random_program(seed, operations=COMPUTED)
     n = 19
     inputs = states(program, n, seed, dtype)
     expected = [run_single(program, [x[i] for x in inputs], dtype) for i in range(n)]
     expected = [np.array([row[k] for row in expected]) for k in range(len(program.outputs))]
     for lanes in LANES:
-        for code in (program, small_pieces(program, lanes, dtype)):
+        for code in (program, small_regions(program, lanes, dtype)):
             for got, want in zip(run_batch(code, inputs, lanes, dtype), expected, strict=True):
                 assert same_bits(got, want)
-    single = small_pieces(program, None, dtype)
+    single = small_regions(program, None, dtype)
     for got, want in zip(run_single(single, [x[4] for x in inputs], dtype), expected, strict=True):
         assert same_bits(got, want[4])
 
@@ -84,8 +84,8 @@ def test_rows_of_every_width_are_transposed_and_back(size, lanes):
 @pytest.mark.parametrize("size", [500, 1027, 2049])
 @pytest.mark.parametrize("lanes", LANES)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_long_rows_are_gathered(size, lanes, dtype):
-    assert size * np.dtype(dtype).itemsize > LONGEST_IN_TILES or size == 500
+def test_long_rows_are_deferred(size, lanes, dtype):
+    assert size * np.dtype(dtype).itemsize > MAX_TILED_BYTES or size == 500
 
     def entries(x):  # entries of several places, an input, constants
         made = [a * b for a in x for b in x]
@@ -95,7 +95,7 @@ def test_long_rows_are_gathered(size, lanes, dtype):
     x = np.arange(13.0 * 11).reshape(11, 13) / 8
     expected = np.array([entries(list(row)) for row in x], dtype)
     assert same_bits(run_batch(program, [x], lanes, dtype)[0], expected)
-    assert same_bits(run_batch(small_pieces(program, lanes, dtype), [x], lanes, dtype)[0], expected)
+    assert same_bits(run_batch(small_regions(program, lanes, dtype), [x], lanes, dtype)[0], expected)
 
 
 @pytest.mark.parametrize("lanes", [2, 8])
@@ -112,7 +112,7 @@ def test_nan_and_huge_angles_stay_in_their_state(lanes):
     np.testing.assert_allclose(dirty[9], [np.sin(1e22) * y[9, 0], np.cos(1e22) + y[9, 1]], rtol=1e-15)
 
 
-def test_angles_of_angles_are_further_stages():
+def test_angles_of_angles_are_further_array_calls():
     def nested(x):
         a = x[0].sin() + x[1]
         b = (a.cos() * x[2]).sin()
@@ -122,9 +122,9 @@ def test_angles_of_angles_are_further_stages():
     x = np.array([0.3, -1.1, 2.2])
     a = np.sin(x[0]) + x[1]
     expected = [np.sin(np.cos(a) * x[2]), np.cos(np.sin(x[0])), np.sin(x[1]), a]
-    for code in (program, small_pieces(program, None, size=1)):
+    for code in (program, small_regions(program, None, size=1)):
         np.testing.assert_allclose(run_single(code, [x])[0], expected, rtol=1e-15)
-    for code in (program, small_pieces(program, 4, size=1)):
+    for code in (program, small_regions(program, 4, size=1)):
         np.testing.assert_allclose(run_batch(code, [x[None]], 4)[0][0], expected, rtol=1e-15)
 
 

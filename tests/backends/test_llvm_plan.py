@@ -7,7 +7,11 @@ from helpers.kernels import same_bits
 from helpers.programs import EXACT, random_program, traced
 from kinetree.graph.interpret import interpret
 from kinetree.graph.ops import OPS
-from kinetree.lowering.plan import Cell, Piece, Stage, Tile, _work, make_plan
+from kinetree.lowering.build import lower
+from kinetree.lowering.plan import ArrayCall, Cell, Region, Tile
+from kinetree.lowering.regions import work
+
+RESULTS = (Cell(("results", 0), 0), Cell(("results", 1), 0))
 
 
 def carry_out(plan, inputs):
@@ -16,18 +20,19 @@ def carry_out(plan, inputs):
     memory = {Cell(("in", k), j): x for k, array in enumerate(inputs) for j, x in enumerate(np.ravel(array).tolist())}
     memory.update(dict(plan.constants))
     for step in plan.steps:
-        if isinstance(step, Stage):
+        if isinstance(step, ArrayCall):
+            ops = [op for op in OPS.values() if op.array_op == step.kernel]
             for n in range(step.count):
-                angle = memory[step.first._replace(offset=step.first.offset + n)]
-                for kind in ("sin", "cos"):
-                    memory[Cell((kind, step.number), n)] = OPS[kind].evaluate(angle)
+                arguments = [memory[first._replace(offset=first.offset + n)] for first in step.inputs]
+                for op, first in zip(ops, step.outputs, strict=True):
+                    memory[first._replace(offset=first.offset + n)] = op.evaluate(*arguments)
             continue
         values = {}
 
         def value(i, values=values):
             node = program.graph[i]
             if i not in values:
-                values[i] = node.payload if node.op == "const" else memory[plan.home[i]]
+                values[i] = node.payload if node.op == "const" else memory[plan.location[i]]
             return values[i]
 
         for i in step.items:
@@ -35,11 +40,11 @@ def carry_out(plan, inputs):
                 memory.update({Cell(("out", i.port), i.first + c): value(j) for c, j in enumerate(i.nodes)})
                 continue
             op, args, _ = program.graph[i]
-            if op not in ("const", "input") and not OPS[op].staged:
+            if OPS[op].straight_line:
                 values[i] = OPS[op].evaluate(*[value(a) for a in args])
-            for cell in plan.stores.get(i, ()):
+            for cell in plan.copies.get(i, ()):
                 memory[cell] = value(i)
-    for k, cells in plan.gathered.items():
+    for k, cells in plan.deferred.items():
         memory.update({Cell(("out", k), j): memory[cell] for j, cell in enumerate(cells)})
     assert all(0 <= cell.offset < plan.areas[cell.area] for cell in memory)
     return [
@@ -50,7 +55,7 @@ def carry_out(plan, inputs):
 
 WAYS = {
     "cells": None,
-    "gathered": lambda size: 0,
+    "deferred": lambda size: 0,
     "tiles": lambda size: 1 << (min(size, 4).bit_length() - 1),
     "both": lambda size: min(size, 2) if size % 2 else 0,
 }
@@ -64,46 +69,46 @@ def test_a_plan_gives_what_the_program_gives(seed, size, way):
     rng = np.random.default_rng(seed)
     inputs = [rng.uniform(-1, 1, port.shape) for port in program.inputs]
     widths = WAYS[way] and [WAYS[way](port.size) for port in program.outputs]
-    plan = make_plan(program, size, widths=widths)
-    assert all(sum(map(_work, step.items[1:])) <= size for step in plan.steps if isinstance(step, Piece))
-    assert way != "cells" or all(len(step.items) <= size for step in plan.steps if isinstance(step, Piece))
+    plan = lower(program, size, widths=widths)
+    assert all(sum(map(work, step.items[1:])) <= size for step in plan.steps if isinstance(step, Region))
+    assert way != "cells" or all(len(step.items) <= size for step in plan.steps if isinstance(step, Region))
     for got, expected in zip(carry_out(plan, inputs), interpret(program, inputs), strict=True):
         assert same_bits(got, expected)
 
 
 def test_angles_in_one_input_are_read_in_place():
-    plan = make_plan(traced(lambda x: [x[2].sin(), x[5].cos() * x[4].sin()], 7), 100)
-    stage, _ = plan.steps
-    assert stage == Stage(0, Cell(("in", 0), 2), 4)
+    plan = lower(traced(lambda x: [x[2].sin(), x[5].cos() * x[4].sin()], 7), 100)
+    call, _ = plan.steps
+    assert call == ArrayCall("sincos", (Cell(("in", 0), 2),), RESULTS, 4)
 
 
-def test_other_angles_are_gathered():
-    plan = make_plan(traced(lambda x, y: [x[0].sin(), y[0].cos(), (2 * x[1]).sin()], 2, 1), 100)
-    piece, stage, _ = plan.steps
-    assert stage == Stage(0, Cell(("args", 0), 0), 3)
-    assert isinstance(piece, Piece)
+def test_other_angles_are_copied():
+    plan = lower(traced(lambda x, y: [x[0].sin(), y[0].cos(), (2 * x[1]).sin()], 2, 1), 100)
+    region, call, _ = plan.steps
+    assert call == ArrayCall("sincos", (Cell(("args", 0), 0),), RESULTS, 3)
+    assert isinstance(region, Region)
 
 
-def test_each_depth_is_one_stage():
-    plan = make_plan(traced(lambda x: [x[0].sin().cos().sin(), x[1].sin(), x[1].cos()], 2), 100)
-    assert [step.count for step in plan.steps if isinstance(step, Stage)] == [2, 1, 1]
+def test_each_depth_is_one_array_call():
+    plan = lower(traced(lambda x: [x[0].sin().cos().sin(), x[1].sin(), x[1].cos()], 2), 100)
+    assert [step.count for step in plan.steps if isinstance(step, ArrayCall)] == [2, 1, 1]
 
 
-def test_without_pieces_in_between_there_are_no_slots():
+def test_a_single_region_needs_no_slots():
     program = random_program(0, size=80, operations=("add", "mul"))
-    assert make_plan(program, 1000).areas["slots", 0] == 0
-    assert make_plan(program, 10).areas["slots", 0] > 0
+    assert lower(program, 1000).areas["slots", 0] == 0
+    assert lower(program, 10).areas["slots", 0] > 0
 
 
-def test_equal_entries_of_a_gathered_output_have_one_cell():
+def test_equal_entries_of_a_deferred_output_have_one_cell():
     def entries(x):
         y = x[0] * x[1]
         return [y, x[0], 0.0, y, y, 0.0, x[1] + y]
 
-    plan = make_plan(traced(entries, 2), 100, widths=[0])
-    assert plan.areas["kept", 0] == 3  # y, 0 and the sum
-    assert plan.gathered[0][1] == Cell(("in", 0), 0)
-    assert plan.constants == [(plan.gathered[0][2], 0.0)]
+    plan = lower(traced(entries, 2), 100, widths=[0])
+    assert plan.areas["deferred", 0] == 3  # y, 0 and the sum
+    assert plan.deferred[0][1] == Cell(("in", 0), 0)
+    assert plan.constants == [(plan.deferred[0][2], 0.0)]
 
 
 def test_a_tile_is_written_when_its_last_value_is_made():
@@ -112,14 +117,14 @@ def test_a_tile_is_written_when_its_last_value_is_made():
         return [y + x[0], y, 1.0, 2.0, x[0], x[1] * 3.0, x[1], 0.5]
 
     program = traced(entries, 2)
-    (piece,) = make_plan(program, 100, widths=[2]).steps
-    shown = [i.first if isinstance(i, Tile) else program.graph[i].op for i in piece.items]
+    (region,) = lower(program, 100, widths=[2]).steps
+    shown = [i.first if isinstance(i, Tile) else program.graph[i].op for i in region.items]
     assert shown == [6, "mul", "add", 0, 2, "mul", 4]
 
 
 def test_tiles_are_cut_like_operations():
     """However many outputs there are that nothing must be computed for."""
     program = traced(lambda x: [x] * 20 + [[0.0] * 50] * 20, 50, outputs=40)
-    plan = make_plan(program, 100, widths=[2] * 40)
-    assert all(sum(map(_work, piece.items)) <= 108 for piece in plan.steps)
-    assert sum(len(piece.items) for piece in plan.steps) == 1000
+    plan = lower(program, 100, widths=[2] * 40)
+    assert all(sum(map(work, region.items)) <= 108 for region in plan.steps)
+    assert sum(len(region.items) for region in plan.steps) == 1000

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.kernels import run_batch, run_single, same_bits
 from helpers.programs import traced
-from kinetree.backends.llvm.kernels.sincos import LIMIT
+from kinetree.backends.llvm.kernels.sincos import LIMIT, TWO_OVER_PI
 
 
 def sines_and_cosines(x, dtype="float64"):
@@ -46,6 +46,11 @@ def test_usual_angles(size):
 def test_angles_near_multiples_of_a_right_angle():
     assert largest_error(near_multiples()) < 1.0
     assert largest_error(-near_multiples()) < 1.0
+
+
+def test_the_bits_of_two_over_pi():
+    with mpmath.workprec(1300):
+        assert int(mpmath.floor(mpmath.ldexp(2 / mpmath.pi, 1216))) == TWO_OVER_PI
 
 
 def test_huge_angles():

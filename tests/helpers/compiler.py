@@ -15,8 +15,8 @@ from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.algorithms.registry import Joints, OneFrame
 from kinetree.backends.llvm import Target
 from kinetree.backends.llvm.batch import batch_ir
+from kinetree.backends.llvm.module import legal_operations
 from kinetree.backends.llvm.single import single_ir
-from kinetree.backends.llvm.straight_line import LEGAL
 from kinetree.functions.of_robot import robot_spec
 from kinetree.graph import Program
 from kinetree.graph.digest import digest
@@ -45,6 +45,8 @@ __all__ = [
     "uses",
     "verify",
 ]  # fmt: skip
+
+LEGAL = legal_operations()
 
 FIXED = Target(Target.host().triple, cpu="", features="", vector_bits=512)
 """A target of which the IR shows nothing of this machine but the triple and the data layout, each in a line of its own.

@@ -72,8 +72,8 @@ def run_batch(code_or_program, inputs, lanes, dtype="float64", n=None, broadcast
     return [y[:n] for y in outputs]
 
 
-def small_pieces(program, lanes, dtype="float64", size=7):
-    """Code (for `run_single` or `run_batch`) with at most `size` operations in a piece; lanes=None for one state."""
+def small_regions(program, lanes, dtype="float64", size=7):
+    """Code (for `run_single` or `run_batch`) with at most `size` operations in a region; lanes=None for one state."""
     if lanes is None:
         ir, scratch = single_ir(program, dtype, HOST, size)
     else:

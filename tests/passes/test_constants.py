@@ -89,7 +89,7 @@ def test_a_robot_of_which_nothing_is_left_in_float32(size: tuple[int, ...]) -> N
 
 def frames(robot: kt.Robot, function: Any) -> dict[str, str]:
     """Return a frame for every option that must be given."""
-    options = [o for o in function.declaration.options if o.required]
+    options = [o for o in function.spec.options if o.required]
     return {o.name: robot.frame_names[-1 - k] for k, o in enumerate(options)}
 
 
@@ -104,4 +104,4 @@ def test_ordinary_robots_have_float32(name: str, robot: kt.Robot) -> None:
     for function in ALGORITHMS:
         f = getattr(robot.with_friction(), function)
         bound = f.bind(**frames(robot, f))
-        check_constants(bound._variants.program(bound._default), "float32", function)
+        check_constants(bound._kernels.program(bound._default), "float32", function)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kinetree.graph import Port, Program
-from kinetree.graph.fold import FOLD
 from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import OPS
 from kinetree.passes.rewrite import rewrite
 from kinetree.passes.rules import RULES, Pattern, Rule
 from kinetree.tracing.expr import Expr
@@ -23,7 +23,7 @@ def built(pattern: Pattern, variables: dict[str, Expr]) -> Expr:
     op, *parts = pattern
     arguments = [built(part, variables) for part in parts]
     graph = arguments[0].graph
-    return Expr(graph, FOLD[str(op)](graph, *(x.id for x in arguments)))
+    return Expr(graph, OPS[str(op)].node(graph, tuple(x.id for x in arguments)))
 
 
 def program(*patterns: Pattern) -> Program:

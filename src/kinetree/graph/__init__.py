@@ -1,4 +1,4 @@
-"""The graph of scalar operations: what a traced function is, and what the passes and backends work on."""
+"""The graph of scalar operations: the representation that tracing builds and that passes and backends work on."""
 
 from kinetree.graph.graph import Graph, Node, Port, Program
 

@@ -1,11 +1,10 @@
-"""The arctangent of a traced quotient, made of the other operations: a polynomial and choices."""
+"""Elementary functions composed of other operations: the arctangent as a polynomial and choices."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
-
-from kinetree.tracing.expr import Condition
 
 # Minimax coefficients of (x − atan x) / x³ in x² for |x| ≤ 7/16, as in fdlibm's s_atan.c
 _ATAN = (
@@ -16,21 +15,14 @@ _ATAN = (
 _TAN_22_5 = math.sqrt(2.0) - 1.0
 
 
-def choice(condition: Any, a: Any, b: Any) -> Any:
-    """Return a where the condition, traced or known, holds, and b elsewhere."""
-    if isinstance(condition, Condition):
-        return condition.where(a, b)
-    return a if condition else b
+def atan2(y: Any, x: Any, choice: Callable[[Any, Any, Any], Any]) -> Any:
+    """Return the angle of the point (x, y) in (−π, π], to 3 ulp; ``choice(condition, a, b)`` selects a or b.
 
+    The angle is 0 at the origin, and NaN where x or y is NaN or both are infinite.
 
-def atan2(y: Any, x: Any) -> Any:
-    """Return the angle of the point (x, y) in (−π, π], to 3 ulp.
-
-    It is 0 at the origin, and NaN where x or y is NaN or both are infinite.
-
-    The smaller coordinate over the larger is within the first 45°. Above 22.5° it is turned back by 45°, so that a
-    polynomial serves; the larger coordinate, and then the signs, tell where the point really is. Sums of the two are
-    taken after scaling by a power of two, so that none overflows and none has lost its digits to underflow.
+    Range reduction: the smaller coordinate over the larger is the tangent of an angle up to 45°, and above 22.5° that
+    angle is rotated back by 45°. The larger coordinate and the signs then give the octant. The two are scaled by a
+    power of two before they are added, so that neither overflow nor underflow costs digits.
     """
     size_x, size_y = abs(x), abs(y)
     steep = size_x < size_y

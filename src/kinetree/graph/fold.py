@@ -1,32 +1,30 @@
-"""Constructors of nodes that fold what can be seen in O(1): constants, ×0, ×1, +0, signs, operand order.
+"""Constructors of nodes that simplify in O(1): constants, ×0, ×1, +0, signs, operand order.
 
 Signs are pulled outwards, so that a negation is rarely computed: ``(-a)·b`` is ``-(a·b)`` and ``a + (-b)`` is
-``a - b``. Folding changes no rounding except where two constants meet (``2·(3·x)`` is ``6·x``), and where a
-value cancels itself: ``0·x = 0``, ``x - x = 0``, ``(x + y) - y = x``, ``x·(1/x) = 1``, ``x/x = 1``,
-``sin² x + cos² x = 1``. There the result no longer depends on what cancelled, so a NaN in it no longer reaches the
-result; it reaches every output that still depends on it.
+``a - b``. Rounding changes only where two constants combine (``2·(3·x)`` is ``6·x``) and where a value cancels:
+``0·x = 0``, ``x - x = 0``, ``(x + y) - y = x``, ``x·(1/x) = 1``, ``x/x = 1``, ``sin² x + cos² x = 1``. A NaN in a value
+that cancels does not propagate to the result.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
+from kinetree.graph import ieee
 from kinetree.graph.graph import Graph, Node
-from kinetree.graph.ops import OPS
 
 
 def value(graph: Graph, i: int) -> float | None:
     """Return the value of a constant node, None for any other."""
     node = graph.nodes[i]
-    return node.payload if node.op == "const" else None  # type: ignore[return-value]
+    return node.payload if node.op == "const" else None
 
 
 def neg(graph: Graph, a: int) -> int:
     """Return -a."""
     op, args, payload = graph.nodes[a]
     if op == "const":
-        return graph.const(-payload)  # type: ignore[operator]
+        return graph.const(-payload)
     if op == "neg":
         return args[0]
     if op == "sub" and graph.find("neg", (a,)) is None:  # made by `sub` below
@@ -42,11 +40,11 @@ def add(graph: Graph, a: int, b: int) -> int:
         a, b, x, y = b, a, y, x
     if y.op == "const":
         if x.op == "const":
-            return graph.const(x.payload + y.payload)  # type: ignore[operator]
+            return graph.const(x.payload + y.payload)
         if y.payload == 0.0:
             return a
         if x.op == "add" and nodes[x.args[1]].op == "const":  # (z + c1) + c2
-            return add(graph, x.args[0], graph.const(nodes[x.args[1]].payload + y.payload))  # type: ignore[operator]
+            return add(graph, x.args[0], graph.const(nodes[x.args[1]].payload + y.payload))
         return graph.node("add", (a, b))  # the constant is always the second
     if y.op == "neg":
         return sub(graph, a, y.args[0])
@@ -75,7 +73,7 @@ def sub(graph: Graph, a: int, b: int) -> int:
         return graph.const(0.0)
     x, y = graph.nodes[a], graph.nodes[b]
     if y.op == "const":
-        return add(graph, a, graph.const(-y.payload))  # type: ignore[operator]
+        return add(graph, a, graph.const(-y.payload))
     if x.op == "const" and x.payload == 0.0:
         return neg(graph, b)
     if y.op == "neg":
@@ -103,8 +101,8 @@ def mul(graph: Graph, a: int, b: int) -> int:
         a, b, x, y = b, a, y, x
     if y.op == "const":
         if x.op == "const":
-            return graph.const(x.payload * y.payload)  # type: ignore[operator]
-        return _scale(graph, y.payload, a, x)  # type: ignore[arg-type]
+            return graph.const(x.payload * y.payload)
+        return _scale(graph, y.payload, a, x)
     if x.op == "neg":
         return neg(graph, mul(graph, x.args[0], b))
     if y.op == "neg":
@@ -139,10 +137,10 @@ def div(graph: Graph, a: int, b: int) -> int:
     if y.op == "const":
         c = y.payload
         if x.op == "const":
-            return graph.const(OPS["div"].evaluate(x.payload, c))
-        mantissa, _ = math.frexp(c)  # type: ignore[arg-type]
-        if abs(mantissa) == 0.5 and math.isfinite(1.0 / c):  # type: ignore[operator]
-            return mul(graph, a, graph.const(1.0 / c))  # type: ignore[operator]  # exact: a power of two
+            return graph.const(ieee.div(x.payload, c))
+        mantissa, _ = math.frexp(c)
+        if abs(mantissa) == 0.5 and math.isfinite(1.0 / c):
+            return mul(graph, a, graph.const(1.0 / c))  # exact: a power of two
     if x.op == "const" and x.payload == 0.0:
         return a
     if x.op == "neg":
@@ -155,14 +153,14 @@ def div(graph: Graph, a: int, b: int) -> int:
 def sqrt(graph: Graph, a: int) -> int:
     """Return the square root of a."""
     c = value(graph, a)
-    return graph.node("sqrt", (a,)) if c is None else graph.const(OPS["sqrt"].evaluate(c))
+    return graph.node("sqrt", (a,)) if c is None else graph.const(ieee.sqrt(c))
 
 
 def sin(graph: Graph, a: int) -> int:
     """Return sin a."""
     node = graph.nodes[a]
     if node.op == "const":
-        return graph.const(OPS["sin"].evaluate(node.payload))
+        return graph.const(ieee.sin(node.payload))
     if node.op == "neg":
         return neg(graph, sin(graph, node.args[0]))
     return graph.node("sin", (a,))
@@ -172,7 +170,7 @@ def cos(graph: Graph, a: int) -> int:
     """Return cos a."""
     node = graph.nodes[a]
     if node.op == "const":
-        return graph.const(OPS["cos"].evaluate(node.payload))
+        return graph.const(ieee.cos(node.payload))
     if node.op == "neg":
         return cos(graph, node.args[0])
     return graph.node("cos", (a,))
@@ -182,7 +180,7 @@ def absolute(graph: Graph, a: int) -> int:
     """Return |a|."""
     op, args, payload = graph.nodes[a]
     if op == "const":
-        return graph.const(abs(payload))  # type: ignore[arg-type]
+        return graph.const(abs(payload))
     if op == "neg":
         return absolute(graph, args[0])
     return a if op in ("abs", "sqrt") else graph.node("abs", (a,))
@@ -205,18 +203,3 @@ def _select(graph: Graph, op: str, a: int, b: int, x: int, y: int) -> int:
     if left is not None and right is not None:
         return x if (left < right if op == "select_lt" else left <= right) else y
     return graph.node(op, (a, b, x, y))
-
-
-FOLD: dict[str, Callable[..., int]] = {
-    "add": add,
-    "sub": sub,
-    "mul": mul,
-    "div": div,
-    "neg": neg,
-    "abs": absolute,
-    "select_lt": select_lt,
-    "select_le": select_le,
-    "sqrt": sqrt,
-    "sin": sin,
-    "cos": cos,
-}

@@ -1,27 +1,28 @@
 """The graph of scalar operations: an append-only, hash-consed arena of nodes with integer ids.
 
-Equal nodes are one node, so equality is identity and common subexpressions cost nothing. A node is made
-after its arguments, so the order of the ids is a topological order and nothing here recurses.
+Equal nodes are one node, so equality is identity and common subexpressions are shared. A node is created after
+its arguments, so the ids are in topological order and nothing here recurses.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Node(NamedTuple):
-    """One operation: its name in `ops.OPS`, the ids of its arguments, and what else defines it."""
+    """One operation: its name in `ops.OPS`, the ids of its arguments, and a payload (constant, input entry)."""
 
     op: str
     args: tuple[int, ...]
-    payload: Hashable = None
+    payload: Any = None
 
 
 class Graph:
-    """An arena of nodes, interned: `graph.node(...)` of what is there already gives the same id.
+    """An arena of interned nodes: `graph.node(...)` returns the id of an equal node if there is one.
 
     Examples
     --------
@@ -39,20 +40,20 @@ class Graph:
         self.nodes: list[Node] = []
         self._ids: dict[Node, int] = {}
 
-    def node(self, op: str, args: tuple[int, ...] = (), payload: Hashable = None) -> int:
-        """Return the id of this node, made if it is new."""
+    def node(self, op: str, args: tuple[int, ...] = (), payload: Any = None) -> int:
+        """Return the id of this node, created if it is new."""
         node = Node(op, args, payload)
         known = self._ids.setdefault(node, len(self.nodes))
         if known == len(self.nodes):
             self.nodes.append(node)
         return known
 
-    def find(self, op: str, args: tuple[int, ...], payload: Hashable = None) -> int | None:
-        """Return the id of this node if it exists, and None otherwise."""
+    def find(self, op: str, args: tuple[int, ...], payload: Any = None) -> int | None:
+        """Return the id of this node, or None if it does not exist."""
         return self._ids.get(Node(op, args, payload))
 
     def const(self, value: float) -> int:
-        """Return the id of a constant (the two zeros are one, and so are all NaN: their signs are not kept)."""
+        """Return the id of a constant; the signs of zero and NaN are dropped."""
         return self.node("const", (), float(value) + 0.0 if value == value else math.nan)
 
     def __getitem__(self, node_id: int) -> Node:
@@ -62,7 +63,7 @@ class Graph:
         return len(self.nodes)
 
     def live(self, roots: Iterable[int]) -> list[int]:
-        """Return the ids that the roots depend on, themselves included, in topological order."""
+        """Return the roots and all nodes that they depend on, in topological order."""
         seen: set[int] = set()
         stack = list(roots)
         while stack:
@@ -74,7 +75,7 @@ class Graph:
 
 
 class Port(NamedTuple):
-    """An array that goes into or comes out of a program: its name and its shape for one state."""
+    """An input or output array of a program: its name and its shape for one state."""
 
     name: str
     shape: tuple[int, ...]
@@ -82,15 +83,12 @@ class Port(NamedTuple):
     @property
     def size(self) -> int:
         """Number of scalars for one state."""
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A traced function: what goes in, what comes out, and the graph between.
+    """A traced function: its input and output ports and the graph that connects them.
 
     Attributes
     ----------
@@ -101,7 +99,7 @@ class Program:
     results : tuple of tuple of int
         For each output, the node of each of its entries, row-major.
     order : tuple of int, optional
-        A schedule: every live node once, after its arguments. Topological order of the ids if not given.
+        A schedule: every live node once, after its arguments. By default the order of the ids.
     """
 
     graph: Graph
@@ -111,19 +109,22 @@ class Program:
     order: tuple[int, ...] | None = field(default=None)
 
     def roots(self) -> Iterator[int]:
-        """Yield the node of every output entry, output by output."""
+        """Yield the node of every output entry, one output after another."""
         for entries in self.results:
             yield from entries
 
     def schedule(self) -> tuple[int, ...]:
-        """Return the live nodes in the order in which they are evaluated."""
+        """Return the live nodes in evaluation order."""
         return self.order if self.order is not None else tuple(self.graph.live(self.roots()))
 
     def op_count(self) -> dict[str, int]:
-        """Return how many live nodes there are of each operation, constants and inputs left out."""
-        counts: dict[str, int] = {}
+        """Return the number of live nodes of each operation, without constants and inputs."""
+        counts = Counter(self.graph[i].op for i in self.schedule())
+        return {op: n for op, n in counts.items() if op not in ("const", "input")}
+
+    def uses(self) -> Counter[int]:
+        """Return how many times each live node is an argument or an output entry."""
+        uses = Counter(self.roots())
         for i in self.schedule():
-            op = self.graph[i].op
-            if op not in ("const", "input"):
-                counts[op] = counts.get(op, 0) + 1
-        return counts
+            uses.update(self.graph.nodes[i].args)
+        return uses

@@ -1,9 +1,8 @@
-"""The reference meaning of a program: one operation after another, on Python floats."""
+"""The reference interpreter: evaluates a program one operation at a time, on Python floats."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +19,7 @@ def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[Array
     ----------
     program : Program
     inputs : mapping of str to array, or sequence of arrays
-        One for each input port, by name or in their order, of the port's shape (or flat).
+        One for each input port, by name or in order, of the port's shape or flat.
 
     Returns
     -------
@@ -49,9 +48,9 @@ def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[Array
     for i in program.schedule():
         op, args, payload = program.graph[i]
         if op == "const":
-            values[i] = cast(float, payload)
+            values[i] = payload
         elif op == "input":
-            port_index, entry = cast("tuple[int, int]", payload)
+            port_index, entry = payload
             values[i] = entries[port_index][entry]
         else:
             values[i] = OPS[op].evaluate(*[values[a] for a in args])

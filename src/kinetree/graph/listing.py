@@ -1,8 +1,6 @@
-"""A program as text, one operation a line."""
+"""A program as text, one operation per line."""
 
 from __future__ import annotations
-
-from typing import cast
 
 import numpy as np
 
@@ -11,7 +9,7 @@ from kinetree.graph.ops import OPS
 
 
 def listing(program: Program) -> str:
-    """Return a readable listing of the program: its operations in their order, then its outputs.
+    """Return a readable listing of the program: its operations in evaluation order, then its outputs.
 
     Examples
     --------
@@ -32,7 +30,7 @@ def listing(program: Program) -> str:
         if op == "const":
             names[i] = repr(payload)
         elif op == "input":
-            port, entry = cast("tuple[int, int]", payload)
+            port, entry = payload
             names[i] = entry_name(program.inputs[port], entry)
         else:
             names[i] = f"@{len(lines) + 1}"

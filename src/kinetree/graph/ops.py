@@ -1,7 +1,6 @@
-"""The table of operations: one row each, and everything that is known of it.
+"""The table of operations: one row each, with all that is known of it.
 
-A new operation is a new row here, a spelling in each backend that can do it, and, if it has algebra
-of its own, a folding rule in `fold.py`.
+To add an operation, add a row here and its spelling to each backend that supports it.
 """
 
 from __future__ import annotations
@@ -9,7 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from kinetree.graph import fold, ieee
+from kinetree.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -19,55 +23,45 @@ class Op:
     Attributes
     ----------
     name : str
-        Its name in a node, and in the tables of the backends.
+        Its name in nodes and in the tables of the backends.
     arity : int
-        How many arguments it takes.
+        Number of arguments; leaves (constants and inputs) have none.
     evaluate : callable
-        Its value on floats, correctly rounded where the operation is an IEEE one.
+        Its value on floats.
     listing : str
-        How it is printed, with ``{0}``, ``{1}``, … for the arguments.
+        Format of its text, with ``{0}``, ``{1}``, … for the arguments.
+    fold : callable, optional
+        Constructor of its nodes that simplifies what it can: ``fold(graph, *args)`` returns a node.
+    ufunc : numpy.ufunc, optional
+        The ufunc that records this operation when applied to traced values.
     commutative : bool
         Whether the first two arguments may be exchanged.
-    staged : bool
-        Whether a backend evaluates all nodes of this kind together, as arrays, before the straight-line
-        code that uses them (elementary functions: long, and the same for every argument).
+    exact : bool
+        Whether it is correctly rounded: every backend gives the bits of `evaluate` in float64.
+    array_op : str
+        Name of the array kernel that evaluates all nodes of this operation together, ahead of the straight-line code
+        that uses them; empty for straight-line operations. Worthwhile for elementary functions, which are long. The
+        outputs of a kernel are the operations that name it, in the order of the table.
     """
 
     name: str
     arity: int
     evaluate: Callable[..., float]
     listing: str
+    fold: Callable[..., int] | None = None
+    ufunc: np.ufunc | None = None
     commutative: bool = False
-    staged: bool = False
+    exact: bool = True
+    array_op: str = ""
 
+    @property
+    def straight_line(self) -> bool:
+        """Whether straight-line code computes it: it is neither a leaf nor part of an array kernel."""
+        return self.arity > 0 and not self.array_op
 
-def _divide(a: float, b: float) -> float:
-    if b == 0.0:
-        return math.nan if a == 0.0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
-    return a / b
-
-
-def _sqrt(a: float) -> float:
-    return math.sqrt(a) if a >= 0.0 else math.nan
-
-
-def _circular(function: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda a: function(a) if math.isfinite(a) else math.nan
-
-
-def _fma(a: float, b: float, c: float) -> float:
-    """Return a·b + c with one rounding (exact rationals: slow, and the reference)."""
-    if not (math.isfinite(a) and math.isfinite(b)):
-        return a * b + c
-    if not math.isfinite(c):
-        return c  # also where a·b is finite but too large
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
-    if exact == 0:
-        return a * b + c  # the sign of an exact zero
-    try:
-        return float(exact)
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
+    def node(self, graph: Graph, args: tuple[int, ...], payload: Any = None) -> int:
+        """Return the node of this operation on these arguments, folded if possible."""
+        return graph.node(self.name, args, payload) if self.fold is None else self.fold(graph, *args)
 
 
 OPS: dict[str, Op] = {
@@ -75,21 +69,21 @@ OPS: dict[str, Op] = {
     for row in (
         Op("const", 0, lambda: math.nan, "{payload!r}"),
         Op("input", 0, lambda: math.nan, "{payload}"),
-        Op("add", 2, lambda a, b: a + b, "({0} + {1})", commutative=True),
-        Op("sub", 2, lambda a, b: a - b, "({0} - {1})"),
-        Op("mul", 2, lambda a, b: a * b, "({0} * {1})", commutative=True),
-        Op("div", 2, _divide, "({0} / {1})"),
-        Op("neg", 1, lambda a: -a, "(-{0})"),
-        Op("abs", 1, abs, "abs({0})"),
-        # {2} where the comparison holds, {3} where not, which is where a NaN is compared too
-        Op("select_lt", 4, lambda a, b, x, y: x if a < b else y, "({2} if {0} < {1} else {3})"),
-        Op("select_le", 4, lambda a, b, x, y: x if a <= b else y, "({2} if {0} <= {1} else {3})"),
-        Op("sqrt", 1, _sqrt, "sqrt({0})"),
-        Op("sin", 1, _circular(math.sin), "sin({0})", staged=True),
-        Op("cos", 1, _circular(math.cos), "cos({0})", staged=True),
+        Op("add", 2, lambda a, b: a + b, "({0} + {1})", fold.add, np.add, commutative=True),
+        Op("sub", 2, lambda a, b: a - b, "({0} - {1})", fold.sub, np.subtract),
+        Op("mul", 2, lambda a, b: a * b, "({0} * {1})", fold.mul, np.multiply, commutative=True),
+        Op("div", 2, ieee.div, "({0} / {1})", fold.div, np.true_divide),
+        Op("neg", 1, lambda a: -a, "(-{0})", fold.neg, np.negative),
+        Op("abs", 1, abs, "abs({0})", fold.absolute, np.absolute),
+        # {2} where the comparison holds, else {3}, also where an operand is NaN
+        Op("select_lt", 4, lambda a, b, x, y: x if a < b else y, "({2} if {0} < {1} else {3})", fold.select_lt),
+        Op("select_le", 4, lambda a, b, x, y: x if a <= b else y, "({2} if {0} <= {1} else {3})", fold.select_le),
+        Op("sqrt", 1, ieee.sqrt, "sqrt({0})", fold.sqrt, np.sqrt),
+        Op("sin", 1, ieee.sin, "sin({0})", fold.sin, np.sin, exact=False, array_op="sincos"),
+        Op("cos", 1, ieee.cos, "cos({0})", fold.cos, np.cos, exact=False, array_op="sincos"),
         # one rounding; formed by passes.contract, never by the tracer
-        Op("fma", 3, _fma, "fma({0}, {1}, {2})", commutative=True),  # a·b + c
-        Op("fms", 3, lambda a, b, c: _fma(a, b, -c), "fms({0}, {1}, {2})", commutative=True),  # a·b − c
-        Op("fnma", 3, lambda a, b, c: _fma(-a, b, c), "fnma({0}, {1}, {2})", commutative=True),  # c − a·b
+        Op("fma", 3, ieee.fma, "fma({0}, {1}, {2})", commutative=True),  # a·b + c
+        Op("fms", 3, lambda a, b, c: ieee.fma(a, b, -c), "fms({0}, {1}, {2})", commutative=True),  # a·b − c
+        Op("fnma", 3, lambda a, b, c: ieee.fma(-a, b, c), "fnma({0}, {1}, {2})", commutative=True),  # c − a·b
     )
 }

@@ -1,1 +1,1 @@
-"""From a program to a plan: regions of straight-line code, calls of array kernels, and where values are in memory."""
+"""From a program to a plan: regions of straight-line code, calls of array kernels, and the memory between them."""

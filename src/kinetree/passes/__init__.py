@@ -1,4 +1,4 @@
-"""Passes: each takes a program and returns a better one that computes the same."""
+"""Passes: each takes a program and returns a better one that computes the same values, up to rounding."""
 
 from kinetree.passes.constants import check_constants
 from kinetree.passes.pipeline import PASSES, optimize

@@ -1,4 +1,4 @@
-"""The passes that every program goes through before it is compiled, in one visible list."""
+"""The list of passes that every program goes through before it is compiled."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PASSES: tuple[Callable[[Program], Program], ...] = (rewrite, contract)
 
 
 def optimize(program: Program) -> Program:
-    """Return the program after all passes: rewritten by the rules, fused, and scheduled.
+    """Return the program after all passes: rewritten, fused and scheduled.
 
-    Results differ from the given program's in rounding only. The passes are deterministic and take linear time.
+    Results change in rounding only. The passes are deterministic and take linear time.
 
     Examples
     --------

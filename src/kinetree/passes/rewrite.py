@@ -1,47 +1,36 @@
-"""The one engine for `rules.RULES`: a program with the patterns found replaced."""
+"""The engine that applies `rules.RULES` to a program."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kinetree.graph import Graph, Program
-from kinetree.graph.fold import FOLD
 from kinetree.graph.ops import OPS
 from kinetree.passes.rules import RULES, Pattern, Rule
-from kinetree.passes.uses import count_uses
 
 Binding = Mapping[str, int]
 
 
 def rewrite(program: Program, rules: Sequence[Rule] = RULES) -> Program:
-    """Return the program in which each node that matches a rule is what the rule says, the first rule that fits.
+    """Return the program with each node that matches a rule replaced, by the first rule that matches.
 
-    Nodes are taken once, arguments first, so that what one rule made another may match, and it ends.
-
-    Examples
-    --------
-    >>> from kinetree.graph import Port
-    >>> from kinetree.tracing.tracer import Tracer
-    >>> t = Tracer()
-    >>> x, y, z = t.input(Port("x", (3,)))
-    >>> rewrite(t.program({"r": ((), [x * y + z * x])})).op_count()
-    {'add': 1, 'mul': 1}
+    Nodes are visited once, arguments first: the result of one rule may match another, and the pass terminates.
     """
     by_root: dict[str, list[Rule]] = {}
     for rule in rules:
         by_root.setdefault(str(rule.pattern[0]), []).append(rule)
-    old, uses = program.graph.nodes, count_uses(program)
+    old, uses = program.graph.nodes, program.uses()
     graph, new = Graph(), dict[int, int]()
-    single: set[int] = set()  # nodes of the new graph that stand for old ones with a single use
+    single: set[int] = set()  # nodes of the new graph whose old ones have a single use
     for i in program.schedule():
         op, args, payload = old[i]
         args = tuple([new[a] for a in args])
-        made = _made(graph, op, args, payload)
+        made = OPS[op].node(graph, args, payload)
         ops = [graph.nodes[a].op for a in args] if op in by_root else []
-        for rule in by_root.get(op, ()):
-            if not _may_match(rule, ops):
-                continue
-            binding = next(_matches(graph, single, made, rule.pattern, {}, root=True), None)
+        for rule in by_root.get(op, ()) if graph.nodes[made].op == op else ():
+            if not all(isinstance(part, str) or part[0] in ops for part in rule.pattern[1:]):
+                continue  # a cheap test of the arguments' operations, before matching
+            binding = next(_instances(graph, single, made, rule.pattern, {}), None)
             if binding is not None:
                 made = _build(graph, rule.replacement, binding)
                 break
@@ -52,46 +41,32 @@ def rewrite(program: Program, rules: Sequence[Rule] = RULES) -> Program:
     return Program(graph, program.inputs, program.outputs, results)
 
 
-def _may_match(rule: Rule, ops: Sequence[str]) -> bool:
-    """Return whether the arguments' operations are those that the pattern asks for: a quick look before matching."""
-    return all(isinstance(part, str) or part[0] in ops for part in rule.pattern[1:])
-
-
-def _made(graph: Graph, op: str, args: tuple[int, ...], payload: Hashable) -> int:
-    fold = FOLD.get(op)
-    return graph.node(op, args, payload) if fold is None else fold(graph, *args)
-
-
 def _matches(
-    graph: Graph, single: set[int], i: int, pattern: Pattern, binding: Binding, root: bool = False
-) -> Iterator[Binding]:
-    """Yield what the variables stand for in every way in which this node is an instance of the pattern."""
-    if isinstance(pattern, str):
-        if binding.get(pattern, i) == i:
-            yield {**binding, pattern: i}
-        return
-    op, *parts = pattern
-    node = graph.nodes[i]
-    if node.op != op or not (root or i in single):
-        return
-    orders = [node.args, node.args[::-1]] if OPS[node.op].commutative else [node.args]
-    for args in orders:
-        yield from _match_all(graph, single, args, parts, binding)
-
-
-def _match_all(
     graph: Graph, single: set[int], args: Sequence[int], parts: Sequence[Pattern], binding: Binding
 ) -> Iterator[Binding]:
+    """Yield every binding of the variables under which these arguments are instances of the parts of a pattern."""
     if not parts:
         yield binding
         return
-    for found in _matches(graph, single, args[0], parts[0], binding):
-        yield from _match_all(graph, single, args[1:], parts[1:], found)
+    i, part = args[0], parts[0]
+    if isinstance(part, str):
+        if binding.get(part, i) == i:
+            yield from _matches(graph, single, args[1:], parts[1:], {**binding, part: i})
+    elif graph.nodes[i].op == part[0] and i in single:
+        for found in _instances(graph, single, i, part, binding):
+            yield from _matches(graph, single, args[1:], parts[1:], found)
+
+
+def _instances(graph: Graph, single: set[int], i: int, pattern: Pattern, binding: Binding) -> Iterator[Binding]:
+    """Yield the bindings for the arguments of this node, in either order if it is commutative."""
+    op, args, _ = graph.nodes[i]
+    for order in (args, args[::-1]) if OPS[op].commutative else (args,):
+        yield from _matches(graph, single, order, pattern[1:], binding)
 
 
 def _build(graph: Graph, pattern: Pattern, binding: Binding) -> int:
-    """Return the node of a replacement."""
+    """Return the node of a replacement under this binding."""
     if isinstance(pattern, str):
         return binding[pattern]
     op, *parts = pattern
-    return _made(graph, str(op), tuple([_build(graph, part, binding) for part in parts]), None)
+    return OPS[str(op)].node(graph, tuple([_build(graph, part, binding) for part in parts]))

@@ -1,10 +1,10 @@
-"""Rewriting rules as data: what a pattern may be replaced by, because both are the same real number.
+"""Rewriting rules as data: patterns and replacements that are equal in real arithmetic.
 
-A pattern is the name of a variable, or an operation with patterns for its arguments; a variable that stands twice
-must be the same node twice. Operations are matched in either order of the arguments where they commute. All inner
-nodes of a match must be used by it alone, so that they vanish.
+A pattern is the name of a variable, or an operation with patterns for its arguments; a repeated variable must match the
+same node. The arguments of commutative operations are matched in either order. The inner nodes of a match must have no
+other use, so that they become dead.
 
-A rule must not be finite where the pattern is not: ``(a/b) b = a`` and ``sqrt(a) sqrt(a) = a`` are no rules.
+A replacement must not be finite where the pattern is not: ``(a/b) b = a`` and ``sqrt(a) sqrt(a) = a`` are not allowed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Pattern = str | tuple["str | Pattern", ...]
 
 
 class Rule(NamedTuple):
-    """A pattern, and what takes its place: variables of the pattern in operations."""
+    """A pattern and its replacement, in the same variables."""
 
     pattern: tuple[Pattern, ...]
     replacement: Pattern

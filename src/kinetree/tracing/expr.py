@@ -7,8 +7,12 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, NoReturn
 
+import numpy as np
+
 from kinetree.graph import Graph, fold
-from kinetree.locks import importing
+from kinetree.graph.elementary import atan2
+from kinetree.graph.ops import OPS, Op
+from kinetree.tracing.numpy_dispatch import NumpyDispatch, operation
 
 _BRANCH = (
     "a traced value has no {what} while the function is being traced: the same compiled code serves every state, so it "
@@ -25,7 +29,37 @@ _NUMBER = (
 _POWER = "of a traced value there are whole powers and square roots; pass what needs another power as an argument"
 
 
-class Expr:
+def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = False) -> Callable[[Expr, object], Expr]:
+    """Return the operator method that records this operation."""
+
+    def method(self: Expr, other: object) -> Expr:
+        b = self._id(other)
+        if b is None:
+            return NotImplemented  # type: ignore[no-any-return]
+        return Expr(self.graph, make(self.graph, b, self.id) if reflected else make(self.graph, self.id, b))
+
+    return method
+
+
+def _comparison(
+    known: Callable[[float, float], bool], select: Callable[[Graph, int, int, int, int], int], *, swap: bool = False
+) -> Callable[[Expr, object], Any]:
+    """Return the operator method that makes a condition, or a truth value where both sides are constants."""
+
+    def method(self: Expr, other: object) -> Any:
+        b = self._id(other)
+        if b is None:
+            return NotImplemented
+        graph, left, right = self.graph, self.constant, fold.value(self.graph, b)
+        if left is not None and right is not None:
+            return known(left, right)
+        first, second = (b, self.id) if swap else (self.id, b)
+        return Condition(graph, lambda x, y: select(graph, first, second, x, y))
+
+    return method
+
+
+class Expr(NumpyDispatch):
     """A scalar whose arithmetic is recorded in a graph.
 
     Examples
@@ -46,11 +80,11 @@ class Expr:
 
     @property
     def constant(self) -> float | None:
-        """The value, where it is known while tracing."""
+        """The value if this is a constant, else None."""
         return fold.value(self.graph, self.id)
 
     def _id(self, other: object) -> int | None:
-        """Return the node of the other operand in this graph, None if it is no scalar."""
+        """Return the node of the other operand in this graph, None if it is not a scalar."""
         if isinstance(other, Expr):
             if other.graph is not self.graph:
                 raise ValueError("these two values belong to different traces and cannot be combined")
@@ -59,42 +93,26 @@ class Expr:
             return self.graph.const(float(other))
         return None
 
-    def __add__(self, other: object) -> Expr:
-        b = self._id(other)
-        return NotImplemented if b is None else Expr(self.graph, fold.add(self.graph, self.id, b))
+    def record(self, op: Op, *operands: object) -> Expr:
+        """Return the operation on these operands, which include this one."""
+        ids = [self._id(x) for x in operands]
+        if None in ids:
+            raise TypeError(f"{op.name} takes numbers, not {', '.join(type(x).__name__ for x in operands)}")
+        return Expr(self.graph, op.node(self.graph, tuple(ids)))  # type: ignore[arg-type]
 
-    __radd__ = __add__
-
-    def __sub__(self, other: object) -> Expr:
-        b = self._id(other)
-        return NotImplemented if b is None else Expr(self.graph, fold.sub(self.graph, self.id, b))
-
-    def __rsub__(self, other: object) -> Expr:
-        b = self._id(other)
-        return NotImplemented if b is None else Expr(self.graph, fold.sub(self.graph, b, self.id))
-
-    def __mul__(self, other: object) -> Expr:
-        b = self._id(other)
-        return NotImplemented if b is None else Expr(self.graph, fold.mul(self.graph, self.id, b))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: object) -> Expr:
-        b = self._id(other)
-        return NotImplemented if b is None else Expr(self.graph, fold.div(self.graph, self.id, b))
-
-    def __rtruediv__(self, other: object) -> Expr:
-        b = self._id(other)
-        return NotImplemented if b is None else Expr(self.graph, fold.div(self.graph, b, self.id))
+    __add__ = __radd__ = _arithmetic(fold.add)
+    __sub__, __rsub__ = _arithmetic(fold.sub), _arithmetic(fold.sub, reflected=True)
+    __mul__ = __rmul__ = _arithmetic(fold.mul)
+    __truediv__, __rtruediv__ = _arithmetic(fold.div), _arithmetic(fold.div, reflected=True)
 
     def __neg__(self) -> Expr:
-        return Expr(self.graph, fold.neg(self.graph, self.id))
+        return self.record(OPS["neg"], self)
 
     def __pos__(self) -> Expr:
         return self
 
     def __abs__(self) -> Expr:
-        return Expr(self.graph, fold.absolute(self.graph, self.id))
+        return self.record(OPS["abs"], self)
 
     def __pow__(self, exponent: object) -> Expr:
         if isinstance(exponent, Expr):
@@ -116,15 +134,15 @@ class Expr:
 
     def sqrt(self) -> Expr:
         """Return the square root."""
-        return Expr(self.graph, fold.sqrt(self.graph, self.id))
+        return self.record(OPS["sqrt"], self)
 
     def sin(self) -> Expr:
         """Return the sine of this angle in radians."""
-        return Expr(self.graph, fold.sin(self.graph, self.id))
+        return self.record(OPS["sin"], self)
 
     def cos(self) -> Expr:
         """Return the cosine of this angle in radians."""
-        return Expr(self.graph, fold.cos(self.graph, self.id))
+        return self.record(OPS["cos"], self)
 
     def tan(self) -> Expr:
         """Return the tangent of this angle in radians: the sine over the cosine."""
@@ -132,36 +150,11 @@ class Expr:
 
     def atan2(self, x: object) -> Expr:
         """Return the angle of the point (x, self) in radians."""
-        with importing:
-            from kinetree.graph.elementary import atan2
+        return atan2(self, x, choice)  # type: ignore[no-any-return]
 
-        return atan2(self, x)  # type: ignore[no-any-return]
-
-    # -- comparisons: conditions, and plain truth values where both sides are known ------------------------------
-
-    def _compare(self, other: object, known: Callable[[float, float], bool], *, strict: bool, swap: bool) -> Any:
-        b = self._id(other)
-        if b is None:
-            return NotImplemented
-        left, right = self.constant, fold.value(self.graph, b)
-        if left is not None and right is not None:
-            return known(left, right)
-        first, second = (b, self.id) if swap else (self.id, b)
-        select = fold.select_lt if strict else fold.select_le
-        graph = self.graph
-        return Condition(graph, lambda x, y: select(graph, first, second, x, y))
-
-    def __lt__(self, other: object) -> Any:
-        return self._compare(other, operator.lt, strict=True, swap=False)
-
-    def __le__(self, other: object) -> Any:
-        return self._compare(other, operator.le, strict=False, swap=False)
-
-    def __gt__(self, other: object) -> Any:
-        return self._compare(other, operator.gt, strict=True, swap=True)
-
-    def __ge__(self, other: object) -> Any:
-        return self._compare(other, operator.ge, strict=False, swap=True)
+    __lt__, __le__ = _comparison(operator.lt, fold.select_lt), _comparison(operator.le, fold.select_le)
+    __gt__ = _comparison(operator.gt, fold.select_lt, swap=True)
+    __ge__ = _comparison(operator.ge, fold.select_le, swap=True)
 
     def __eq__(self, other: object) -> Any:
         below = self.__le__(other)
@@ -173,38 +166,26 @@ class Expr:
             return equal
         return ~equal if isinstance(equal, Condition) else not equal
 
-    # -- what cannot be traced -----------------------------------------------------------------------------------
-
     def __bool__(self) -> NoReturn:
         raise TypeError(_BRANCH.format(what="truth value"))
 
     def __float__(self) -> NoReturn:
         raise TypeError(_NUMBER)
 
-    def __format__(self, spec: str) -> str:
-        return formatted(self, spec)
-
     __int__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = __mod__ = __floordiv__ = __float__
 
-    # -- NumPy's functions ---------------------------------------------------------------------------------------
-
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        with importing:
-            from kinetree.tracing.arrays import apply_ufunc
-
-        return apply_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        with importing:
-            from kinetree.tracing.arrays import apply_function
-
-        return apply_function(function, args, kwargs)
+        if method == "__call__" and not kwargs and all(isinstance(x, Expr | Real) for x in inputs):
+            op = operation(ufunc)  # fast path: operations with NumPy's scalars are frequent
+            if op is not None:
+                return self.record(op, *inputs)
+        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
     def __repr__(self) -> str:
         return f"Expr(@{self.id} = {self.graph[self.id].op})"
 
 
-class Condition:
+class Condition(NumpyDispatch):
     """A comparison of traced values: what `kt.where` chooses by. ``&``, ``|`` and ``~`` combine conditions.
 
     Parameters
@@ -215,8 +196,6 @@ class Condition:
     """
 
     __slots__ = ("choose", "graph")
-    __array_ufunc__ = Expr.__array_ufunc__
-    __array_function__ = Expr.__array_function__
 
     def __init__(self, graph: Graph, choose: Callable[[int, int], int]) -> None:
         self.graph = graph
@@ -233,12 +212,12 @@ class Condition:
     def __and__(self, other: object) -> Any:
         if isinstance(other, Condition):
             return Condition(self.graph, lambda x, y: self.choose(other.choose(x, y), y))
-        return (self if other else False) if _is_truth(other) else NotImplemented
+        return (self if other else False) if isinstance(other, bool | np.bool_) else NotImplemented
 
     def __or__(self, other: object) -> Any:
         if isinstance(other, Condition):
             return Condition(self.graph, lambda x, y: self.choose(x, other.choose(x, y)))
-        return (True if other else self) if _is_truth(other) else NotImplemented
+        return (True if other else self) if isinstance(other, bool | np.bool_) else NotImplemented
 
     __rand__, __ror__ = __and__, __or__
 
@@ -253,12 +232,8 @@ class Condition:
         raise TypeError(_BRANCH.format(what="truth value") + more)
 
 
-def formatted(value: object, spec: str) -> str:
-    """Return what ``__format__`` of traced values must."""
-    if spec:
-        raise TypeError("a traced value has no digits to print while the function is being traced; f'{x}' shows it")
-    return repr(value)
-
-
-def _is_truth(value: object) -> bool:
-    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+def choice(condition: Any, a: Any, b: Any) -> Any:
+    """Return a where the condition, traced or known, holds, and b elsewhere."""
+    if isinstance(condition, Condition):
+        return condition.where(a, b)
+    return a if condition else b

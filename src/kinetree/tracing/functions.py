@@ -1,7 +1,7 @@
-"""Choices and small systems: functions of NumPy arrays that can be traced into a compiled function.
+"""Choices and small linear systems: functions of NumPy arrays that can be traced into a compiled function.
 
-Outside a function that is being compiled they are NumPy's. A NaN counts as it does there: `minimum` and `maximum`
-give NaN where one argument is NaN, and a comparison with NaN does not hold.
+On plain numbers they are NumPy's own. NaN propagates as in NumPy: `minimum` and `maximum` give NaN if either argument
+is NaN, and a comparison with NaN is false.
 """
 
 from __future__ import annotations
@@ -14,21 +14,42 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.graph.elementary import atan2
-from kinetree.graph.elementary import choice as _choice
-from kinetree.tracing.arrays import TracedArray, is_traced, plain
+from kinetree.tracing.arrays import is_traced
 from kinetree.tracing.expr import Condition, Expr
+from kinetree.tracing.expr import choice as _choice
+from kinetree.tracing.numpy_dispatch import TracedArray, implements, plain
+
+implements(np.less)(operator.lt)
+implements(np.less_equal)(operator.le)
+implements(np.greater)(operator.gt)
+implements(np.greater_equal)(operator.ge)
+implements(np.equal)(operator.eq)
+implements(np.not_equal)(operator.ne)
 
 
+@implements(np.minimum)
 def _smaller(a: Any, b: Any) -> Any:
     return _choice(a < b, a, _choice(b <= a, b, a + b))  # unordered: one is NaN, and so is the sum
 
 
+@implements(np.maximum)
 def _larger(a: Any, b: Any) -> Any:
     return _choice(b < a, a, _choice(a <= b, b, a + b))
 
 
+@implements(np.sign)
 def _sign(x: Any) -> Any:
     return _choice(x > 0.0, 1.0, _choice(x < 0.0, -1.0, x))
+
+
+@implements(np.arctan2)
+def _arctan2(y: Any, x: Any) -> Any:
+    return atan2(y, x, _choice)
+
+
+@implements(np.isnan)
+def _isnan(x: Any) -> Any:
+    return ~(x <= x) if isinstance(x, Expr) else x != x
 
 
 def _each(function: Callable[..., Any], arity: int, *args: Any) -> Any:
@@ -36,11 +57,12 @@ def _each(function: Callable[..., Any], arity: int, *args: Any) -> Any:
     return result.view(TracedArray) if isinstance(result, np.ndarray) else result
 
 
+@implements(np.where)
 def where(condition: Any, a: Any, b: Any) -> Any:
     """Return a where the condition holds, b elsewhere, entry by entry.
 
-    Both are computed for every state, so an error in the one that is not chosen (a division by zero) does no harm
-    but does not save time either. A NaN in the other one, or in the condition's arguments, is not passed on.
+    Both are computed for every state, which costs the time of both. A division by zero or a NaN in the one that is not
+    chosen, or a NaN in the condition, does not propagate.
 
     Parameters
     ----------
@@ -107,8 +129,9 @@ def abs(x: Any) -> Any:
     return _each(operator.abs, 1, x) if is_traced(x) else np.absolute(x)
 
 
+@implements(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
-    """Return a, or the bound that it is beyond; a bound that is None does not count."""
+    """Return a, limited to the bounds that are not None."""
     if a_min is not None:
         a = maximum(a, a_min)
     return a if a_max is None else minimum(a, a_max)
@@ -117,17 +140,18 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
 def solve(A: Any, b: Any) -> Any:
     """Return x with ``A x = b``, for a symmetric positive definite A.
 
-    Traced, it is ``L D Lᵀ`` without pivoting, which reads the lower triangle of A only and is as accurate as Cholesky's
-    method; where A is not positive definite the result may be far off, and where it is singular inf or NaN. It is
-    unrolled, about n³/6 operations for the factors and n² a column of b: meant for n up to ten or so. (For the mass
-    matrix `robot.solve_mass_matrix` is cheaper: it knows which entries are zero.)
+    Traced, it is an ``L D Lᵀ`` factorization without pivoting, which reads only the lower triangle of A and is as
+    accurate as Cholesky's. Where A is indefinite the result may be far off; where A is singular it is inf or NaN. The
+    factorization is unrolled, about n³/6 operations plus n² per column of b: meant for n up to ten or so. (For the mass
+    matrix, `robot.solve_mass_matrix` exploits its sparsity.)
 
     Parameters
     ----------
     A : (n, n) array
         Such as ``J @ Minv @ J.T``. On plain arrays (..., n, n).
     b : (n,) or (n, m) array
-        One right-hand side, or one a column. On plain arrays (..., n) if it has one axis less than A, else (..., n, m).
+        One right-hand side, or one per column; on plain arrays (..., n) if it has one axis less than A, else
+        (..., n, m).
 
     Returns
     -------
@@ -187,20 +211,3 @@ def _solve_columns(A: list[list[Any]], columns: list[list[Any]]) -> list[list[An
 
 def _dot(a: list[Any], b: list[Any]) -> Any:
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
-
-
-UFUNCS: dict[Any, Any] = {
-    np.minimum: np.frompyfunc(_smaller, 2, 1),
-    np.maximum: np.frompyfunc(_larger, 2, 1),
-    np.absolute: np.frompyfunc(operator.abs, 1, 1),
-    np.sign: np.frompyfunc(_sign, 1, 1),
-    np.arctan2: np.frompyfunc(atan2, 2, 1),
-    np.isnan: np.frompyfunc(lambda x: ~(x <= x) if isinstance(x, Expr) else x != x, 1, 1),
-    np.less: np.frompyfunc(lambda a, b: a < b, 2, 1),
-    np.less_equal: np.frompyfunc(lambda a, b: a <= b, 2, 1),
-    np.greater: np.frompyfunc(lambda a, b: a > b, 2, 1),
-    np.greater_equal: np.frompyfunc(lambda a, b: a >= b, 2, 1),
-    np.equal: np.frompyfunc(lambda a, b: a == b, 2, 1),
-    np.not_equal: np.frompyfunc(lambda a, b: a != b, 2, 1),
-}
-FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: where, np.clip: clip}

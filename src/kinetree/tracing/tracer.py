@@ -1,4 +1,4 @@
-"""`Tracer`: the inputs of a function as traced scalars, and in the end its program."""
+"""`Tracer`: creates a function's inputs as traced scalars, and collects its outputs into a program."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+import kinetree.tracing.functions  # noqa: F401  # fills the tables of NumPy's functions
 from kinetree.graph import Graph, Port, Program
 from kinetree.tracing.expr import Expr
 
 
 class Tracer:
-    """Make the inputs of a graph, and in the end the program.
+    """Creates the inputs of a graph, and the program once the outputs are known.
 
     Examples
     --------
@@ -38,7 +39,7 @@ class Tracer:
         return {port.name: _nested(self.input(port), port.shape) for port in ports}
 
     def program(self, outputs: Mapping[str, tuple[tuple[int, ...], Any]]) -> Program:
-        """Return the program whose outputs are these: name to shape and entries, in nested sequences or arrays."""
+        """Return the program with these outputs: name to shape and entries, in nested sequences or arrays."""
         ports, results = [], []
         for name, (shape, entries) in outputs.items():
             port, scalars = Port(name, shape), list(flatten(entries))

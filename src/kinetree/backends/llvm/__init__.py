@@ -27,9 +27,9 @@ class LLVM(Backend):
     @property
     def legal(self) -> frozenset[str]:
         """See `Backend.legal`."""
-        from kinetree.backends.llvm.straight_line import LEGAL
+        from kinetree.backends.llvm.module import legal_operations
 
-        return LEGAL
+        return legal_operations()
 
     @property
     def target(self) -> str:

@@ -1,12 +1,15 @@
-"""Writing LLVM IR as text: the body of a function, line by line."""
+"""LLVM IR as text: the body of a function, line by line."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from kinetree.backends.llvm.lanes import Lanes
 
 
 class Body:
-    """Lines of a function; calling it with an instruction gives the name of its result.
+    """The lines of a function; calling it appends an instruction and returns the name of its result.
 
     Examples
     --------
@@ -32,7 +35,7 @@ class Body:
         return name
 
     def line(self, text: str) -> None:
-        """Append an instruction without a result, or one that names it."""
+        """Append an instruction without a result, or with a named one."""
         self.lines.append("  " + text)
 
     def label(self, name: str) -> None:
@@ -43,11 +46,24 @@ class Body:
         """Append x·y + z with one rounding."""
         return self(f"call {v.type} @llvm.fma.{v.suffix}({v.type} {x}, {v.type} {y}, {v.type} {z})")
 
+    @contextmanager
+    def loop(self, step: int, bound: str, label: str = "loop", i: str = "%i") -> Iterator[None]:
+        """Append a loop over what is appended inside, for i = 0, step, 2·step, … below the bound, at least once."""
+        self.line(f"br label %{label}")
+        self.label(label)
+        self.line(f"{i} = phi i64 [0, %entry], [%next, %{label}]")
+        yield
+        self.line(f"%next = add i64 {i}, {step}")
+        self.line(f"br i1 {self(f'icmp ult i64 %next, {bound}')}, label %{label}, label %end")
+        self.label("end")
+
     def __str__(self) -> str:
         return "\n".join(self.lines)
 
 
 def function(signature: str, body: Body, *, internal: bool = True) -> str:
-    """Return the definition of a function; an internal one is not seen outside the object."""
+    """Return the definition of a function; internal: not visible outside the object."""
     linkage = "internal " if internal else ""
+    if signature.startswith("void"):
+        body.line("ret void")
     return f"define {linkage}{signature} #0 {{\nentry:\n{body}\n}}\n"

@@ -1,7 +1,8 @@
-"""`Lanes`: one value of the graph in lanes, and how LLVM spells its type, its constants and its intrinsics."""
+"""`Lanes`: the LLVM type of one value of the graph, with its constants and intrinsics."""
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ _SUFFIX = {"float64": "f64", "float32": "f32"}
 
 @dataclass(frozen=True)
 class Lanes:
-    """The type of one value: `count` states of it side by side, a scalar for one.
+    """The type of one value: a vector of `count` states, or a scalar for one.
 
     Examples
     --------
@@ -52,27 +53,22 @@ class Lanes:
 
     @property
     def suffix(self) -> str:
-        """The ending of an intrinsic on this type."""
+        """The suffix of an intrinsic on this type."""
         return f"v{self.count}{_SUFFIX[self.dtype]}" if self.count > 1 else _SUFFIX[self.dtype]
 
     def constant(self, value: float) -> str:
-        """Return the constant that has this value in every lane, rounded to the type."""
+        """Return the constant with this value in every lane, rounded to the type."""
         literal = hex_literal(round_to(self.dtype, value))
         return f"splat ({self.scalar} {literal})" if self.count > 1 else literal
 
 
 def round_to(dtype: str, value: float) -> float:
-    """Return the value rounded to the type (to infinity where it is too large for it)."""
-    if dtype == "float64":
-        return value
-    try:
-        return float(struct.unpack("<f", struct.pack("<f", value))[0])
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+    """Return the value rounded to the type, to infinity on overflow."""
+    return value if dtype == "float64" else ctypes.c_float(value).value
 
 
 def hex_literal(value: float) -> str:
-    """Return a float literal that LLVM reads exactly (it spells a float by the bits of the equal double).
+    """Return an exact float literal: LLVM writes a float as the bits of the equal double.
 
     Examples
     --------

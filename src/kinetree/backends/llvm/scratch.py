@@ -1,4 +1,4 @@
-"""Where the cells of a plan are in memory: in the user's arrays, or in the scratch that the caller gives."""
+"""Addresses of the cells of a plan: in the caller's arrays, or in the scratch memory that the caller provides."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ ALIGNMENT = 64  # of the scratch, and of every area in it
 _POINTER = 8
 
 
-class Layout:
-    """Addresses of cells, and of the tables of rows.
+class ScratchLayout:
+    """Offsets of the areas and of the tables of row pointers in the scratch.
 
-    For one state, inputs and outputs are the caller's own arrays. For many, an input is a lane block in the scratch,
-    and an output is reached by a table of pointers, one to the row of every lane; the distances between these rows
-    are in a table too.
+    For one state, inputs and outputs are the caller's own arrays. For a batch, an input is a lane block in the scratch,
+    and an output is reached through a table of pointers to the rows of the lanes. A second table has the distances
+    between these rows.
 
     Parameters
     ----------
     plan : Plan
-        Whose areas are laid out.
     lanes : Lanes
-        What is in one cell.
+        The content of one cell.
     batch : bool
         Whether the code is for many states.
 
     Attributes
     ----------
     distances, rows : dict
-        By port, for many states: where in the scratch there are the distances between the rows of a block, and pointers
-        to these rows.
+        For a batch, by port: offsets of the tables of row distances and of row pointers.
     row_bytes : dict
-        How long an area is for one state.
+        Size of an area for one state.
     """
 
     def __init__(self, plan: Plan, lanes: Lanes, *, batch: bool) -> None:
@@ -46,25 +44,23 @@ class Layout:
         self.size = 0
         for area, count in plan.areas.items():
             if area[0] not in ("in", "out") or (area[0] == "in" and batch):
-                # a stage writes whole vectors of at most 64 bytes of float64: a full one more is always enough
-                more = ALIGNMENT if area[0] in ("sin", "cos") else 0
+                # a kernel writes whole vectors of at most 64 bytes: one more is always enough
+                more = ALIGNMENT if area[0] == "results" else 0
                 self._offsets[area] = self._reserve(count * lanes.bytes + more)
             if area[0] in ("in", "out") and batch:
                 self.distances[area] = self._reserve(_POINTER * lanes.count)
                 self.rows[area] = self._reserve(_POINTER * lanes.count)
 
     def _reserve(self, size: int) -> int:
-        """Return the offset of so many bytes more."""
+        """Reserve this many bytes and return their offset."""
         offset = self.size
         self.size += -(-size // ALIGNMENT) * ALIGNMENT
         return offset
 
     def address(self, cell: Cell) -> tuple[Area | None, int]:
-        """Return the port whose array the cell is in, None for the scratch, and the offset in bytes."""
-        offset = self._offsets.get(cell.area)
-        if offset is None:
-            return cell.area, cell.offset * self.lanes.bytes
-        return None, offset + cell.offset * self.lanes.bytes
+        """Return the port whose array holds the cell (None for the scratch), and the offset in bytes."""
+        port = None if cell.area in self._offsets else cell.area
+        return port, self._offsets.get(cell.area, 0) + cell.offset * self.lanes.bytes
 
     def base(self, body: Body, port: Area | None) -> str:
         """Return a pointer to the array of a port, or to the scratch."""

@@ -1,19 +1,18 @@
-"""Straight-line code: one piece of a plan as one LLVM function."""
+"""Straight-line code: one region of a plan as one LLVM function."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.scratch import Layout
+from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.transpose import Transpose, row_pointers
 from kinetree.graph.graph import Node
-from kinetree.lowering.plan import Area, Cell, Piece, Plan, Tile
+from kinetree.lowering.plan import Area, Cell, Plan, Region, Tile
 
-# The legal operations of straight-line code, and the instructions of each: {0}, {1}, {2} are the arguments, {t} the
-# result of the instruction before; {V} is the type, {B} that of its truth values, {S} the ending of an intrinsic. LLVM
-# merges the negations into the fused instruction.
+# The instructions of each straight-line operation: {0}, {1}, {2} are the arguments, {t} the result of the previous
+# instruction; {V} is the type, {B} the type of its truth values, {S} the suffix of intrinsics. LLVM merges negations
+# into the fused instruction.
 SPELLING: dict[str, tuple[str, ...]] = {
     "add": ("fadd {V} {0}, {1}",),
     "sub": ("fsub {V} {0}, {1}",),
@@ -28,22 +27,19 @@ SPELLING: dict[str, tuple[str, ...]] = {
     "fms": ("fneg {V} {2}", "call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {t})"),
     "fnma": ("fneg {V} {0}", "call {V} @llvm.fma.{S}({V} {t}, {V} {1}, {V} {2})"),
 }
-STAGED = ("sin", "cos")
 
-LEGAL = frozenset({"const", "input", *SPELLING, *STAGED})
+RELOAD_DISTANCE = 50
+"""Reload a value that also lives in memory if it was last used this many operations ago. Otherwise LLVM spills it: one
+more store, and stores limit the speed of long programs in lanes."""
 
-AGAIN = 50
-"""After so many operations a value that is in memory is loaded again. LLVM would keep it on the stack instead: one more
-store, and stores are what long programs in lanes wait for."""
+PREFETCH_ROW_BYTES = 3072
+"""Prefetch the next block's part of a row if rows are at least this long: long results leave the cache."""
 
-PREFETCHED = 3072
-"""Bytes of a row from which on the next block's place of a tile is prefetched: long results leave the cache."""
-
-LINE = 64  # bytes of a cache line
+CACHE_LINE = 64
 
 
-def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
-    """Return the function `name` that makes the values of this piece and stores those that leave it."""
+def emit_region(name: str, plan: Plan, region: Region, layout: ScratchLayout) -> str:
+    """Return the function `name` that computes the values of this region and stores those used outside."""
     nodes = plan.program.graph.nodes
     lanes = layout.lanes
     truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
@@ -53,20 +49,20 @@ def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
     }
     b = Body()
     access = Access(b, layout)
-    values: dict[int, tuple[str, int]] = {}  # their names, and when they were last used
+    values: dict[int, tuple[str, int]] = {}  # the register of a node, and the time of its last use
 
     def value(i: int, now: int) -> str:
-        name, last = values.get(i, ("", now - AGAIN))
+        name, last = values.get(i, ("", now - RELOAD_DISTANCE))
         if nodes[i].op == "const":
-            name = lanes.constant(nodes[i].payload)  # type: ignore[arg-type]
-        elif now - last >= AGAIN and i in plan.home:
-            name = access.load(plan.home[i])
+            name = lanes.constant(nodes[i].payload)
+        elif now - last >= RELOAD_DISTANCE and i in plan.location:
+            name = access.load(plan.location[i])
         values[i] = name, now
         return name
 
-    for now, i in enumerate(piece.items):
+    for now, i in enumerate(region.items):
         if isinstance(i, Tile):
-            access.write(i, [value(j, now) for j in i.nodes], [nodes[j] for j in i.nodes])
+            access.store_tile(i, [value(j, now) for j in i.nodes], [nodes[j] for j in i.nodes])
             continue
         lines = spelling.get(nodes[i].op)
         if lines is not None:
@@ -75,16 +71,15 @@ def emit_piece(name: str, plan: Plan, piece: Piece, layout: Layout) -> str:
             for line in lines:
                 result = b(line.format(*arguments, t=result))
             values[i] = result, now
-        for cell in plan.stores.get(i, ()):
+        for cell in plan.copies.get(i, ()):
             access.store(value(i, now), cell)
-    b.line("ret void")
     return function(f"void @{name}({layout.parameters})", b)
 
 
 class Access:
-    """Loads and stores of cells in the body of a function that has the layout's parameters."""
+    """Loads and stores of cells in the body of a function with the layout's parameters."""
 
-    def __init__(self, body: Body, layout: Layout) -> None:
+    def __init__(self, body: Body, layout: ScratchLayout) -> None:
         self._body = body
         self._layout = layout
         self._bases: dict[Area | None, str] = {}
@@ -99,38 +94,38 @@ class Access:
         return self._body(f"getelementptr i8, ptr {self._bases[port]}, i64 {offset}")
 
     def load(self, cell: Cell) -> str:
-        """Return the value in the cell."""
+        """Load the value of the cell."""
         lanes = self._layout.lanes
         return self._body(f"load {lanes.type}, ptr {self.pointer(cell)}, align {lanes.alignment}")
 
     def store(self, value: str, cell: Cell) -> None:
-        """Put a value into the cell."""
+        """Store a value to the cell."""
         lanes = self._layout.lanes
         self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {lanes.alignment}")
 
-    def write(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
-        """Write a tile; its values are given, and the nodes that they are of."""
+    def store_tile(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
+        """Transpose a tile of these values, which belong to these nodes, and store it to the rows."""
         b, layout, area = self._body, self._layout, ("out", tile.port)
         if area not in self._rows:
             self._rows[area] = row_pointers(b, layout.lanes, b(f"getelementptr i8, ptr %s, i64 {layout.rows[area]}"))
             self._blocks[area] = self._next_block(area)
         transpose = Transpose(b, layout.lanes, len(values))
         if all(node.op == "const" for node in nodes):
-            rows = transpose.constant_rows([cast("float", node.payload) for node in nodes])
+            rows = transpose.constant_rows([node.payload for node in nodes])
         else:
             rows = transpose.to_rows(values)
         offset = tile.first * layout.lanes.item
         for value, row in zip(rows, self._rows[area], strict=True):
             place = b(f"getelementptr i8, ptr {row}, i64 {offset}")
             b.line(f"store {transpose.row} {value}, ptr {place}, align {layout.lanes.item}")
-            if self._blocks[area] and offset % LINE == 0:
+            if self._blocks[area] and offset % CACHE_LINE == 0:
                 place = b(f"getelementptr i8, ptr {place}, i64 {self._blocks[area]}")
                 b.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
 
     def _next_block(self, area: Area) -> str:
-        """Return how far the same row of the next block is, nothing where the rows of the output are short."""
+        """Return the bytes from a row to the same row of the next block; empty where rows are short."""
         b, rows = self._body, self._rows[area]
-        if self._layout.row_bytes[area] < PREFETCHED or len(rows) == 1:
+        if self._layout.row_bytes[area] < PREFETCH_ROW_BYTES or len(rows) == 1:
             return ""
         first, second = (b(f"ptrtoint ptr {row} to i64") for row in rows[:2])
         return b(f"mul i64 {b(f'sub i64 {second}, {first}')}, {len(rows)}")

@@ -1,9 +1,9 @@
-"""`Target`: the machine that code is made for."""
+"""`Target`: the machine that code is generated for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -17,12 +17,12 @@ CODEGEN_LEVEL = 1
 
 @dataclass(frozen=True)
 class Target:
-    """What object code depends on beside the program.
+    """What object code depends on besides the program.
 
     Attributes
     ----------
     triple, cpu, features : str
-        LLVM's names of the machine.
+        LLVM's names for the machine.
     vector_bits : int
         Width of the vectors to use: 512, 256 or 128.
     """
@@ -33,6 +33,7 @@ class Target:
     vector_bits: int
 
     @classmethod
+    @cache
     def host(cls) -> Target:
         """Return the machine that this process runs on.
 
@@ -41,25 +42,20 @@ class Target:
         >>> Target.host().lanes("float32") == 2 * Target.host().lanes("float64")
         True
         """
-        return _host()
+        features = llvm.get_host_cpu_features()
+        bits = 512 if features.get("avx512f") else 256 if features.get("avx2") else 128
+        return cls(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), bits)
 
     def lanes(self, dtype: str) -> int:
-        """Return how many states of this dtype fill a vector."""
+        """Return the number of states of this dtype that fill a vector."""
         return self.vector_bits // (8 * ITEM_BYTES[dtype])
 
 
-@lru_cache(maxsize=1)
-def _host() -> Target:
-    features = llvm.get_host_cpu_features()
-    bits = 512 if features.get("avx512f") else 256 if features.get("avx2") else 128
-    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), bits)
-
-
-@lru_cache(maxsize=8)
+@cache
 def target_machine(target: Target) -> Any:
     """Return LLVM's code generator for this target.
 
-    The code is position-independent and its constants are beside it, so that it can be stored and loaded anywhere.
+    The code is position-independent and its constants are next to it, so that it can be stored and loaded anywhere.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

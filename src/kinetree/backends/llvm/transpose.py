@@ -1,9 +1,8 @@
-"""Rows to lanes and lanes to rows: from the caller's row-major arrays to lanes and back.
+"""Transposes between the caller's row-major arrays and lanes, in which an entry of W states lies side by side.
 
-In lanes, an entry of W states lies side by side. Tiles of W rows by C columns are transposed in registers by log₂ C
-steps of two-input shuffles. Inputs are moved by a loop over tiles, shared by all ports of the same tile width. Outputs
-go from the registers where they are made right to the rows: with stores spread over the computation, the memory works
-at the same time.
+Tiles of W rows by C columns are transposed in registers by log₂ C steps of two-input shuffles. Inputs go through a loop
+over tiles, shared by all ports of the same tile width. Outputs are stored from the registers where they are computed:
+stores spread over the computation overlap with it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ MAX_COLUMNS = 4  # wider tiles need more shuffles that cross 256-bit halves; nar
 
 
 def tile_columns(size: int, lanes: int) -> int:
-    """Return the columns of a tile for a port of this size: a power of two, not above the size or the lanes."""
+    """Return the columns of a tile for a port of this size: a power of two, at most the size and the lanes."""
     return 1 << (min(size, MAX_COLUMNS, lanes).bit_length() - 1)
 
 
@@ -43,15 +42,15 @@ class Transpose:
         return self.kind(self.columns) if self.lanes.count > 1 else self.lanes.type
 
     def kind(self, width: int) -> str:
-        """Return the type of a vector."""
+        """Return the LLVM type of a vector of this width."""
         return f"<{width} x {self.lanes.scalar}>"
 
     def to_lanes(self, rows: list[str]) -> list[str]:
-        """Return C vectors, made of W rows."""
+        """Return the C vectors of W rows."""
         return self._transposed(self._joined(rows))
 
     def to_rows(self, vectors: list[str]) -> list[str]:
-        """Return W rows, made of C vectors."""
+        """Return the W rows of C vectors."""
         return self._split(self._transposed(vectors))
 
     def constant_rows(self, values: Sequence[float]) -> list[str]:
@@ -62,7 +61,7 @@ class Transpose:
         return [row] * self.lanes.count
 
     def _shuffle(self, width: int, x: str, y: str, indices: Iterable[int]) -> str:
-        """Return a vector of these entries of x and y, which have `width` each."""
+        """Return a vector of these entries of x and y, each `width` wide."""
         mask = [f"i32 {i}" for i in indices]
         kind = self.kind(width)
         return self.body(f"shufflevector {kind} {x}, {kind} {y}, <{len(mask)} x i32> <{', '.join(mask)}>")
@@ -110,40 +109,45 @@ class Transpose:
 def rows_to_lanes(lanes: Lanes, columns: int) -> str:
     """Return IR of ``void @rows_to_lanes_C(ptr rows, ptr cells, i64 size)``.
 
-    `rows` are W pointers; the columns go to as many neighbouring cells. The last tile overlaps the one before, so that
-    no column is left over.
+    `rows` are W pointers; each column goes to one of `size` neighbouring cells. The last tile may overlap the previous
+    one, so that no column is left over.
     """
     b = Body()
     rows = row_pointers(b, lanes, "%rows")
-    column = _begin_loop(b, columns)
-    block = b(f"getelementptr {lanes.type}, ptr %cells, i64 {column}")
-    transpose = Transpose(b, lanes, columns)
-    tile = [b(f"load {transpose.row}, ptr {p}, align {lanes.item}") for p in _at(b, lanes, rows, column)]
-    for c, vector in enumerate(transpose.to_lanes(tile)):
-        cell = b(f"getelementptr {lanes.type}, ptr {block}, i64 {c}")
-        b.line(f"store {lanes.type} {vector}, ptr {cell}, align {lanes.alignment}")
-    _end_loop(b, columns)
+    last = b(f"sub i64 %size, {columns}")
+    with b.loop(columns, "%size"):
+        column = b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
+        block = b(f"getelementptr {lanes.type}, ptr %cells, i64 {column}")
+        transpose = Transpose(b, lanes, columns)
+        sources = [b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}") for row in rows]
+        tile = [b(f"load {transpose.row}, ptr {p}, align {lanes.item}") for p in sources]
+        for c, vector in enumerate(transpose.to_lanes(tile)):
+            cell = b(f"getelementptr {lanes.type}, ptr {block}, i64 {c}")
+            b.line(f"store {lanes.type} {vector}, ptr {cell}, align {lanes.alignment}")
     return function(f"void @rows_to_lanes_{columns}(ptr noalias %rows, ptr noalias %cells, i64 %size)", b)
 
 
 def gather_rows(lanes: Lanes, columns: int) -> str:
     """Return IR of ``void @gather_rows_C(ptr rows, ptr places, ptr scratch, i64 size)``.
 
-    `rows` are W pointers, `places` are where in the scratch the cells of the columns are: i32, in bytes.
+    `rows` are W pointers; `places` are the offsets in the scratch of the columns' cells: i32, in bytes.
     """
     b = Body()
     rows = row_pointers(b, lanes, "%rows")
-    column = _begin_loop(b, columns)
-    first = b(f"getelementptr i32, ptr %places, i64 {column}")
-    vectors = []
-    for c in range(columns):
-        place = b(f"load i32, ptr {b(f'getelementptr i32, ptr {first}, i64 {c}')}, align 4")
-        cell = b(f"getelementptr i8, ptr %scratch, i64 {b(f'zext i32 {place} to i64')}")
-        vectors.append(b(f"load {lanes.type}, ptr {cell}, align {lanes.alignment}"))
-    transpose = Transpose(b, lanes, columns)
-    for row, place in zip(transpose.to_rows(vectors), _at(b, lanes, rows, column), strict=True):
-        b.line(f"store {transpose.row} {row}, ptr {place}, align {lanes.item}")
-    _end_loop(b, columns)
+    last = b(f"sub i64 %size, {columns}")
+    with b.loop(columns, "%size"):
+        column = b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
+        first = b(f"getelementptr i32, ptr %places, i64 {column}")
+        vectors = []
+        for c in range(columns):
+            place = b(f"load i32, ptr {b(f'getelementptr i32, ptr {first}, i64 {c}')}, align 4")
+            cell = b(f"getelementptr i8, ptr %scratch, i64 {b(f'zext i32 {place} to i64')}")
+            vectors.append(b(f"load {lanes.type}, ptr {cell}, align {lanes.alignment}"))
+        transpose = Transpose(b, lanes, columns)
+        values = transpose.to_rows(vectors)
+        targets = [b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}") for row in rows]
+        for value, target in zip(values, targets, strict=True):
+            b.line(f"store {transpose.row} {value}, ptr {target}, align {lanes.item}")
     signature = "(ptr noalias %rows, ptr noalias %places, ptr noalias %scratch, i64 %size)"
     return function(f"void @gather_rows_{columns}{signature}", b)
 
@@ -152,24 +156,3 @@ def row_pointers(b: Body, lanes: Lanes, table: str) -> list[str]:
     """Return the W pointers of a table."""
     places = [b(f"getelementptr ptr, ptr {table}, i64 {r}") for r in range(lanes.count)]
     return [b(f"load ptr, ptr {place}, align 8") for place in places]
-
-
-def _at(b: Body, lanes: Lanes, rows: list[str], column: str) -> list[str]:
-    """Return pointers to a column of these rows."""
-    return [b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}") for row in rows]
-
-
-def _begin_loop(b: Body, columns: int) -> str:
-    """Begin a loop over tiles; return the first column of a tile, so that it ends at %size at the latest."""
-    last = b(f"sub i64 %size, {columns}")
-    b.line("br label %loop")
-    b.label("loop")
-    b.line("%i = phi i64 [0, %entry], [%next, %loop]")
-    return b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
-
-
-def _end_loop(b: Body, columns: int) -> None:
-    b.line(f"%next = add i64 %i, {columns}")
-    b.line(f"br i1 {b('icmp ult i64 %next, %size')}, label %loop, label %end")
-    b.label("end")
-    b.line("ret void")

@@ -1,11 +1,11 @@
 """Sine and cosine of an array of angles, as LLVM IR without any external symbol.
 
-One loop over native vectors serves the seven angles of one state and the seven times eight of a block of states, so
-the bits do not depend on how many states are evaluated together. The steps, in float64 for every dtype:
+One loop over native vectors serves one state as well as a block of states, so the bits do not depend on the number of
+states evaluated together. The steps, in float64 for every dtype:
 
 1. n = rint(x · 2/π) and r = x − n·π/2 by three fused multiply-subtracts (Cody and Waite). The first is exact (both
    terms are multiples of 2⁻⁵² and the difference is below 2), so the result has two roundings whatever cancels.
-2. Where |x| is beyond `LIMIT`, infinite or NaN, that lane is reduced on its own by Payne and Hanek's method:
+2. A lane where |x| exceeds `LIMIT`, is infinite or NaN is reduced separately by Payne and Hanek's method:
    the 192 bits of 2/π that matter for this exponent, times the 53 bits of x, modulo 4, in integers.
 3. The minimax polynomials of fdlibm on [−π/4, π/4], and the quadrant n mod 4.
 """
@@ -29,32 +29,35 @@ _P3 = float.fromhex("-0x1.f1976b7ed8fbcp-110")
 
 # fdlibm, k_sin.c and k_cos.c: sin r = r + r³·S(r²), cos r = 1 − r²/2 + r⁴·C(r²)
 _S = (
-    -1.66666666666666324348e-01,
-    8.33333333332248946124e-03,
-    -1.98412698298579493134e-04,
-    2.75573137070700676789e-06,
-    -2.50507602534068634195e-08,
-    1.58969099521155010221e-10,
-)
+    -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+    2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10,
+)  # fmt: skip
 _C = (
-    4.16666666666666019037e-02,
-    -1.38888888888741095749e-03,
-    2.48015872894767294178e-05,
-    -2.75573143513906633035e-07,
-    2.08757232129817482790e-09,
-    -1.13596475577881948265e-11,
-)
+    4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+    -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
+)  # fmt: skip
 
-_FRACTION_BITS = 1216  # bits of 2/π kept: the largest exponent needs 971 + 190
+_FRACTION_BITS = 1216
+TWO_OVER_PI = int(
+    "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424d"
+    "d2e006492eea09d1921cfe1deb1cb129a73ee88235f52ebb4484e99c7026b45f7e413991d639"
+    "835339f49c845f8bbdf9283b1ff897ffde05980fef2f118b5a0a6d1f6d367ecf27cb09b74f46"
+    "3f669e5fea2d7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b6bab",
+    16,
+)
+"""⌊2/π · 2¹²¹⁶⌋: reduction at the largest exponent needs 971 + 190 bits."""
+
 _TABLE_BYTES = 168  # with zeros above, for the smallest exponent: the window of 32 bytes never leaves the table
 
 
-def sincos(dtype: str, width: int) -> str:
+def emit_sincos(dtype: str, width: int) -> str:
     """Return IR of ``void @sincos(ptr x, ptr s, ptr c, i64 count)``, in vectors of `width` float64.
 
     `x` holds `count` angles of the dtype, `s` and `c` have room for `count` rounded up to whole vectors.
     """
-    return "\n".join((_table(), _reduce_huge(), _loop(dtype, width)))
+    data = ", ".join(f"i8 {x}" for x in TWO_OVER_PI.to_bytes(_TABLE_BYTES, "little"))
+    table = f"@two_over_pi = internal constant [{_TABLE_BYTES} x i8] [{data}]\n"
+    return "\n".join((table, _reduce_huge(), _loop(dtype, width)))
 
 
 def _loop(dtype: str, width: int) -> str:
@@ -85,7 +88,7 @@ def _loop(dtype: str, width: int) -> str:
     bits = b(f"bitcast {mask} {small} to i{width}")
     b.line(f"br i1 {b(f'icmp eq i{width} {bits}, -1')}, label %kernel, label %lane")
 
-    b.label("lane")  # one lane after another: huge ones are reduced, the others kept
+    b.label("lane")  # one lane after another: huge ones are reduced, the others unchanged
     b.line("%j = phi i64 [0, %loop], [%jnext, %merge]")
     b.line(f"%rj = phi {v.type} [{r}, %loop], [%rnext, %merge]")
     b.line(f"%qj = phi {iv} [{quadrant}, %loop], [%qnext, %merge]")
@@ -117,7 +120,6 @@ def _loop(dtype: str, width: int) -> str:
     b.line(f"%next = add i64 %i, {width}")
     b.line(f"br i1 {b('icmp ult i64 %next, %count')}, label %loop, label %end")
     b.label("end")
-    b.line("ret void")
     return function("void @sincos(ptr noalias %x, ptr noalias %s, ptr noalias %c, i64 %count)", b)
 
 
@@ -131,7 +133,7 @@ def _polynomials(b: Body, v: Lanes, iv: str) -> tuple[str, str]:
         return p
 
     def signed(value: str, quadrant: str) -> str:
-        """Negate where the quadrant has its second bit."""
+        """Negate where the second bit of the quadrant is set."""
         sign = b(f"and {iv} {b(f'shl {iv} {quadrant}, splat (i64 62)')}, splat (i64 {-(1 << 63)})")
         flipped = b(f"xor {iv} {b(f'bitcast {v.type} {value} to {iv}')}, {sign}")
         return b(f"bitcast {iv} {flipped} to {v.type}")
@@ -145,30 +147,6 @@ def _polynomials(b: Body, v: Lanes, iv: str) -> tuple[str, str]:
     s = b(f"{chosen} {cosine}, {v.type} {sine}")
     c = b(f"{chosen} {sine}, {v.type} {cosine}")
     return signed(s, "%q"), signed(c, b(f"add {iv} %q, splat (i64 1)"))
-
-
-def _table() -> str:
-    """Return the bits of 2/π, lowest first, as little-endian bytes."""
-    data = _two_over_pi(_FRACTION_BITS).to_bytes(_TABLE_BYTES, "little")
-    return f"@two_over_pi = internal constant [{_TABLE_BYTES} x i8] [{', '.join(f'i8 {x}' for x in data)}]\n"
-
-
-def _two_over_pi(bits: int) -> int:
-    """Return ⌊2/π · 2^bits⌋, from Machin's formula in integers."""
-    guard = 64
-    one = 1 << (bits + guard)
-
-    def arctan_of_inverse(n: int) -> int:
-        term = total = one // n
-        k, sign = 1, 1
-        while term:
-            term //= n * n
-            k, sign = k + 2, -sign
-            total += sign * (term // k)
-        return total
-
-    pi = 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))
-    return (2 * one * one // pi) >> guard
 
 
 def _reduce_huge() -> str:

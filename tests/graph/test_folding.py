@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kinetree.graph import Graph, Port, Program
-from kinetree.graph.fold import FOLD
 from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
+from kinetree.graph.ops import OPS
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.tracer import Tracer
 
@@ -79,7 +79,7 @@ def test_folding_changes_only_the_rounding(seed):
         args = [rng.choice(pool[-12:]) for _ in range(arity.get(op, 2))]
         if op == "div":
             args[1] = pool[rng.randrange(3)]
-        pool.append((FOLD[op](folded, *[a for a, _ in args]), plain.node(op, tuple(b for _, b in args))))
+        pool.append((OPS[op].node(folded, tuple(a for a, _ in args)), plain.node(op, tuple(b for _, b in args))))
     port = Port("y", (len(pool),))
     x = [[0.37, -1.13, 0.71]]
     got, expected = (

@@ -12,7 +12,8 @@ from kinetree.graph.digest import digest
 from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
 from kinetree.runtime import Function, FunctionSpec
-from kinetree.tracing.arrays import TracedArray, traced_array
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.numpy_dispatch import TracedArray
 from kinetree.tracing.tracer import Tracer
 
 NAN, INF = math.nan, math.inf

@@ -1,0 +1,107 @@
+"""Operations added from outside the package: a row of the table, and a spelling or an array kernel of the backend."""
+
+import math
+
+import numpy as np
+import pytest
+
+from helpers.kernels import run_batch, run_single, same_bits, small_regions
+from helpers.programs import traced
+from kinetree.backends.llvm.kernels import ARRAY_KERNELS
+from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.straight_line import SPELLING
+from kinetree.graph import fold
+from kinetree.graph.interpret import interpret
+from kinetree.graph.listing import listing
+from kinetree.graph.ops import OPS, Op
+from kinetree.passes import optimize
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.expr import Expr
+
+
+def agree(program, x):
+    """Check every kind of kernel against the interpreter, to the bit."""
+    expected = np.array([interpret(program, [row])[0] for row in x])
+    for code in (program, optimize(program), small_regions(program, None, size=1)):
+        assert same_bits(np.array([run_single(code, [row])[0] for row in x]), expected)
+    for lanes in (1, 4, 8):
+        for code in (program, small_regions(program, lanes, size=1)):
+            assert same_bits(run_batch(code, [x], lanes)[0], expected)
+
+
+def test_a_row_and_a_spelling_are_an_operation(monkeypatch):
+    def folded(graph, a):
+        constant = fold.value(graph, a)
+        return graph.node("floor", (a,)) if constant is None else graph.const(math.floor(constant))
+
+    with pytest.raises(TypeError, match=r"np\.floor cannot be traced"):
+        traced(lambda x: [np.floor(x[0])], 1)
+    monkeypatch.setitem(OPS, "floor", Op("floor", 1, math.floor, "floor({0})", folded, np.floor))
+    monkeypatch.setitem(SPELLING, "floor", ("call {V} @llvm.floor.{S}({V} {0})",))
+
+    def function(x):
+        whole = np.floor(traced_array([x[0] * 3.0, -x[1], x[1] + 0.25, 2.75], (2, 2)))
+        return [*whole.ravel(), np.floor(x[0]).sin(), np.floor(x[0] * 0.0 + 1.5)]
+
+    program = traced(function, 2)
+    assert "= floor(@1)" in listing(program)
+    assert [program.graph[i].payload for i in program.results[0] if program.graph[i].op == "const"] == [2.0, 1.0]
+    exact = traced(lambda x: function(x)[:4], 2)  # the interpreter's sine is that of the C library
+    agree(exact, np.random.default_rng(0).uniform(-9, 9, (19, 2)))
+    np.testing.assert_allclose(run_single(program, [[0.3, 0.4]])[0][4:], [0.0, 1.0])
+
+
+def emit_middle(dtype, width):
+    """IR of the mean of two arrays and of half their distance, one element at a time."""
+    t, half = Lanes(dtype, 1).scalar, Lanes(dtype, 1).constant(0.5)
+    return f"""define internal void @middle(ptr %x, ptr %y, ptr %mean, ptr %radius, i64 %count) #0 {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %px = getelementptr {t}, ptr %x, i64 %i
+  %py = getelementptr {t}, ptr %y, i64 %i
+  %a = load {t}, ptr %px
+  %b = load {t}, ptr %py
+  %sum = fadd {t} %a, %b
+  %difference = fsub {t} %a, %b
+  %m = fmul {t} %sum, {half}
+  %r = fmul {t} %difference, {half}
+  %pm = getelementptr {t}, ptr %mean, i64 %i
+  %pr = getelementptr {t}, ptr %radius, i64 %i
+  store {t} %m, ptr %pm
+  store {t} %r, ptr %pr
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}}
+"""
+
+
+def test_an_array_kernel_of_two_operands_is_an_operation(monkeypatch):
+    mean = Op("mean", 2, lambda a, b: (a + b) * 0.5, "mean({0}, {1})", array_op="middle")
+    radius = Op("radius", 2, lambda a, b: (a - b) * 0.5, "radius({0}, {1})", array_op="middle")
+    for op in (mean, radius):
+        monkeypatch.setitem(OPS, op.name, op)
+    monkeypatch.setitem(ARRAY_KERNELS, "middle", emit_middle)
+
+    def record(op, *operands):
+        return operands[0].record(op, *operands)
+
+    def function(x):
+        first = record(mean, x[0], x[1])
+        assert isinstance(first, Expr)
+        return [first, record(radius, x[0] * x[1], x[2]), record(mean, first * x[2], x[0]), record(radius, x[0], 2.0)]
+
+    agree(traced(function, 3), np.random.default_rng(0).uniform(-9, 9, (19, 3)))
+    program = traced(lambda x: [record(mean, x[0].sin(), x[1]).cos(), x[1].cos()], 2)
+    x = np.array([0.3, 0.4])
+    expected = [np.cos((np.sin(0.3) + 0.4) / 2), np.cos(0.4)]
+    np.testing.assert_allclose(run_single(program, [x])[0], expected, rtol=1e-15)
+
+
+def test_a_condition_is_not_an_operand():
+    with pytest.raises(TypeError, match="sin takes traced numbers, not Condition"):
+        traced(lambda x: [np.sin(x[0] < x[1])], 2)
