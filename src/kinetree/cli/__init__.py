@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from kinetree.cli.parser import parse_arguments
 from kinetree.errors import KinetreeError
@@ -17,20 +18,12 @@ BROKEN_PIPE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; those of the process by default.
-
-    Returns
-    -------
-    int
-        0, or 1 for an error in what was given (told in one line), 130 if interrupted, 141 if the reader of the
-        output went away. Wrong usage leaves by `SystemExit` with 2, as argparse does.
+    The code is 0, or 1 for an error in what was given (one line on standard error), 130 if interrupted, 141 if the
+    reader of the output went away. Wrong usage leaves by `SystemExit` with 2, as argparse does.
     """
     arguments = parse_arguments(argv)
     try:
-        arguments.run(arguments)
+        import_module(arguments.module).run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED)

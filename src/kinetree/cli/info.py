@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from kinetree.cli.limits import given
-from kinetree.cli.terminal import Column, console, load_robot, make_table, number
+from kinetree.cli.terminal import console, load_robot, make_table, number, print_warnings
 from kinetree.robots import EMBEDDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from rich.console import JustifyMethod
     from rich.table import Table
 
     from kinetree.model import Body, JointLimits, Model
@@ -37,25 +38,22 @@ def run(arguments: argparse.Namespace) -> None:
     if model.bodies:
         out.print(joint_table(model, out.width))
         out.print("[dim]rad, m, s, N·m, N, kg; a joint hangs on the one above it in its branch[/]")
-    for line in frame_lines(model):
-        out.print(line)
-    for line in missing_limits(model):
+    for line in (*frame_lines(model), *missing_limits(model)):
         out.print(line)
     if arguments.robot in EMBEDDED and not os.path.exists(arguments.robot):
         embedded = EMBEDDED[arguments.robot]
         out.print(f"[dim]figures from[/] {embedded.source}[dim], licence[/] {embedded.licence}")
-    for warning in [*warnings, *massless(model)]:
-        out.print(f"[yellow]warning:[/] {escape(warning)}")
+    print_warnings(out, [*warnings, *massless(model)])
 
 
 def embedded_table(width: int) -> Table:
     """Return the table of the embedded robots."""
-    columns = [Column("robot"), Column("what it is"), Column("base"), Column("figures from", optional=True)]
+    headings = ("robot", "what it is", "base", "figures from")
     rows = [
         (robot.name, robot.description, "floating" if robot.floating else "fixed", robot.source)
         for robot in EMBEDDED.values()
     ]
-    return make_table(columns, rows, width, set())
+    return make_table(dict.fromkeys(headings, "left"), rows, width, optional="figures from")
 
 
 def headline(robot: Robot) -> str:
@@ -69,15 +67,15 @@ def headline(robot: Robot) -> str:
 
 def joint_table(model: Model, width: int) -> Table:
     """Return the joints as a tree, one a line."""
-    columns = [
-        Column("joint"),
-        Column("type"),
-        Column("range", "center"),
-        Column("speed", "right"),
-        Column("effort", "right"),
-        Column("mass", "right"),
-        Column("body", optional=True),
-    ]
+    columns: dict[str, JustifyMethod] = {
+        "joint": "left",
+        "type": "left",
+        "range": "center",
+        "speed": "right",
+        "effort": "right",
+        "mass": "right",
+        "body": "left",
+    }
     rows = [
         (
             guide + body.joint_name,
@@ -90,7 +88,7 @@ def joint_table(model: Model, width: int) -> Table:
         )
         for guide, body in tree(model)
     ]
-    return make_table(columns, rows, width, set())
+    return make_table(columns, rows, width, optional="body")
 
 
 def position_range(limits: JointLimits) -> str:
@@ -123,10 +121,7 @@ def tree(model: Model) -> Iterator[tuple[str, Body]]:
 
 
 def kind(body: Body) -> str:
-    """Return a joint's type, with its axis if it has one.
-
-    An axis along a coordinate is named: ``revolute z``, ``prismatic -x``.
-    """
+    """Return a joint's type, with its axis if it has one: ``prismatic -x``, ``revolute (0, 0.6, 0.8)``."""
     name = type(body.joint).__name__.lower()
     axis = getattr(body.joint, "axis", None)
     if axis is None:
@@ -151,17 +146,19 @@ def frame_lines(model: Model) -> Iterator[str]:
 def missing_limits(model: Model) -> Iterator[str]:
     """Yield what limits are missing, for joints of one degree of freedom, and which of them are written as 0."""
     single = [body for body in model.bodies if len(body.v_index) == 1]
-    for what, fields in (("position", ("lower", "upper")), ("velocity", ("velocity",)), ("effort", ("effort",))):
-        limits = {b.joint_name: [getattr(b.limits, f) for f in fields] for b in single}
-        if what != "position":
-            limits = {name: [given(x) for x in values] for name, values in limits.items()}
-        names = [name for name, values in limits.items() if not all(map(math.isfinite, values))]
+    has: dict[str, Callable[[JointLimits], bool]] = {
+        "position": lambda limits: math.isfinite(limits.lower) and math.isfinite(limits.upper),
+        "velocity": lambda limits: 0 < limits.velocity < math.inf,
+        "effort": lambda limits: 0 < limits.effort < math.inf,
+    }
+    for what, is_given in has.items():
+        names = [body.joint_name for body in single if not is_given(body.limits)]
         if names:
             which = "all joints" if len(names) == len(single) else escape(", ".join(names))
             yield f"[dim]without a limit of {what}:[/] {which}"
-    zero = {what for what in ("effort", "velocity") if any(getattr(b.limits, what) == 0 for b in single)}
+    zero = [what for what in ("effort", "velocity") if any(getattr(body.limits, what) == 0 for body in single)]
     if zero:
-        yield f"[dim]a limit of 0 is read as not given:[/] {', '.join(sorted(zero))}"
+        yield f"[dim]a limit of 0 is read as not given:[/] {', '.join(zero)}"
 
 
 def massless(model: Model) -> list[str]:
@@ -172,6 +169,4 @@ def massless(model: Model) -> list[str]:
         if model.bodies[i].parent != WORLD:
             carried[model.bodies[i].parent] += carried[i]
     names = [body.name for body, any_mass in zip(model.bodies, carried, strict=True) if not any_mass]
-    if not names:
-        return []
-    return [f"without mass, so that forward dynamics is singular: {', '.join(names)}"]
+    return [f"without mass, so that forward dynamics is singular: {', '.join(names)}"] if names else []

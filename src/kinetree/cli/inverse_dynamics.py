@@ -13,11 +13,11 @@ from rich.markup import escape
 from kinetree.cli.motion import LONG, Motion, coordinates_of, open_motion
 from kinetree.cli.plot import Picture, check_plot
 from kinetree.cli.summary import Summary
-from kinetree.cli.terminal import console, load_robot
+from kinetree.cli.terminal import console, load_robot, print_warnings
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.block import Block
-from kinetree.trajectories.files.write import check_output, open_sink
+from kinetree.trajectories.files.write import Sink, check_output, open_sink
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ def run(arguments: argparse.Namespace) -> None:
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no moving joint")
     coordinates = coordinates_of(robot)
-    summary = Summary(robot, coordinates)
-    picture = Picture(robot, coordinates) if arguments.plot else None
+    summary = Summary(robot)
+    picture = Picture(robot) if arguments.plot else None
     with open_motion(arguments, robot, coordinates) as motion, ExitStack() as stack:
-        takers = [summary.add]
+        takers: list[Sink] = [summary.add]
         if picture is not None:
             takers.append(picture.add)
             if arguments.plot != "show":
                 check_output(arguments.plot, motion.source, (".png", ".svg", ".pdf"))
         if arguments.output is not None:
-            sink = open_sink(arguments.output, coordinates, time=motion.timed, motion=motion.made, source=motion.source)
-            takers.append(stack.enter_context(sink).add)
+            sink = open_sink(arguments.output, coordinates, (*motion.written, "tau"), motion.source)
+            takers.append(stack.enter_context(sink))
         for block in stack.enter_context(progress(motion, arguments.quiet)):
             tau = torques(robot, block)
             for take in takers:
@@ -89,15 +89,12 @@ def report(arguments: argparse.Namespace, robot: Robot, motion: Motion, summary:
     """Print what was done, the table, and what was written; to stderr if stdout has the torques."""
     out = console(stderr=arguments.output == "-")
     out.print(f"[bold]{escape(robot.name)}[/]: inverse dynamics of {summary.rows} samples, {escape(motion.how)}")
-    for warning in motion.warnings:
-        out.print(f"[yellow]warning:[/] {escape(warning)}")
+    print_warnings(out, motion.warnings)
     for note in motion.notes:
         out.print(f"[dim]note:[/] {escape(note)}")
     out.print(summary.table(out.width))
-    for warning in [*warnings, *summary.warnings()]:
-        out.print(f"[yellow]warning:[/] {escape(warning)}")
-    columns = "t, q, v, a, tau" if motion.made else "t, tau" if motion.timed else "tau"
+    print_warnings(out, [*warnings, *summary.warnings()])
     if arguments.output not in (None, "-"):
-        out.print(f"wrote {escape(arguments.output)} ({columns})")
+        out.print(f"wrote {escape(arguments.output)} ({', '.join((*motion.written, 'tau'))})")
     if arguments.plot not in (None, "show"):
         out.print(f"drew {escape(arguments.plot)}")

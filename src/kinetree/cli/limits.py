@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from kinetree.validation import Array
 
-
-def given(limit: float) -> float:
-    """Return a limit of effort or velocity, infinite where it is 0: that is read as not given.
+def given(limits: ArrayLike) -> Any:
+    """Return limits of effort or velocity, infinite where they are 0: that is read as not given.
 
     Examples
     --------
-    >>> given(87.0), given(0.0)
-    (87.0, inf)
+    >>> given([87.0, 0.0])
+    array([87., inf])
     """
-    return limit if limit > 0 else math.inf
-
-
-def all_given(limits: Array) -> Array:
-    """Return limits (n,), infinite where they are 0."""
-    return np.where(limits > 0, limits, np.inf)
+    return np.where(np.asarray(limits) > 0, limits, np.inf)[()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from kinetree.cli.limits import given
 from kinetree.cli.terminal import waiting
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
-from kinetree.trajectories.block import BLOCK, Block
+from kinetree.trajectories.block import Block, blocks_of
 from kinetree.trajectories.columns.messages import unused_columns
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files.read import Reader, open_trajectory
@@ -41,10 +41,8 @@ class Motion:
     blocks : iterable of Block
     how : str
         What was done to get it, for people.
-    made : bool
-        Whether some of t, q, v and a were not given.
-    timed : bool
-        Whether the blocks have t.
+    written : str
+        What of t, q, v and a is written with the torques: t if there is one, and all if some were not given.
     source : Path, or None
         The file it is read from.
     size : int
@@ -57,8 +55,7 @@ class Motion:
 
     blocks: Iterable[Block]
     how: str
-    made: bool
-    timed: bool
+    written: str = "tqva"
     source: Path | None = None
     size: int = 0
     reader: Reader | None = None
@@ -74,24 +71,21 @@ def coordinates_of(robot: Robot) -> Coordinates:
 @contextmanager
 def open_motion(arguments: argparse.Namespace, robot: Robot, coordinates: Coordinates) -> Iterator[Motion]:
     """Open the motion that the arguments ask for."""
-    given = arguments.trajectory
     refuse_options(arguments)
-    if given is None:
+    name = arguments.trajectory
+    if name is None:
         yield excitation(robot, arguments.duration or 10.0, arguments.rate or 100.0, arguments.seed or 0)
         return
-    source = None if given == "-" else Path(given)
+    source = None if name == "-" else Path(name)
     with open_trajectory(source, coordinates) as reader:
         warnings = (unused_columns(reader.ignored, reader.quantities),) if reader.ignored else ()
         size = source.stat().st_size if source is not None else 0
-        if "a" in reader.quantities:
-            timed = "t" in reader.quantities
-            yield Motion(
-                reader.blocks(), f"read from {given}", False, timed, source, size, reader, warnings, reader.notes
-            )
-        else:
+        written = "t" if "t" in reader.quantities else ""
+        motion = Motion(reader.blocks(), f"read from {name}", written, source, size, reader, warnings, reader.notes)
+        if "a" not in reader.quantities:
             with waiting("reading and differentiating", shown=size >= LONG and not arguments.quiet):
-                motion = differentiated(reader, robot, arguments.window or WINDOW, given, source, warnings)
-            yield motion
+                motion = differentiated(motion, robot, arguments.window or WINDOW, name)
+        yield motion
 
 
 def refuse_options(arguments: argparse.Namespace) -> None:
@@ -105,35 +99,39 @@ def refuse_options(arguments: argparse.Namespace) -> None:
             raise ArgumentError(f"--{option} is for the motion made without a TRAJECTORY; leave out one of the two")
 
 
-def differentiated(
-    reader: Reader, robot: Robot, window: int, given: str, source: Path | None, warnings: tuple[str, ...]
-) -> Motion:
+def differentiated(motion: Motion, robot: Robot, window: int, name: str) -> Motion:
     """Return a recorded motion completed by differentiation: v and a from q, or a from v."""
-    parts = list(reader.blocks())
-    q = np.concatenate([block.q for block in parts])
-    t = np.concatenate([block.t for block in parts if block.t is not None])
+    blocks = list(motion.blocks)
+    held = [x for x in "tqv" if getattr(blocks[0], x) is not None]
+    arrays = {x: np.concatenate([getattr(block, x) for block in blocks]) for x in held}
+    t = arrays["t"]
     try:
-        if "v" in reader.quantities:
-            v = np.concatenate([block.v for block in parts if block.v is not None])
-            a, _ = differentiate(t, v, window=window)
-            what = "a from v"
+        if "v" in arrays:
+            arrays["a"], _ = differentiate(t, arrays["v"], window=window)
         else:
-            v, a = differentiate(t, q, None if robot.nq == robot.nv else robot.difference, window=window)
-            what = "v and a from q"
+            difference = None if robot.nq == robot.nv else robot.difference
+            arrays["v"], arrays["a"] = differentiate(t, arrays["q"], difference, window=window)
     except ArgumentError as error:
-        raise ArgumentError(f"{given}: {error}") from None
-    how = f"read from {given}; {what} by polynomials of degree {DEGREE} over {window} samples"
+        raise ArgumentError(f"{name}: {error}") from None
+    what = "a from v" if "v" in held else "v and a from q"
+    how = f"{motion.how}; {what} by polynomials of degree {DEGREE} over {window} samples"
+    warnings = (*motion.warnings, *time_warnings(t))
+    return replace(
+        motion, blocks=blocks_of(arrays), how=how, written="tqva", size=len(t), reader=None, warnings=warnings
+    )
+
+
+def time_warnings(t: Array) -> Iterator[str]:
+    """Yield what is suspicious in the times of samples."""
     step = float(np.median(np.diff(t)))
     if step > 1:
-        warnings = (*warnings, f"the samples are {step:g} s apart: is the time in seconds?")
+        yield f"the samples are {step:g} s apart: is the time in seconds?"
     if holes := gaps(t):
         listed = some([f"{t[i - 1]:g} s to {t[i]:g} s ({t[i] - t[i - 1]:.3g} s)" for i in holes], 3)
-        warnings = (
-            *warnings,
+        yield (
             f"gaps in time, where samples are usually {step:.3g} s apart: {listed}. The pieces are differentiated "
-            "separately, and less accurate at their ends",
+            "separately, and less accurate at their ends"
         )
-    return Motion(split(t, q, v, a), how, True, True, source, len(t), None, warnings, reader.notes)
 
 
 def excitation(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
@@ -159,24 +157,12 @@ def excitation(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
         wave = random_wave(rng, lower=lower, upper=upper, velocity=speed, period=duration, fraction=FRACTION)
         q[:, body.q_index[0]], v[:, body.v_index[0]], a[:, body.v_index[0]] = wave(t)
     how = f"made: {duration:g} s at {rate:g} Hz, seed {seed}, within {FRACTION:.0%} of the limits"
-    return Motion(
-        split(t, q, v, a), how + (f"; {', '.join(still)} stands still" if still else ""), True, True, size=len(t)
-    )
+    how += f"; {', '.join(still)} stands still" if still else ""
+    return Motion(blocks_of({"t": t, "q": q, "v": v, "a": a}), how, size=len(t))
 
 
 def usable_range(lower: float, upper: float, span: float) -> tuple[float, float]:
     """Return finite limits: a missing one is `span` from zero, or two from the other one."""
-    if np.isfinite(lower) and np.isfinite(upper):
-        return lower, upper
     if np.isfinite(lower):
-        return lower, lower + 2 * span
-    if np.isfinite(upper):
-        return upper - 2 * span, upper
-    return -span, span
-
-
-def split(t: Array, q: Array, v: Array, a: Array) -> Iterator[Block]:
-    """Yield a whole motion in blocks."""
-    for first in range(0, len(t), BLOCK):
-        rows = slice(first, first + BLOCK)
-        yield Block(first, t[rows], q[rows], v[rows], a[rows])
+        return lower, upper if np.isfinite(upper) else lower + 2 * span
+    return (upper - 2 * span, upper) if np.isfinite(upper) else (-span, span)

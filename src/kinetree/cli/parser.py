@@ -71,7 +71,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser; the chosen command is in `run`, a function of the parsed arguments."""
+    """Return the parser; `module` has the chosen command, in its function `run` of the parsed arguments."""
     parser = argparse.ArgumentParser(
         prog="kinetree",
         description="Rigid-body dynamics of robots.",
@@ -86,11 +86,6 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    def run(arguments: argparse.Namespace) -> None:
-        from kinetree.cli.info import run
-
-        run(arguments)
-
     command = commands.add_parser(
         "info",
         help="what a robot is made of: joints, limits, masses, frames",
@@ -98,15 +93,10 @@ def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     command.add_argument("robot", metavar="ROBOT", nargs="?", help=ROBOT)
     _add_robot_options(command)
-    command.set_defaults(run=run)
+    command.set_defaults(module="kinetree.cli.info")
 
 
 def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    def run(arguments: argparse.Namespace) -> None:
-        from kinetree.cli.inverse_dynamics import run
-
-        run(arguments)
-
     command = commands.add_parser(
         "inverse-dynamics",
         help="joint torques of a motion, against the limits",
@@ -132,7 +122,7 @@ def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.Argument
     made.add_argument("--duration", type=_number(float, 0), metavar="S", help="seconds (10)")
     made.add_argument("--rate", type=_number(float, 0), metavar="HZ", help="samples a second (100)")
     made.add_argument("--seed", type=_number(int, 0), metavar="N", help="of the random motion (0)")
-    command.set_defaults(run=run)
+    command.set_defaults(module="kinetree.cli.inverse_dynamics")
 
 
 def _add_robot_options(command: argparse.ArgumentParser) -> None:

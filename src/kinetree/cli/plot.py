@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kinetree.cli.limits import all_given
+from kinetree.cli.limits import given
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.block import Block
-from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.files.write import whole_file
 from kinetree.validation import Array
 
@@ -35,52 +33,44 @@ def check_plot(plot: str | None) -> None:
             raise ArgumentError("--plot show needs a display; give a file instead: --plot torques.png")
 
 
-@dataclass
 class Picture:
     """One panel a degree of freedom: its torque over time, and its effort limit where that is in sight."""
 
-    robot: Robot
-    coordinates: Coordinates
-    _when: list[Array] = field(default_factory=list)
-    _tau: list[Array] = field(default_factory=list)
-    _timed: bool = True
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self._blocks: list[tuple[Array, Array]] = []
+        self._timed = True
 
     def add(self, block: Block, tau: Array) -> None:
         """Keep a block and its torques."""
         self._timed = block.t is not None
-        self._when.append(block.when)
-        self._tau.append(tau)
+        self._blocks.append((block.when, tau))
 
     def finish(self, plot: str) -> None:
         """Write the picture to the file `plot`, or open a window for "show"."""
         if plot == "show":
             import matplotlib.pyplot as plt
 
-            self._draw(plt.figure(figsize=self._size(), layout="constrained"))
+            self._draw(plt.figure(layout="constrained"))
             plt.show()
             return
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=self._size(), layout="constrained")
+        figure = Figure(layout="constrained")
         self._draw(figure)
         with whole_file(Path(plot)) as stream:
             figure.savefig(stream, format=Path(plot).suffix[1:].lower(), dpi=120)
 
-    def _grid(self) -> tuple[int, int]:
-        columns = min(5, math.ceil(math.sqrt(self.robot.nv)))
-        return math.ceil(self.robot.nv / columns), columns
-
-    def _size(self) -> tuple[float, float]:
-        rows, columns = self._grid()
-        return 3.4 * columns + 0.6, 2.1 * rows + 0.9
-
     def _draw(self, figure: Any) -> None:
-        when, tau = extremes(np.concatenate(self._when), np.concatenate(self._tau))
-        rows, columns = self._grid()
+        when, tau = extremes(*map(np.concatenate, zip(*self._blocks, strict=True)))
+        nv = self.robot.nv
+        columns = min(5, math.ceil(math.sqrt(nv)))
+        rows = math.ceil(nv / columns)
+        figure.set_size_inches(3.4 * columns + 0.6, 2.1 * rows + 0.9)
         panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
-        limits, units = all_given(self.robot.effort_limits), torque_units(self.robot)
+        limits, units = given(self.robot.effort_limits), torque_units(self.robot)
         limited = np.abs(tau).max(axis=0) > 0.5 * limits
-        for k, (panel, name) in enumerate(zip(panels, self.coordinates.v, strict=False)):
+        for k, (panel, name) in enumerate(zip(panels, self.robot.v_names, strict=False)):
             panel.plot(when[:, k], tau[:, k], linewidth=1.0, color="tab:blue")
             panel.set_title(name, fontsize=9)
             panel.set_ylabel(units[k], fontsize=7)
@@ -89,9 +79,9 @@ class Picture:
             if limited[k]:
                 for level in (-limits[k], limits[k]):
                     panel.axhline(level, linewidth=0.8, linestyle="--", color="tab:red")
-        for panel in panels[self.robot.nv :]:
+        for panel in panels[nv:]:
             panel.set_visible(False)
-        for panel in panels[max(0, self.robot.nv - columns) : self.robot.nv]:
+        for panel in panels[max(0, nv - columns) : nv]:
             panel.tick_params(labelbottom=True)
         forces = "joint torques" if set(units) == {"N·m"} else "joint torques and forces"
         dashed = "; dashed: effort limits" if limited.any() else ""
@@ -114,14 +104,7 @@ def torque_units(robot: Robot) -> list[str]:
 def extremes(when: Array, tau: Array) -> tuple[Array, Array]:
     """Return at most `POINTS` points of each curve: of every stretch its lowest and its highest, in their order.
 
-    Parameters
-    ----------
-    when : (n,) array
-    tau : (n, nv) array
-
-    Returns
-    -------
-    when, tau : (m, nv) arrays
+    `when` is (n,) and `tau` is (n, nv); both results are (m, nv).
     """
     n, nv = tau.shape
     if n <= POINTS:

@@ -7,12 +7,12 @@ import io
 import math
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NoReturn
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, NoReturn
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 WIDE = 100_000
 """Columns of an output that is no terminal: nothing is cut or wrapped there."""
+
+GAP = 2
+"""Blanks between the columns of a table."""
 
 
 class _Console(Console):
@@ -37,50 +40,39 @@ def console(*, stderr: bool = False) -> Console:
     return _Console(file=stream, highlight=False, width=None if stream.isatty() else WIDE)
 
 
-@contextmanager
-def waiting(what: str, *, shown: bool) -> Iterator[None]:
+def waiting(what: str, *, shown: bool) -> AbstractContextManager[object]:
     """Show on a terminal that something is being done, while it is."""
     err = console(stderr=True)
-    if not (shown and err.is_terminal):
-        yield
-        return
-    with err.status(what):
-        yield
+    return err.status(what) if shown and err.is_terminal else nullcontext()
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: its heading, how it is aligned, and whether a narrow terminal does without it."""
-
-    heading: str
-    justify: Literal["left", "center", "right"] = "left"
-    optional: bool = False
+def print_warnings(out: Console, warnings: Iterable[str]) -> None:
+    """Print warnings, one a line."""
+    for warning in warnings:
+        out.print(f"[yellow]warning:[/] {escape(warning)}")
 
 
-GAP = 2
+def make_table(
+    columns: Mapping[str, JustifyMethod],
+    rows: Sequence[Sequence[str]],
+    width: int,
+    *,
+    optional: str = "",
+    marked: Container[int] = (),
+) -> Table:
+    """Return a table that fits the width: the optional column goes first, then the first column is shortened.
 
-
-def make_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, marked: set[int]) -> Table:
-    """Return a table that fits the width: optional columns go first, then the first column is shortened.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    rows : sequence of rows of text
-    width : int
-        Of the terminal.
-    marked : set of int
-        The rows that stand out.
+    `columns` maps the headings to alignments; `optional` is a heading, and the rows `marked` stand out.
     """
-    wide = [max(len(c.heading), *(len(row[k]) for row in rows)) for k, c in enumerate(columns)]
+    wide = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    headings = list(columns)
     shown = list(range(len(columns)))
-    for k in [k for k, c in enumerate(columns) if c.optional]:
-        if sum(wide[j] + GAP for j in shown) - GAP > width:
-            shown.remove(k)
-    wide[0] = min(wide[0], max(8, width - sum(wide[j] + GAP for j in shown[1:])))
+    if optional and sum(wide) + GAP * (len(wide) - 1) > width:
+        shown.remove(headings.index(optional))
+    wide[0] = min(wide[0], max(8, width - sum(wide[k] + GAP for k in shown[1:])))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
     for k in shown:
-        table.add_column(columns[k].heading, justify=columns[k].justify, no_wrap=True, width=wide[k])
+        table.add_column(headings[k], justify=columns[headings[k]], no_wrap=True, width=wide[k])
     for i, row in enumerate(rows):
         table.add_row(*(Text(shorten(row[k], wide[k])) for k in shown), style="bold red" if i in marked else "")
     return table

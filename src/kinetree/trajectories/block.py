@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,23 +16,13 @@ BLOCK = 8192
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive samples of a motion.
-
-    Attributes
-    ----------
-    first : int
-        Index of the first sample in the whole motion.
-    t : (n,) array, or None
-        Times in s.
-    q : (n, nq) array
-    v, a : (n, nv) arrays, or None
-    """
+    """Consecutive samples of a motion: t (n,) in s, q (n, nq), v and a (n, nv); `first` is the index of the first."""
 
     first: int
     t: Array | None
     q: Array
-    v: Array | None
-    a: Array | None
+    v: Array | None = None
+    a: Array | None = None
 
     @property
     def when(self) -> Array:
@@ -38,3 +30,9 @@ class Block:
         if self.t is not None:
             return self.t
         return np.arange(self.first + 1, self.first + 1 + len(self.q), dtype=np.float64)
+
+
+def blocks_of(arrays: dict[str, Any]) -> Iterator[Block]:
+    """Yield a whole motion, some of the arrays "t", "q", "v" and "a", in blocks."""
+    for first in range(0, len(arrays["q"]), BLOCK):
+        yield Block(first, **{"t": None} | {x: array[first : first + BLOCK] for x, array in arrays.items()})

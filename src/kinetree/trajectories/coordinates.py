@@ -1,4 +1,4 @@
-"""The names of a robot's coordinates, as a table's columns are called by them."""
+"""The names of a robot's coordinates, by which the columns of a table are called."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Slot = tuple[str, int]
-"""A quantity ("t", "q", "v" or "a") and the index of the entry."""
+"""A quantity ("t", "q", "v", "a" or "tau") and the index of the entry."""
 
-BASE = {"q": ("x", "y", "z", "qx", "qy", "qz", "qw"), "v": ("wx", "wy", "wz", "vx", "vy", "vz")}
-"""What a floating base adds to its name in q, and in v (and a)."""
-
-QUATERNION = BASE["q"][3:]
+TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
+QUATERNION = ("qx", "qy", "qz", "qw")
+BASE = {"q": ("x", "y", "z", *QUATERNION), "v": TWIST, "a": TWIST}
+"""What a floating base adds to its name in q, v and a."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Coordinates:
     v: tuple[str, ...]
 
     def names(self, quantity: str) -> tuple[str, ...]:
-        """Return the names of the entries of "q", or of "v" or "a"."""
+        """Return the names of the entries of "q", or of "v", "a" or "tau"."""
         return self.q if quantity == "q" else self.v
 
     def call(self, slot: Slot) -> str:
@@ -34,26 +34,23 @@ class Coordinates:
         quantity, index = slot
         return "t" if quantity == "t" else f"{quantity}.{self.names(quantity)[index]}"
 
-    def slots(self, quantity: str) -> list[Slot]:
-        """Return the slots of "q", "v" or "a"."""
-        return [(quantity, k) for k in range(len(self.names(quantity)))]
+    def slots(self, quantities: str | Sequence[str]) -> list[Slot]:
+        """Return the slots of one or more quantities in turn: of "q", "qva" or ("t", "tau")."""
+        return [(x, k) for x in quantities for k in range(1 if x == "t" else len(self.names(x)))]
 
     @property
     def base(self) -> str | None:
         """The joint that floats freely, if there is exactly one."""
-        floating = [
-            name.removesuffix(".qw")
-            for k, name in enumerate(self.q)
-            if self.q[k - 6 : k + 1] == tuple(f"{name.removesuffix('qw')}{x}" for x in BASE["q"])
-        ]
+        joints = [(k, name.removesuffix(".x")) for k, name in enumerate(self.q) if name.endswith(".x")]
+        floating = [joint for k, joint in joints if self.q[k : k + 7] == tuple(f"{joint}.{x}" for x in BASE["q"])]
         return floating[0] if len(floating) == 1 else None
 
-    def of_base(self, quantity: str) -> list[int]:
+    def of_base(self, quantity: str) -> range:
         """Return the indices of the floating base's entries; none if nothing floats."""
         if self.base is None:
-            return []
-        first = self.names(quantity).index(f"{self.base}.{BASE['q' if quantity == 'q' else 'v'][0]}")
-        return list(range(first, first + (7 if quantity == "q" else 6)))
+            return range(0)
+        first = self.names(quantity).index(f"{self.base}.{BASE[quantity][0]}")
+        return range(first, first + len(BASE[quantity]))
 
     @property
     def quaternions(self) -> list[int]:

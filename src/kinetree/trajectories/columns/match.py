@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kinetree.errors import FormatError
 from kinetree.trajectories.columns.messages import (
-    decimal_commas,
+    check_decimal_commas,
     expected_columns,
     lacking,
     not_understood,
@@ -47,44 +48,49 @@ class Layout:
         return [k for _, k in sorted(held)]
 
 
+class _Column(NamedTuple):
+    """A name of a header taken apart: without its unit, the unit, and what is understood, by name or by number."""
+
+    name: str
+    bare: str
+    unit: str | None
+    found: set[Slot]
+    number: Number | None
+
+
 def layout_of_header(header: Sequence[str], coordinates: Coordinates) -> Layout:
     """Return what the names of a header mean.
 
     Accepted for the entry named ``elbow``, the second of the robot: ``q.elbow``, ``elbow.q``, ``q2`` (or ``q1`` if
     counted from 0), ``joint2``, and ``elbow`` alone for a position; with any word of `QUANTITIES`, and
     ``. _ / :`` or a space between. Time is ``t`` or ``time``. A unit may follow, ``q2 [rad]``, and a path go before,
-    ``/joint_states/elbow/position``. A name that means nothing is ignored and reported.
-
-    Raises
-    ------
-    FormatError
-        If a name means two things, two columns are the same entry, a quantity is incomplete, or a unit is not that
-        of the SI.
+    ``/joint_states/elbow/position``. A name that means nothing is ignored and reported. `FormatError` if a name means
+    two things, two columns are the same entry, a quantity is incomplete, or a unit is not that of the SI.
     """
-    names = [name.strip() for name in header]
-    decimal_commas(names)
+    names = tuple(name.strip() for name in header)
+    check_decimal_commas(names)
     spellings = Spellings(coordinates)
-    cores = [_core(name, spellings) for name in names]
+    columns = [_take_apart(name, spellings) for name in names]
     numbers: dict[str, Slot] = {}
     try:
         for quantity in QUANTITIES:
-            numbers |= _numbered(names, cores, quantity, spellings, coordinates)
+            numbers |= _numbered(columns, quantity, coordinates)
     except FormatError:
-        _check_units(names, [None] * len(names), spellings, coordinates)  # a unit may be why the others are not whole
+        _check_units(columns, [None] * len(names), spellings)  # a unit may be why the others are not whole
         raise
     slots: list[Slot | None] = []
-    for name, core in zip(names, cores, strict=True):
-        found = (spellings.find(core) if core else set()) | ({numbers[name]} if name in numbers else set())
+    for column in columns:
+        found = column.found | ({numbers[column.name]} if column.name in numbers else set())
         if len(found) > 1:
-            options = " or ".join(sorted(coordinates.call(slot) for slot in found))
-            raise FormatError(f"the column {name!r} may mean {options}: name it so")
+            options = " or ".join(sorted(map(coordinates.call, found)))
+            raise FormatError(f"the column {column.name!r} may mean {options}: name it so")
         slots.append(next(iter(found), None))
-    _check_units(names, slots, spellings, coordinates)
+    _check_units(columns, slots, spellings)
     unused = [name for name, slot in zip(names, slots, strict=True) if slot is None]
     ignored = tuple(n for n in unused if n and not n.startswith("tau."))
     notes = numbered_notes(coordinates, {slot: name for name, slot in numbers.items()})
-    layout = Layout(tuple(slots), tuple(names), ignored, notes)
-    _check_complete(layout, spellings, coordinates)
+    layout = Layout(tuple(slots), names, ignored, notes)
+    _check_complete(layout, spellings)
     return layout
 
 
@@ -93,55 +99,48 @@ def layout_without_header(count: int, coordinates: Coordinates) -> Layout:
 
     nq + 2 nv columns are q, v, a; one more, the time before them; nq + 1 are the time and q.
     """
-    q, v, a = (coordinates.slots(x) for x in "qva")
-    t = [("t", 0)]
-    for slots in (q + v + a, t + q + v + a, t + q):
+    for quantities in ("qva", "tqva", "tq"):
+        slots = coordinates.slots(quantities)
         if len(slots) == count:
-            names = tuple(coordinates.call(slot) for slot in slots)
-            notes = numbered_notes(coordinates, {slot: f"column {k + 1}" for k, slot in enumerate(slots)})
-            return Layout(tuple(slots), names, notes=notes)
-    nq, nv = len(q), len(v)
-    base, base_v = len(coordinates.of_base("q")), len(coordinates.of_base("v"))
-    joints = nq - base + 2 * (nv - base_v)
-    hint = without_base(coordinates) if base and count in (joints, joints + 1, nq - base + 1) else ""
+            notes = numbered_notes(coordinates, {slot: f"column {k}" for k, slot in enumerate(slots, 1)})
+            return Layout(tuple(slots), tuple(map(coordinates.call, slots)), notes=notes)
+    nq, nv = len(coordinates.q), len(coordinates.v)
+    joints_q, joints_v = nq - len(coordinates.of_base("q")), nv - len(coordinates.of_base("v"))
+    of_joints = (joints_q + 2 * joints_v, 1 + joints_q + 2 * joints_v, 1 + joints_q)
+    hint = without_base(coordinates) if joints_q < nq and count in of_joints else ""
     raise FormatError(
         f"{count} columns without a header: expected {nq + 2 * nv} (q, v, a), {1 + nq + 2 * nv} (t, q, v, a) "
         f"or {1 + nq} (t, q) for a robot with nq = {nq} and nv = {nv}.{hint}"
     )
 
 
-def _core(name: str, spellings: Spellings) -> str | None:
-    """Return what is understood of a name whose unit, if it has any, is that of the SI."""
+def _take_apart(name: str, spellings: Spellings) -> _Column:
+    """Return what is understood of a name: the whole, or all but its unit if that is the SI's."""
     bare, unit = split_unit(name)
     core = spellings.core(name)
-    if core is not None or unit is None:
-        return core
-    core = spellings.core(bare)
-    return core if core is not None and is_si(unit, _quantity(core, spellings)) else None
+    if core is None and unit is not None:
+        core = spellings.core(bare)
+        if core is not None and not is_si(unit, _quantity(core, spellings)):
+            core = None
+    return _Column(name, bare, unit, spellings.find(core or ""), number_in(core or ""))
 
 
 def _quantity(core: str, spellings: Spellings) -> str:
-    found = spellings.find(core)
-    number = number_in(core)
+    found, number = spellings.find(core), number_in(core)
     return min(found)[0] if found else number.quantity if number else "q"
 
 
-def _numbered(
-    names: Sequence[str], cores: Sequence[str | None], quantity: str, spellings: Spellings, coordinates: Coordinates
-) -> dict[str, Slot]:
+def _numbered(columns: Sequence[_Column], quantity: str, coordinates: Coordinates) -> dict[str, Slot]:
     """Return the slots of ``q1 … qn`` or ``q0 …`` (``q`` for a single one), if the header has one whole set of them.
 
     A set may be all entries of the quantity, or all but those of the floating base: with ``joint1 …``, only that.
     """
     size = len(coordinates.names(quantity))
     fields: dict[str, Number] = {}
-    for name, core in zip(names, cores, strict=True):
-        number = number_in(core) if core else None
-        if number and number.quantity == quantity and not (number.of_joint and spellings.find(core or "")):
+    for name, bare, unit, found, number in columns:
+        if number and number.quantity == quantity and not (number.of_joint and found):
             fields[name] = number
-            continue
-        bare, unit = split_unit(name)
-        if size == 1 and bare.lower() in QUANTITIES[quantity] and is_si(unit, quantity):
+        elif size == 1 and bare.lower() in QUANTITIES[quantity] and is_si(unit, quantity):
             fields[name] = Number(quantity, 0, False)
     base = coordinates.of_base(quantity)
     joints = [k for k in range(size) if k not in base]
@@ -151,35 +150,30 @@ def _numbered(
         for first in (0, 1):
             if entries and held == list(range(first, first + len(entries))):
                 return {name: (quantity, entries[number.number - first]) for name, number in fields.items()}
-    astray = [
-        name for name, core in zip(names, cores, strict=True) if name in fields and not spellings.find(core or "")
-    ]
+    astray = [column.name for column in columns if column.name in fields and not column.found]
     if astray:
         raise FormatError(not_whole(astray, QUANTITIES[quantity][0], size, len(joints)))
     return {}
 
 
-def _check_units(
-    names: Sequence[str], slots: Sequence[Slot | None], spellings: Spellings, coordinates: Coordinates
-) -> None:
+def _check_units(columns: Sequence[_Column], slots: Sequence[Slot | None], spellings: Spellings) -> None:
     """Raise `FormatError` for a column of another unit than the SI's, unless its quantity is there without it."""
-    held = {slot for slot in slots if slot is not None}
-    for name, slot in zip(names, slots, strict=True):
-        bare, unit = split_unit(name)
-        if slot is not None or unit is None:
+    for column, slot in zip(columns, slots, strict=True):
+        if slot is not None or column.unit is None:
             continue
-        core = spellings.core(bare)
-        if core is None and len(coordinates.q) == 1 and bare.lower() in sum(QUANTITIES.values(), ()):
-            core = f"{bare}0"
+        core = spellings.core(column.bare)
+        if core is None and len(spellings.coordinates.q) == 1 and column.bare.lower() in sum(QUANTITIES.values(), ()):
+            core = f"{column.bare}0"  # the only joint needs no number
         if core is None:
             continue
         quantity = _quantity(core, spellings)
-        wanted = {("t", 0)} if quantity == "t" else set(coordinates.slots(quantity))
-        if not is_si(unit, quantity) and not wanted <= held:
-            raise wrong_unit(name, unit, quantity)
+        if not is_si(column.unit, quantity) and not set(spellings.coordinates.slots(quantity)) <= set(slots):
+            raise wrong_unit(column.name, column.unit, quantity)
 
 
-def _check_complete(layout: Layout, spellings: Spellings, coordinates: Coordinates) -> None:
+def _check_complete(layout: Layout, spellings: Spellings) -> None:
+    """Raise `FormatError` if two columns are the same entry, or a quantity is incomplete."""
+    coordinates = spellings.coordinates
     first: dict[Slot, str] = {}
     for slot, name in zip(layout.slots, layout.names, strict=True):
         if slot is None:
@@ -191,12 +185,12 @@ def _check_complete(layout: Layout, spellings: Spellings, coordinates: Coordinat
         wanted = coordinates.slots(quantity)
         missing = [slot for slot in wanted if slot not in first]
         if missing and (quantity == "q" or len(missing) < len(wanted)):
-            raise FormatError(lacking(missing, layout.ignored, spellings, coordinates))
+            raise FormatError(lacking(missing, layout.ignored, spellings))
     check_quantities({quantity for quantity, _ in first}, coordinates, layout.ignored)
 
 
 def check_quantities(held: set[str], coordinates: Coordinates, ignored: Sequence[str] = ()) -> None:
-    """Raise `FormatError` unless q, v, a are held, or what gives the missing ones by differentiation."""
+    """Raise `FormatError` unless there are q, v and a, or what gives the missing ones by differentiation."""
     rest = f"{not_understood(ignored)} {expected_columns(coordinates)}."
     if "a" in held and "v" not in held:
         raise FormatError(f"there are accelerations but no velocities.{rest}")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from kinetree.errors import FormatError
 from kinetree.trajectories.columns.names import QUANTITIES, Spellings
-from kinetree.trajectories.coordinates import BASE, QUATERNION, Coordinates, Slot, some
+from kinetree.trajectories.coordinates import QUATERNION, TWIST, Coordinates, Slot, some
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 NO_DECIMAL_COMMAS = "decimal commas are not read: write 0.5, not 0,5"
@@ -27,35 +27,31 @@ def expected_columns(coordinates: Coordinates) -> str:
     """
     every = ["t"]
     for quantity in QUANTITIES:
-        names = [coordinates.call(slot) for slot in coordinates.slots(quantity)]
+        names = list(map(coordinates.call, coordinates.slots(quantity)))
         every += names if len(names) <= 3 else [*names[:2], "…"]
     return f"Expected columns: {', '.join(every)} (v and a may be left out if there is t)"
 
 
-def lacking(missing: Sequence[Slot], ignored: Sequence[str], spellings: Spellings, coordinates: Coordinates) -> str:
+def lacking(missing: Sequence[Slot], ignored: Sequence[str], spellings: Spellings) -> str:
     """Return the message for a header without some entries of a quantity."""
-    names = [coordinates.call(slot) for slot in missing]
-    base = [("q", k) for k in coordinates.of_base("q")]
-    if base and list(missing) == base:
-        said = f"the header has no columns of the floating base.{without_base(coordinates)}"
-        return said + not_understood(ignored)
-    near = nearest(ignored, missing, spellings)
-    return f"the header lacks {some(names, 4)}.{not_understood(ignored, near)} {expected_columns(coordinates)}."
+    coordinates = spellings.coordinates
+    if coordinates.base and list(missing) == [("q", k) for k in coordinates.of_base("q")]:
+        remedy = without_base(coordinates)
+        return f"the header has no columns of the floating base.{remedy}{not_understood(ignored)}"
+    known = [spelling for spelling, slots in spellings.meanings.items() if slots & set(missing)]
+    names = some(list(map(coordinates.call, missing)), 4)
+    return f"the header lacks {names}.{not_understood(ignored, known)} {expected_columns(coordinates)}."
 
 
-def not_understood(ignored: Sequence[str], near: Mapping[str, str] | None = None) -> str:
-    """Return a sentence that names the columns which mean nothing, with what they are nearly called; or nothing."""
+def not_understood(ignored: Sequence[str], known: Sequence[str] = ()) -> str:
+    """Return a sentence that names the columns which mean nothing, with the nearest known spelling; or nothing."""
     if not ignored:
         return ""
-    hints = {name: f"{name} (did you mean {found}?)" for name, found in (near or {}).items()}
-    return f" Not understood: {some([hints.get(name, name) for name in ignored])}."
-
-
-def nearest(ignored: Sequence[str], missing: Sequence[Slot], spellings: Spellings) -> dict[str, str]:
-    """Return for the first few names that mean nothing the spelling of a missing entry which is nearly the same."""
-    known = [spelling for spelling, slots in spellings.meanings.items() if slots & set(missing)]
-    near = {name: difflib.get_close_matches(name, known, n=1, cutoff=0.8) for name in ignored[:8]}
-    return {name: found[0] for name, found in near.items() if found}
+    names = list(ignored)
+    for k, name in enumerate(names[:6]):
+        if near := difflib.get_close_matches(name, known, n=1, cutoff=0.8):
+            names[k] = f"{name} (did you mean {near[0]}?)"
+    return f" Not understood: {some(names)}."
 
 
 def without_base(coordinates: Coordinates) -> str:
@@ -76,16 +72,9 @@ def not_whole(astray: Sequence[str], word: str, size: int, joints: int) -> str:
 
 
 def numbered_notes(coordinates: Coordinates, called: Mapping[Slot, str]) -> tuple[str, ...]:
-    """Return how the entries are read that a number alone does not tell: those of quaternions, and twists.
-
-    Parameters
-    ----------
-    coordinates : Coordinates
-    called : dict
-        What the columns are called that are known by their number.
-    """
-    groups = [("q", k, QUATERNION) for k in coordinates.quaternions]
-    groups += [(x, coordinates.of_base(x)[0], BASE["v"]) for x in "va" if coordinates.base is not None]
+    """Return how quaternions and twists are read whose entries are `called` by number: that leaves their order open."""
+    groups: list[tuple[str, int, tuple[str, ...]]] = [("q", k, QUATERNION) for k in coordinates.quaternions]
+    groups += [(x, coordinates.of_base(x)[0], TWIST) for x in "va" if coordinates.base is not None]
     notes = []
     for quantity, first, ends in groups:
         names = [called.get((quantity, first + k)) for k in range(len(ends))]
@@ -114,7 +103,7 @@ def unused_columns(ignored: Sequence[str], quantities: set[str]) -> str:
     return said
 
 
-def decimal_commas(fields: Sequence[str]) -> None:
+def check_decimal_commas(fields: Sequence[str]) -> None:
     """Raise `FormatError` if the names of a header are numbers with decimal commas."""
     if any(DECIMAL_COMMA.fullmatch(field) for field in fields):
         raise FormatError(NO_DECIMAL_COMMAS)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import NamedTuple
 
 from kinetree.trajectories.coordinates import BASE, Coordinates, Slot
 
@@ -27,8 +29,7 @@ _NUMBERED_JOINT = re.compile(
 _NOT_MEASURED = re.compile(r"(?:^|[/._])(?:desired|target|reference|ref|command|cmd|error|effort|torque|tau)[/._]")
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(NamedTuple):
     """What a numbered column says: of which quantity, which number, whether it counts joints, whether by a word."""
 
     quantity: str
@@ -62,25 +63,32 @@ class Spellings:
 
     Attributes
     ----------
+    coordinates : Coordinates
     meanings : dict
         The slots that a name may stand for; one only for the plain names, ``q.elbow``.
     """
 
     def __init__(self, coordinates: Coordinates) -> None:
-        worded: dict[str, set[Slot]] = {}
-        bare: dict[str, set[Slot]] = {word: {("t", 0)} for word in TIME}
+        self.coordinates = coordinates
+        worded: defaultdict[str, set[Slot]] = defaultdict(set)
+        bare: defaultdict[str, set[Slot]] = defaultdict(set, {word: {("t", 0)} for word in TIME})
         for quantity, words in QUANTITIES.items():
-            for index, name in enumerate(coordinates.names(quantity)):
-                slot = (quantity, index)
-                for spelling in _with_words(words, name, SEPARATORS):
-                    worded.setdefault(spelling, set()).add(slot)
+            ends = dict(zip(coordinates.of_base(quantity), BASE[quantity], strict=False))
+            for slot, name in zip(coordinates.slots(quantity), coordinates.names(quantity), strict=True):
+                names, alone = {name}, set()
+                if end := ends.get(slot[1]):
+                    names |= {f"{joint}{mark}{end}" for joint in ("base", coordinates.base) for mark in SEPARATORS}
+                    alone = {f"{word}.{end}" for word in words}
                 if quantity == "q" or (quantity == "v" and name not in coordinates.q):
-                    bare.setdefault(name, set()).add(slot)
-        _add_base(coordinates, worded, bare)
-        plain = {coordinates.call(slot): {slot} for x in QUANTITIES for slot in coordinates.slots(x)}
+                    alone |= {*names, end or name}
+                for spelling in alone:
+                    bare[spelling].add(slot)
+                for spelling in _with_words(words, names):
+                    worded[spelling].add(slot)
+        plain = {coordinates.call(slot): {slot} for slot in coordinates.slots("qva")}
         self._worded = worded | plain
-        together = {name: bare.get(name, set()) | worded.get(name, set()) for name in bare | worded}
-        self.meanings = together | plain | {"t": {("t", 0)}}
+        either = {name: bare.get(name, set()) | worded.get(name, set()) for name in bare | worded}
+        self.meanings = either | plain | {"t": {("t", 0)}}
 
     def core(self, name: str) -> str | None:
         """Return the part of a name that is understood, by name or by number; None if there is none.
@@ -100,28 +108,10 @@ class Spellings:
         return self.meanings.get(core) or self.meanings.get(core.lower(), set())
 
 
-def _with_words(words: tuple[str, ...], name: str, separators: tuple[str, ...]) -> Iterator[str]:
-    for word in words:
-        for mark in separators:
-            yield f"{word}{mark}{name}"
-            yield f"{name}{mark}{word}"
-
-
-def _add_base(coordinates: Coordinates, worded: dict[str, set[Slot]], bare: dict[str, set[Slot]]) -> None:
-    """Add ``base.x``, ``base_x``, ``x`` and the like for the entries of the floating base."""
-    if coordinates.base is None:
-        return
-    for quantity, words in QUANTITIES.items():
-        ends = BASE["q" if quantity == "q" else "v"]
-        for index, end in zip(coordinates.of_base(quantity), ends, strict=True):
-            slot = (quantity, index)
-            names = {f"{joint}{mark}{end}" for joint in ("base", coordinates.base) for mark in SEPARATORS}
-            for name in names:
-                for spelling in _with_words(words, name, SEPARATORS):
-                    worded.setdefault(spelling, set()).add(slot)
-            alone = {*names, end} if quantity != "a" else set()
-            for name in alone | {f"{word}.{end}" for word in words}:
-                bare.setdefault(name, set()).add(slot)
+def _with_words(words: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    for word, name, mark in product(words, names, SEPARATORS):
+        yield f"{word}{mark}{name}"
+        yield f"{name}{mark}{word}"
 
 
 def _tails(name: str) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from itertools import islice
-from typing import BinaryIO
+from itertools import chain, islice
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -21,41 +21,20 @@ from kinetree.validation import Array
 class CsvReader:
     """A CSV trajectory, read block by block.
 
-    Comma, semicolon, tab or blanks separate the fields; lines that begin with ``#`` are comments, but for one with
-    the names just before the first row. See `layout_of_header` and `layout_without_header` for the columns.
-
-    Attributes
-    ----------
-    layout : Layout
-        What the columns are.
+    Comma, semicolon, tab or blanks separate the fields. A line that begins with ``#`` is a comment, unless it is just
+    before the first row and has the names. See `layout_of_header` and `layout_without_header` for the columns.
     """
 
     def __init__(self, stream: BinaryIO, name: str, coordinates: Coordinates) -> None:
         self._raw = stream
         self._text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None)
         self._name = name
-        self._line = 0
-        self._ahead: list[str] = []
-        try:
-            self.layout = self._read_header(coordinates)
-        except UnicodeDecodeError as error:
-            raise self._not_text(error) from None
-        self._used = [k for k, slot in enumerate(self.layout.slots) if slot is not None]
-
-    @property
-    def quantities(self) -> set[str]:
-        """Which of "t", "q", "v" and "a" the file has."""
-        return {slot[0] for slot in self.layout.slots if slot is not None}
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        """Names of the columns that mean nothing."""
-        return self.layout.ignored
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How columns were read that could be meant otherwise."""
-        return self.layout.notes
+        self._lines = self._numbered_lines()
+        layout = self._read_header(coordinates)
+        self.ignored, self.notes, self._names = layout.ignored, layout.notes, layout.names
+        self._columns = {x: columns for x in "tqva" if (columns := layout.columns(x))}
+        self._used = list(chain.from_iterable(self._columns.values()))
+        self.quantities = set(self._columns)
 
     def position(self) -> int:
         """Return how many bytes have been read."""
@@ -64,43 +43,40 @@ class CsvReader:
     def blocks(self) -> Iterator[Block]:
         """Yield the samples; `FormatError` names the line and the column of the first that is not a finite number."""
         first = 0
-        while data := self._next_rows():
-            table = self._parse(data)
+        while lines := list(islice(self._lines, BLOCK)):
+            table = self._parse(lines)
             if len(table):
                 yield self._block(first, table)
             first += len(table)
         if first == 0:
             raise FormatError(f"{self._name}: there are no rows")
 
-    def _next_rows(self) -> list[tuple[int, str]]:
-        """Return some lines with their numbers, none at the end of the file."""
-        start = self._line - len(self._ahead)
+    def _numbered_lines(self) -> Iterator[tuple[int, str]]:
         try:
-            lines = self._ahead + list(islice(self._text, BLOCK))
+            yield from enumerate(self._text, 1)
         except UnicodeDecodeError as error:
-            raise self._not_text(error) from None
-        self._line, self._ahead = start + len(lines), []
-        return list(enumerate(lines, start + 1))
+            raise FormatError(
+                f"{self._name}: neither a text table nor an NPZ archive: CSV or NPZ expected ({error.reason})"
+            ) from None
 
     def _read_header(self, coordinates: Coordinates) -> Layout:
+        """Return the layout by the first line that is not a comment; if that is a row, leave it to be read again."""
         comment = ""
-        for line in self._text:
-            self._line += 1
-            if not line.strip():
-                continue
-            if line.lstrip().startswith("#"):
-                comment = line.lstrip().lstrip("#")
-                continue
-            self._delimiter = _delimiter(line)
-            return self._layout(line, comment, coordinates)
-        raise FormatError(f"{self._name}: the file is empty")
-
-    def _layout(self, line: str, comment: str, coordinates: Coordinates) -> Layout:
+        for numbered in self._lines:
+            text = numbered[1].lstrip()
+            if text.startswith("#"):
+                comment = text.lstrip("#")
+            elif text:
+                break
+        else:
+            raise FormatError(f"{self._name}: the file is empty")
+        line = numbered[1]
+        self._delimiter = next((mark for mark in (";", "\t", ",") if mark in line), None)
         fields = self._split(line)
         try:
-            if not any(_is_number(field) for field in fields):
+            if not any(map(_is_number, fields)):
                 return layout_of_header(fields, coordinates)
-            self._ahead = [line]
+            self._lines = chain([numbered], self._lines)
             if comment and len(self._split(comment)) == len(fields) > 1:
                 return layout_of_header(self._split(comment), coordinates)
             return layout_without_header(len(fields), coordinates)
@@ -112,21 +88,18 @@ class CsvReader:
             return line.split()
         return [field.strip() for field in next(csv.reader([line], delimiter=self._delimiter))]
 
-    def _parse(self, rows: list[tuple[int, str]]) -> Array:
-        rows = [(k, line) for k, line in rows if (bare := line.strip()) and bare[0] != "#"]
+    def _parse(self, lines: list[tuple[int, str]]) -> Array:
+        """Return the used columns of the lines that are rows: t, q, v, a."""
+        rows = [(k, line) for k, line in lines if (bare := line.strip()) and bare[0] != "#"]
         if not rows:
             return np.empty((0, len(self._used)))
-        separators = len(self.layout.slots) - 1
+        separators = len(self._names) - 1
         if self._delimiter is not None and any(line.count(self._delimiter) != separators for _, line in rows):
             self._find_fault(rows)
+        text = [line for _, line in rows]
         try:
             table = np.loadtxt(
-                [line for _, line in rows],
-                delimiter=self._delimiter,
-                usecols=self._used,
-                quotechar='"',
-                comments=None,
-                ndmin=2,
+                text, delimiter=self._delimiter, usecols=self._used, quotechar='"', comments=None, ndmin=2
             )
         except (ValueError, IndexError) as error:
             self._find_fault(rows)
@@ -137,7 +110,7 @@ class CsvReader:
 
     def _find_fault(self, rows: list[tuple[int, str]]) -> None:
         """Raise the error for the first row that is not what it should be; return if all are."""
-        names = self.layout.names
+        names = self._names
         for number, line in rows:
             fields = self._split(line)
             where = f"{self._name}, line {number}"
@@ -145,7 +118,7 @@ class CsvReader:
                 commas = self._delimiter == "," and len(fields) >= 2 * len(names) - 1 > 1
                 hint = f"; {NO_DECIMAL_COMMAS}" if commas else ""
                 raise FormatError(f"{where}: {len(fields)} fields where {len(names)} are expected{hint}")
-            for k in self._used:
+            for k in sorted(self._used):
                 if not _is_number(fields[k]):
                     shown = repr(fields[k]) if fields[k] else "an empty field"
                     hint = f"; {NO_DECIMAL_COMMAS}" if DECIMAL_COMMA.fullmatch(fields[k]) else ""
@@ -154,24 +127,12 @@ class CsvReader:
                     raise FormatError(f"{where}, column {names[k]!r}: {fields[k]} is not a finite number")
 
     def _block(self, first: int, table: Array) -> Block:
-        place = {column: k for k, column in enumerate(self._used)}
-
-        def take(quantity: str) -> Array | None:
-            columns = [place[k] for k in self.layout.columns(quantity)]
-            return np.ascontiguousarray(table[:, columns]) if columns else None
-
-        t, q, v, a = (take(quantity) for quantity in "tqva")
-        assert q is not None
-        return Block(first, None if t is None else t[:, 0], q, v, a)
-
-    def _not_text(self, error: UnicodeDecodeError) -> FormatError:
-        return FormatError(
-            f"{self._name}: neither a text table nor an NPZ archive: CSV or NPZ expected ({error.reason})"
-        )
-
-
-def _delimiter(line: str) -> str | None:
-    return next((mark for mark in (";", "\t", ",") if mark in line), None)
+        ends = np.cumsum([len(columns) for columns in self._columns.values()])[:-1]
+        parts = map(np.ascontiguousarray, np.split(table, ends, axis=1))
+        arrays: dict[str, Any] = {"t": None} | dict(zip(self._columns, parts, strict=True))
+        if arrays["t"] is not None:
+            arrays["t"] = arrays["t"][:, 0]
+        return Block(first, **arrays)
 
 
 def _is_number(field: str) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinetree.errors import FormatError
-from kinetree.trajectories.block import BLOCK, Block
+from kinetree.trajectories.block import Block, blocks_of
 from kinetree.trajectories.columns.match import check_quantities
 from kinetree.trajectories.columns.messages import numbered_notes, without_base
 from kinetree.trajectories.columns.names import QUANTITIES, TIME
@@ -28,25 +27,30 @@ class NpzReader:
         self._name = name
         try:
             with np.load(stream, allow_pickle=False) as archive:
-                arrays = {key: archive[key] for key in archive.files}
+                arrays = dict(archive)
         except Exception as error:  # zipfile, zlib and NumPy have a dozen types for a damaged archive
             raise FormatError(f"{name}: not a readable NPZ archive: {error}") from None
-        self._check_names(arrays, coordinates)
-        self.ignored = tuple(sorted(set(arrays) - {"q_names", "v_names", "tau"}))
+        for key, expected in (("q_names", coordinates.q), ("v_names", coordinates.v)):
+            held = tuple(map(str, arrays.get(key, np.array(expected)).ravel()))
+            if held != expected:
+                raise FormatError(
+                    f"{name}: {key!r} are those of another robot: {some(held)}; expected {some(expected)}"
+                )
         self._arrays: dict[str, Array] = {}
+        used = {"q_names", "v_names", "tau"}
         for quantity, words in {"t": TIME, **QUANTITIES}.items():
-            held = [word for word in words if word in arrays]
-            if len(held) > 1:
-                raise FormatError(f"{name}: the arrays {held[0]!r} and {held[1]!r} are both {quantity}")
-            if held:
-                self._arrays[quantity] = self._array(held[0], arrays[held[0]], quantity, coordinates)
-                self.ignored = tuple(key for key in self.ignored if key != held[0])
+            keys = [word for word in words if word in arrays]
+            if len(keys) > 1:
+                raise FormatError(f"{name}: the arrays {keys[0]!r} and {keys[1]!r} are both {quantity}")
+            if keys:
+                self._arrays[quantity] = self._array(keys[0], arrays[keys[0]], quantity, coordinates)
+                used.add(keys[0])
+        self.quantities = set(self._arrays)
+        self.ignored = tuple(sorted(set(arrays) - used))
         unnamed = [x for x in "qva" if x in self._arrays and f"{'q' if x == 'q' else 'v'}_names" not in arrays]
-        called = {slot: f"{x}[:, {slot[1]}]" for x in unnamed for slot in coordinates.slots(x)}
-        self.notes = numbered_notes(coordinates, called)
+        self.notes = numbered_notes(coordinates, {(x, k): f"{x}[:, {k}]" for x, k in coordinates.slots(unnamed)})
         if "q" not in self._arrays:
-            there = ", ".join(arrays) or "none"
-            raise FormatError(f"{name}: there is no array 'q'; the archive has: {there}")
+            raise FormatError(f"{name}: there is no array 'q'; the archive has: {', '.join(arrays) or 'none'}")
         try:
             check_quantities(self.quantities, coordinates)
         except FormatError as error:
@@ -57,45 +61,28 @@ class NpzReader:
         if lengths["q"] == 0:
             raise FormatError(f"{name}: there are no rows")
 
-    @property
-    def quantities(self) -> set[str]:
-        """Which of "t", "q", "v" and "a" the archive has."""
-        return set(self._arrays)
-
     def position(self) -> int:
-        """Return how many bytes have been read; nobody asks, since it is all read at once."""
+        """Return 0: all is read at once, there is no progress to report."""
         return 0
 
     def blocks(self) -> Iterator[Block]:
         """Yield the samples."""
-        q = self._arrays["q"]
-        for first in range(0, len(q), BLOCK):
-            rows = slice(first, first + BLOCK)
-            t, v, a = (self._arrays[x][rows] if x in self._arrays else None for x in "tva")
-            yield Block(first, None if t is None else t[:, 0], q[rows], v, a)
+        return blocks_of(self._arrays)
 
-    def _array(self, key: str, array: NDArray[np.generic], quantity: str, coordinates: Coordinates) -> Array:
+    def _array(self, key: str, array: Any, quantity: str, coordinates: Coordinates) -> Array:
         if array.dtype.kind not in "fiu":
             raise FormatError(f"{self._name}: the array {key!r} has the type {array.dtype}: expected real numbers")
-        width = 1 if quantity == "t" else len(coordinates.names(quantity))
-        shape = array.shape
-        if quantity == "t" and array.ndim == 1:
-            array = array[:, None]
-        if array.ndim != 2 or array.shape[1] != width:
-            expected = "(n,)" if quantity == "t" else f"(n, {width})"
-            joints = width - len(coordinates.of_base(quantity))
-            hint = f".{without_base(coordinates)}" if shape[1:] == (joints,) and quantity != "t" else ""
-            raise FormatError(f"{self._name}: the array {key!r} has the shape {shape}: expected {expected}{hint}")
+        names = () if quantity == "t" else coordinates.names(quantity)
+        if not names and array.shape[1:] == (1,):
+            array = array[:, 0]
+        if array.ndim == 0 or array.shape[1:] != ((len(names),) if names else ()):
+            expected = f"(n, {len(names)})" if names else "(n,)"
+            alone = names and array.shape[1:] == (len(names) - len(coordinates.of_base(quantity)),)
+            hint = f".{without_base(coordinates)}" if alone else ""
+            raise FormatError(f"{self._name}: the array {key!r} has the shape {array.shape}: expected {expected}{hint}")
         numbers = np.ascontiguousarray(array, dtype=np.float64)
-        bad = np.argwhere(~np.isfinite(numbers))
-        if len(bad):
-            row, column = (int(k) for k in bad[0])
-            entry = "" if quantity == "t" else f", column {column} ({coordinates.names(quantity)[column]})"
-            raise FormatError(f"{self._name}, {key!r}, row {row}{entry}: {numbers[row, column]} is not a finite number")
+        for row, *column in np.argwhere(~np.isfinite(numbers))[:1]:
+            entry = f", column {column[0]} ({names[column[0]]})" if names else ""
+            value = numbers[(row, *column)]
+            raise FormatError(f"{self._name}, {key!r}, row {row}{entry}: {value} is not a finite number")
         return numbers
-
-    def _check_names(self, arrays: dict[str, NDArray[np.generic]], coordinates: Coordinates) -> None:
-        for key, names in (("q_names", coordinates.q), ("v_names", coordinates.v)):
-            if key in arrays and tuple(map(str, arrays[key].ravel())) != names:
-                held = some([str(name) for name in arrays[key].ravel()])
-                raise FormatError(f"{self._name}: {key!r} are those of another robot: {held}; expected {some(names)}")

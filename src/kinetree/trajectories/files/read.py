@@ -15,40 +15,14 @@ from kinetree.trajectories.files.npz import NpzReader
 
 Reader = CsvReader | NpzReader
 
-_OTHERS = (
-    ".json",
-    ".npy",
-    ".xlsx",
-    ".xls",
-    ".ods",
-    ".mat",
-    ".h5",
-    ".hdf5",
-    ".parquet",
-    ".bag",
-    ".db3",
-    ".mcap",
-    ".pkl",
-)
+_OTHERS = re.compile(r"\.(json|npy|xlsx?|ods|mat|h5|hdf5|parquet|bag|db3|mcap|pkl)")
 
 
 @contextmanager
 def open_trajectory(path: Path | None, coordinates: Coordinates) -> Iterator[Reader]:
-    """Open a reader for a trajectory; it is an NPZ if it begins as one, whatever its name.
+    """Open a reader for a trajectory, a CSV on standard input for None; it is an NPZ if it begins as one.
 
-    Parameters
-    ----------
-    path : Path, or None
-        The file; None reads a CSV from standard input.
-    coordinates : Coordinates
-        The names of the robot's entries.
-
-    Raises
-    ------
-    FormatError
-        If the columns or the numbers are not what they should be.
-    OSError
-        If the file cannot be read.
+    `FormatError` if the columns or the numbers are not what they should be, `OSError` if the file cannot be read.
     """
     if path is None:
         yield CsvReader(sys.stdin.buffer, "standard input", coordinates)
@@ -65,5 +39,5 @@ def _refuse_others(path: Path, start: bytes) -> None:
         raise FormatError(
             f"{path}: one NumPy array; CSV or NPZ expected: numpy.savez('motion.npz', t=t, q=q, v=v, a=a)"
         )
-    if path.suffix.lower() in _OTHERS or re.match(rb"\s*(\{|\[\s*[\[{\d-])", start):
+    if _OTHERS.fullmatch(path.suffix.lower()) or re.match(rb"\s*(\{|\[\s*[\[{\d-])", start):
         raise FormatError(f"{path}: CSV or NPZ expected, not {path.suffix.lower() or 'JSON'}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import secrets
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,6 +18,9 @@ from kinetree.errors import ArgumentError
 from kinetree.trajectories.block import Block
 from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
+
+Sink = Callable[[Block, Array], None]
+"""Takes a block and its torques."""
 
 
 @contextmanager
@@ -39,86 +44,47 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-class CsvSink:
-    """Writes blocks to a CSV as they come; floats in the shortest form that reads back to the same bits."""
+@contextmanager
+def open_sink(path: str, coordinates: Coordinates, keys: Sequence[str], source: Path | None = None) -> Iterator[Sink]:
+    """Open what the suffix of `path` says, ``.csv`` or ``.npz``, or a CSV on standard output for ``-``.
 
-    def __init__(self, stream: BinaryIO, coordinates: Coordinates, *, time: bool, motion: bool) -> None:
-        self._stream = stream
-        self._time, self._motion = time, motion
-        names = ["t"] if time else []
-        if motion:
-            names += [f"{x}.{name}" for x in "qva" for name in coordinates.names(x)]
-        names += [f"tau.{name}" for name in coordinates.v]
-        stream.write((",".join(map(_quoted, names)) + "\n").encode())
-
-    def add(self, block: Block, tau: Array) -> None:
-        """Write a block and its torques."""
-        parts = [block.t[:, None]] if self._time and block.t is not None else []
-        if self._motion:
-            parts += [x for x in (block.q, block.v, block.a) if x is not None]
-        rows = np.concatenate([*parts, tau], axis=1).tolist()
-        self._stream.write("".join([",".join(map(repr, row)) + "\n" for row in rows]).encode())
-
-    def close(self) -> None:
-        """Do nothing: all is written."""
-
-
-class NpzSink:
-    """Collects blocks and writes them as an NPZ: ``tau``, ``t``, ``q_names``, ``v_names``, and q, v, a if asked."""
-
-    def __init__(self, stream: BinaryIO, coordinates: Coordinates, *, time: bool, motion: bool) -> None:
-        self._stream = stream
-        self._names: dict[str, Any] = {"q_names": np.array(coordinates.q), "v_names": np.array(coordinates.v)}
-        keys = ("t" if time else "") + ("qva" if motion else "")
-        self._parts: dict[str, list[Array]] = {key: [] for key in (*keys, "tau")}
-
-    def add(self, block: Block, tau: Array) -> None:
-        """Keep a block and its torques."""
-        for key, part in self._parts.items():
-            part.append(tau if key == "tau" else getattr(block, key))
-
-    def close(self) -> None:
-        """Write the archive."""
-        arrays: dict[str, Any] = {key: np.concatenate(part) for key, part in self._parts.items()}
-        np.savez(self._stream, **arrays, **self._names)
-
-
-Sink = CsvSink | NpzSink
+    It takes blocks with their torques, and writes of them the `keys`: "t", "q", "v", "a" and "tau", or some of these.
+    `ArgumentError` for another suffix, or for the `source`, the file that is being read.
+    """
+    if path != "-":
+        check_output(path, source)
+    write = _write_npz if Path(path).suffix.lower() == ".npz" else _write_csv
+    whole = nullcontext(sys.stdout.buffer) if path == "-" else whole_file(Path(path))
+    with whole as stream, write(stream, coordinates, keys) as add:
+        yield add
+        stream.flush()
 
 
 @contextmanager
-def open_sink(
-    path: str, coordinates: Coordinates, *, time: bool, motion: bool, source: Path | None = None
-) -> Iterator[Sink]:
-    """Open what the suffix of `path` says, ``.csv`` or ``.npz``, or a CSV on standard output for ``-``.
+def _write_csv(stream: BinaryIO, coordinates: Coordinates, keys: Sequence[str]) -> Iterator[Sink]:
+    """Write blocks as they come; floats in the shortest form that reads back to the same bits."""
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(map(coordinates.call, coordinates.slots(keys)))
+    stream.write(header.getvalue().encode())
 
-    Parameters
-    ----------
-    path : str
-        Where to write.
-    coordinates : Coordinates
-        The names of the robot's entries.
-    time, motion : bool
-        Whether to write t, and q, v and a, beside the torques.
-    source : Path, optional
-        The file that is being read: it is not written over.
+    def add(block: Block, tau: Array) -> None:
+        rows = np.column_stack(_parts(block, tau, keys)).tolist()
+        stream.write("".join([",".join(map(repr, row)) + "\n" for row in rows]).encode())
 
-    Raises
-    ------
-    ArgumentError
-        For another suffix, or the source.
-    """
-    if path == "-":
-        sink: Sink = CsvSink(sys.stdout.buffer, coordinates, time=time, motion=motion)
-        yield sink
-        sys.stdout.buffer.flush()
-        return
-    check_output(path, source)
-    kind = NpzSink if Path(path).suffix.lower() == ".npz" else CsvSink
-    with whole_file(Path(path)) as stream:
-        sink = kind(stream, coordinates, time=time, motion=motion)
-        yield sink
-        sink.close()
+    yield add
+
+
+@contextmanager
+def _write_npz(stream: BinaryIO, coordinates: Coordinates, keys: Sequence[str]) -> Iterator[Sink]:
+    """Collect the blocks and write one archive, with the names of the entries, ``q_names`` and ``v_names``."""
+    parts: list[list[Array]] = []
+    yield lambda block, tau: parts.append(_parts(block, tau, keys))
+    arrays: dict[str, Any] = dict(zip(keys, map(np.concatenate, zip(*parts, strict=True)), strict=True))
+    np.savez(stream, **arrays, q_names=np.array(coordinates.q), v_names=np.array(coordinates.v))
+
+
+def _parts(block: Block, tau: Array, keys: Sequence[str]) -> list[Array]:
+    return [tau if key == "tau" else getattr(block, key) for key in keys]
 
 
 def check_output(path: str, source: Path | None, suffixes: Sequence[str] = (".csv", ".npz")) -> None:
@@ -132,7 +98,3 @@ def check_output(path: str, source: Path | None, suffixes: Sequence[str] = (".cs
         raise ArgumentError(f"there is no directory {str(out.parent)!r} to write {out.name!r} in")
     if source is not None and out.exists() and out.samefile(source):
         raise ArgumentError(f"{path!r} is the trajectory that is read: choose another name for the output")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(mark in name for mark in ',"\n') else name

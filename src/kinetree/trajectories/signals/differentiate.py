@@ -60,11 +60,17 @@ def differentiate(
     (True, True)
     """
     _check(t, x, window, degree)
-    pieces = [slice(a, b) for a, b in pairwise([0, *gaps(t), len(t)])]
-    for piece in pieces:
-        _check_piece(t, piece, degree)
-    results = [_differentiated(t[piece], x[piece], difference or _subtract, window, degree) for piece in pieces]
-    return np.concatenate([v for v, _ in results]), np.concatenate([a for _, a in results])
+    edges = list(pairwise([0, *gaps(t), len(t)]))
+    for start, stop in edges:
+        if stop - start <= degree:
+            raise ArgumentError(
+                f"{stop - start} samples ({t[start]:g} s to {t[stop - 1]:g} s) stand alone, with a gap in time beside "
+                f"them: leave them out, at least {degree + 1} in a row can be differentiated"
+            )
+    minus = difference or (lambda x0, x1: x1 - x0)
+    results = [_differentiated(t[i:j], x[i:j], minus, window, degree) for i, j in edges]
+    v, a = map(np.concatenate, zip(*results, strict=True))
+    return v, a
 
 
 def gaps(t: Array) -> list[int]:
@@ -93,13 +99,10 @@ def _differentiated(t: Array, x: Array, minus: Difference, window: int, degree: 
         span = t[near[:, -1]] - t[near[:, 0]]
         w1, w2 = derivative_weights((t[near] - t[centre, None]) / span[:, None], degree)
         d = minus(np.broadcast_to(x[centre, None], x[near].shape), x[near])
-        parts.append(
-            (
-                np.einsum("ij,ijk->ik", w1, d) / span[:, None],
-                np.einsum("ij,ijk->ik", w2, d) / span[:, None] ** 2,
-            )
-        )
-    return np.concatenate([v for v, _ in parts]), np.concatenate([a for _, a in parts])
+        v, a = (np.einsum("ij,ijk->ik", w, d) for w in (w1, w2))
+        parts.append((v / span[:, None], a / span[:, None] ** 2))
+    v, a = map(np.concatenate, zip(*parts, strict=True))
+    return v, a
 
 
 def derivative_weights(s: Array, degree: int) -> tuple[Array, Array]:
@@ -107,18 +110,8 @@ def derivative_weights(s: Array, degree: int) -> tuple[Array, Array]:
 
     Forsythe's discrete orthogonal polynomials: ``p_{k+1} = (s − α_k) p_k − β_k p_{k−1}``, orthogonal over the
     points. The fit to y is ``Σ_k p_k (p_k·y)/(p_k·p_k)``, and its derivatives at 0 follow from those of p_k.
-
-    Parameters
-    ----------
-    s : (n, m) array
-        The points of n fits, distinct in each.
-    degree : int
-        Degree of the polynomial, less than m.
-
-    Returns
-    -------
-    w1, w2 : (n, m) arrays
-        First derivatives at 0 are ``Σ_j w1_j y_j``, second ones ``Σ_j w2_j y_j``.
+    For the points s (n, m) of n fits, distinct in each and more than `degree`, w1 and w2 are (n, m): the first
+    derivatives are ``Σ_j w1_j y_j``, the second ones ``Σ_j w2_j y_j``.
     """
     p, p_before = np.ones_like(s), np.zeros_like(s)
     at, at_before = np.array([1.0, 0.0, 0.0])[:, None], np.zeros((3, 1))  # p, p' and p'' at 0
@@ -137,10 +130,6 @@ def derivative_weights(s: Array, degree: int) -> tuple[Array, Array]:
     return w1, w2
 
 
-def _subtract(x0: Array, x1: Array) -> Array:
-    return x1 - x0
-
-
 def _check(t: Array, x: Array, window: int, degree: int) -> None:
     if not 2 <= degree < window:
         raise ArgumentError(
@@ -157,12 +146,3 @@ def _check(t: Array, x: Array, window: int, degree: int) -> None:
     if len(bad):
         i = int(bad[0]) + 1
         raise ArgumentError(f"time must increase: sample {i + 1} is at {t[i]:g} s, the one before it at {t[i - 1]:g} s")
-
-
-def _check_piece(t: Array, piece: slice, degree: int) -> None:
-    n = piece.stop - piece.start
-    if n <= degree:
-        raise ArgumentError(
-            f"{n} samples ({t[piece.start]:g} s to {t[piece.stop - 1]:g} s) stand alone, with a gap in time beside "
-            f"them: leave them out, at least {degree + 1} in a row can be differentiated"
-        )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,35 +15,6 @@ _DENSE = 50
 """Samples a period of the fastest harmonic on which peaks are looked for: they are then off by less than 0.2 %."""
 
 
-@dataclass(frozen=True)
-class Wave:
-    """One joint's periodic motion: ``centre + Σ_k s_k sin(k ω t) + c_k (cos(k ω t) − 1)``.
-
-    Attributes
-    ----------
-    centre : float
-        Where it starts and ends, at rest.
-    s, c : (K,) arrays
-        Coefficients of the harmonics k = 1..K.
-    period : float
-        ``2π/ω``, in s.
-    """
-
-    centre: float
-    s: Array
-    c: Array
-    period: float
-
-    def __call__(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return position, velocity and acceleration at the times t, each of the shape of t."""
-        w = 2 * np.pi / self.period * np.arange(1, len(self.s) + 1)
-        sin, cos = np.sin(np.multiply.outer(t, w)), np.cos(np.multiply.outer(t, w))
-        q = self.centre + sin @ self.s + (cos - 1) @ self.c
-        v = cos @ (self.s * w) - sin @ (self.c * w)
-        a = -sin @ (self.s * w * w) - cos @ (self.c * w * w)
-        return q, v, a
-
-
 def random_wave(
     rng: np.random.Generator,
     *,
@@ -52,7 +24,7 @@ def random_wave(
     period: float,
     harmonics: int = 5,
     fraction: float = 0.9,
-) -> Wave:
+) -> Callable[[Array], tuple[Array, Array, Array]]:
     """Return a random finite Fourier series that starts and ends at rest and keeps within limits.
 
     Its velocity and acceleration are zero at t = 0 and t = period (the coefficients are projected onto
@@ -63,16 +35,19 @@ def random_wave(
     ----------
     rng : numpy.random.Generator
         Where the coefficients come from.
-    lower, upper : float
-        Limits of position (rad or m), both finite.
-    velocity : float
-        Limit of speed; may be infinite.
+    lower, upper, velocity : float
+        Limits of position, both finite, and of speed, which may be infinite.
     period : float
         Duration, in s.
     harmonics : int
         Number of harmonics K, at least 3.
     fraction : float
         Part of the limits that is used, in (0, 1].
+
+    Returns
+    -------
+    wave : callable
+        ``q, v, a = wave(t)``: position, velocity and acceleration at the times t, each of the shape of t.
 
     Examples
     --------
@@ -86,12 +61,21 @@ def random_wave(
     k = np.arange(1, harmonics + 1)
     s = _orthogonal_to(rng.normal(size=harmonics) / k, k)
     c = _orthogonal_to(rng.normal(size=harmonics) / k, k * k)
-    unit = Wave(0.0, s, c, period)
-    q, v, _ = unit(np.linspace(0.0, period, _DENSE * harmonics + 1))
+    q, v, _ = _series(0.0, s, c, period, np.linspace(0.0, period, _DENSE * harmonics + 1))
     half = (q.max() - q.min()) / 2
     scale = fraction * min((upper - lower) / 2 / half, velocity / np.abs(v).max())
     offset = (q.max() + q.min()) / 2 * scale
-    return Wave((lower + upper) / 2 - offset, s * scale, c * scale, period)
+    return partial(_series, (lower + upper) / 2 - offset, s * scale, c * scale, period)
+
+
+def _series(start: float, s: Array, c: Array, period: float, t: Array) -> tuple[Array, Array, Array]:
+    """Return ``start + Σ_k s_k sin(k ω t) + c_k (cos(k ω t) − 1)`` with ``ω = 2π/period``, and its derivatives."""
+    w = 2 * np.pi / period * np.arange(1, len(s) + 1)
+    sin, cos = np.sin(np.multiply.outer(t, w)), np.cos(np.multiply.outer(t, w))
+    q = start + sin @ s + (cos - 1) @ c
+    v = cos @ (s * w) - sin @ (c * w)
+    a = -sin @ (s * w * w) - cos @ (c * w * w)
+    return q, v, a
 
 
 def _orthogonal_to(x: Array, n: NDArray[np.int_]) -> Array:

@@ -186,9 +186,9 @@ def test_what_is_written_reads_back_to_the_bit(tmp_path, suffix):
     rng = np.random.default_rng(1)
     t, (q, v, a, tau) = np.cumsum(rng.uniform(size=50)), rng.normal(size=(4, 50, 2))
     path = tmp_path / f"out.{suffix}"
-    with open_sink(str(path), ARM, time=True, motion=True) as sink:
+    with open_sink(str(path), ARM, ("t", "q", "v", "a", "tau")) as sink:
         for rows in (slice(0, 20), slice(20, 50)):
-            sink.add(Block(rows.start, t[rows], q[rows], v[rows], a[rows]), tau[rows])
+            sink(Block(rows.start, t[rows], q[rows], v[rows], a[rows]), tau[rows])
     motion, reader = read(path)
     assert reader.ignored == ()
     for x, array in (("t", t), ("q", q), ("v", v), ("a", a)):
@@ -241,7 +241,7 @@ def test_outputs_that_are_refused(tmp_path, out, message):
     (tmp_path / "folder.csv").mkdir()
     with (
         pytest.raises(ArgumentError, match=message),
-        open_sink(str(tmp_path / out), ARM, time=True, motion=True, source=tmp_path / "in.csv"),
+        open_sink(str(tmp_path / out), ARM, ("tau",), tmp_path / "in.csv"),
     ):
         pytest.fail("opened")
     assert (tmp_path / "in.csv").read_text() == "x"
