@@ -70,9 +70,10 @@ _SUBMODULES = ("algorithms", "conventions", "formats", "joints", "model", "moder
 
 
 def __getattr__(name: str) -> Any:
+    """Return what is imported at first use, and remember it."""
     with importing:
         if name in _MODULE:
-            return getattr(import_module(_MODULE[name]), name)
+            return globals().setdefault(name, getattr(import_module(_MODULE[name]), name))
         if name in _SUBMODULES:
             return import_module(f"kinetree.{name}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
