@@ -11,6 +11,7 @@ from helpers.trees import columns, random_inertia, random_placement
 from kinetree import ModelError
 from kinetree.algorithms import aba, crba, rnea
 from kinetree.algorithms.dynamics.factorization import mass_matrix_inverse
+from kinetree.algorithms.dynamics.singular import refuse_singular
 from kinetree.graph import Port
 from kinetree.joints import Cylindrical, Helical, Joint, Prismatic, Revolute, Spherical
 from kinetree.model import Model, ModelBuilder
@@ -203,3 +204,20 @@ def test_what_is_given_at_run_time_may_be_inertia_enough() -> None:
     np.testing.assert_allclose(holding(q, v, tau, np.array(list(ball))), a, rtol=1e-10)
     odd = kt.Robot(arm(ball, Revolute(SKEW))).with_inertial_parameters(-robot.attach(ball, "leaf").inertial_parameters)
     np.testing.assert_allclose(odd.forward_dynamics(q, v, odd.inverse_dynamics(q, v, a)), a, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [100, 200, 1000])
+def test_a_long_chain_is_regular(n: int) -> None:
+    """Estimates of rounding must not grow along the chain beyond what they estimate."""
+    b = ModelBuilder()
+    b.add_link("link0")
+    for i in range(n):
+        b.add_link(f"link{i + 1}", Inertia.from_com(1.0, [0.01, 0.02, 0.03], np.diag([0.02, 0.03, 0.04]).tolist()))
+        b.add_joint(
+            f"joint{i}",
+            parent=f"link{i}",
+            child=f"link{i + 1}",
+            joint=Revolute(tuple(float(k == i % 3) for k in range(3))),
+            placement=pose(np.eye(3), [0.1, 0.02, 0.05]),
+        )
+    refuse_singular(b.build())

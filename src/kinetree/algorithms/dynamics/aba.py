@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import SINGULAR, refuse_singular
 from kinetree.algorithms.dynamics.friction import friction_forces
 from kinetree.algorithms.dynamics.joint_space import joint_space
 from kinetree.algorithms.dynamics.rnea import Wrenches, body_wrenches, net_forces
+from kinetree.algorithms.dynamics.singular import SINGULAR, refuse_singular
 from kinetree.algorithms.recursions.articulated import Pivot, articulated_bodies
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import WORLD, Model

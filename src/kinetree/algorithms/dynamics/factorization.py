@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from itertools import count
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.dynamics.singular import SINGULAR, refuse_singular
 from kinetree.algorithms.recursions.articulated import articulated_bodies
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
-from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
-from kinetree.model.leaves import map_leaves
 from kinetree.model.regroup import regrouped
 from kinetree.scalars.functions import is_zero
-from kinetree.scalars.rounded import UNIT, as_rounded, parts
 from kinetree.spatial import Scalar
 
 Row = dict[int, Scalar]
-
-SINGULAR = (
-    "If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single "
-    "configurations where M is singular, the result is NaN or enormous."
-)
-
-SURE = 4.0
-"""How many standard errors there may be: two joints in line have shown up to 0.7, robots from 10⁶ on."""
 
 
 class Factor(NamedTuple):
@@ -65,45 +52,6 @@ class Factor(NamedTuple):
             for i in self.support[k]:
                 x[i] = x[i] - self.L[k][i] * x[k]
         return x
-
-
-def refuse_singular(model: Model, prescribed: Collection[str] = ()) -> None:
-    """Raise `ModelError` if M, without the rows of the prescribed joints, is singular at every configuration.
-
-    A determinant that vanishes at a configuration without any pattern vanishes at all of them, with probability one.
-    There M is formed with the rounding E of every entry, and both are scaled so that M has a diagonal of ±1: inertias
-    may be of any size. Without an eigenvalue within ±|E|, M is regular whatever the rounding. Numbers that are not
-    known yet have no pattern either; with them, as with the inertias that no real body has, M may be indefinite.
-    """
-    generic = (0.1 + k * 0.6180339887498949 % 1.0 for k in count())
-    inexact = map_leaves(model, lambda x: as_rounded(x, next(generic)))
-    q = [as_rounded("q", next(generic)) for _ in range(model.nq)]
-    entries = [[parts(x) for x in row] for row in block(crba(inexact, q), velocities(model, prescribed))]
-    M, E = np.moveaxis(np.reshape(entries, (model.nv, model.nv, 2)), -1, 0)
-    null = np.abs(M.diagonal()) <= SURE * E.diagonal()
-    if not null.any():
-        scale = np.abs(M.diagonal()) ** -0.5
-        scaling = scale[:, None] * scale
-        eigenvalues, vectors = np.linalg.eigh(M * scaling)
-        rounding = SURE * np.linalg.norm(E * scaling) + model.nv * UNIT
-        null = (np.abs(vectors[:, np.abs(eigenvalues) <= rounding]) > 0.1).any(axis=1)
-    for body in model.bodies:
-        if null[list(body.v_index)].any():
-            raise ModelError(
-                f"joint {body.joint_name!r} meets no inertia that other joints leave it: the mass matrix is singular; "
-                "give the links that it carries an inertia, or the joint an armature"
-            )
-
-
-def velocities(model: Model, joints: Collection[str]) -> set[int]:
-    """Return the indices of the velocities of these joints."""
-    return {k for body in model.bodies if body.joint_name in joints for k in body.v_index}
-
-
-def block(M: Matrix, known: Collection[int]) -> Matrix:
-    """Return M with the rows and columns of the known velocities replaced by those of the identity."""
-    n = range(len(M))
-    return [[float(k == l) if k in known or l in known else M[k][l] for l in n] for k in n]
 
 
 def factorised(model: Model, q: Vector) -> Factor:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.factorization import block, ltdl, refuse_singular, solve, velocities
+from kinetree.algorithms.dynamics.factorization import ltdl, solve
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
+from kinetree.algorithms.dynamics.singular import block, refuse_singular, velocities
 from kinetree.algorithms.symbols import Vector
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped

@@ -1,0 +1,47 @@
+"""The structure that docs/architecture.md describes: rooms, sizes, no circles, and a test for each way to extend."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "kinetree"
+PAGE = (ROOT / "docs" / "architecture.md").read_text()
+ROOMS = sorted(path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists())
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text().splitlines())
+
+
+def test_no_two_modules_import_each_other() -> None:
+    graph = grimp.build_graph("kinetree", exclude_type_checking_imports=True)
+    left = {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
+    while free := [module for module, imported in left.items() if not imported & left.keys()]:
+        for module in free:
+            del left[module]
+    assert not left, f"these import each other, or are imported by some that do: {sorted(left)}"
+
+
+def test_files_and_rooms_are_of_a_size_to_read() -> None:
+    sizes = {path: lines(path) for path in SOURCE.rglob("*.py")}
+    assert not {str(path): n for path, n in sizes.items() if n > 300}
+    total = sum(sizes.values())
+    rooms = {room: sum(n for path, n in sizes.items() if SOURCE / room in path.parents) for room in ROOMS}
+    assert not {room: n for room, n in rooms.items() if n > 0.12 * total}, total
+
+
+def test_the_page_has_every_room() -> None:
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (?!\[)", PAGE, re.MULTILINE)
+    assert sorted(name for row in rows for name in re.findall(r"\w+", row)) == ROOMS
+
+
+@pytest.mark.parametrize("what", ["joint", "algorithm", "operation", "backend", "format"])
+def test_each_way_to_extend_has_its_test(what: str) -> None:
+    (row,) = re.findall(rf"^\| an? {what} \|.*$", PAGE, re.MULTILINE)
+    (path,) = re.findall(r"\[`(\w+)`\]\(\.\./([\w/.]+)\)", row)
+    assert f"def {path[0]}(" in (ROOT / path[1]).read_text()
