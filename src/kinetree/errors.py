@@ -23,9 +23,9 @@ class ArgumentError(KinetreeError):
     """A call with an argument of the wrong shape, dtype or name."""
 
 
-def shortened(name: str) -> str:
-    """Return a name as messages show it: cut where it is long."""
-    return name if len(name) <= 80 else name[:77] + "…"
+def shortened(text: str) -> str:
+    """Return a name or a value as messages show it: cut where it is long."""
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:

@@ -50,10 +50,6 @@ def load() -> None:
     mimic : {"follow", "independent"}
         Whether joints that mimic others follow them, without a coordinate of their own, or each moves by itself.
 
-    Returns
-    -------
-    Robot
-
     Raises
     ------
     RobotNotFoundError
@@ -94,10 +90,6 @@ def from_dh() -> None:
         Pose of the DH frame 0 in the world.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).
-
-    Returns
-    -------
-    Robot
 
     Raises
     ------
@@ -148,10 +140,6 @@ def from_screws() -> None:
         Pose of {0} in the world.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).
-
-    Returns
-    -------
-    Robot
 
     Raises
     ------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,9 @@ from kinetree.spatial.numpy_matrices import ad, adjoint, exponential, inverse, s
 from kinetree.validation import Array, real_array
 
 __all__ = ["ClosedForm", "ScrewChain", "ad", "adjoint", "exponential"]
+
+Six: TypeAlias = ArrayLike | None
+"""A twist or a wrench (6,), the angular part first; None for the default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,13 +209,11 @@ class ClosedForm:
         rate = A @ self._vector("dtheta", dtheta)
         return -A.T @ L.T @ (G @ L @ _ads(rate) @ W + _ads(L @ rate).T @ G) @ L @ rate
 
-    def V(self, dtheta: ArrayLike, V0: ArrayLike | None = None) -> Array:
+    def V(self, dtheta: ArrayLike, V0: Six = None) -> Array:
         """Return the twists (6n,): ``V = L (A θ̇ + V_base)``; V0 (6,) is the base's twist in {0}, at rest by default."""
         return self.L @ (self.A @ self._vector("dtheta", dtheta) + self._first(V0))
 
-    def dV(
-        self, dtheta: ArrayLike, ddtheta: ArrayLike, V0: ArrayLike | None = None, dV0: ArrayLike | None = None
-    ) -> Array:
+    def dV(self, dtheta: ArrayLike, ddtheta: ArrayLike, V0: Six = None, dV0: Six = None) -> Array:
         """Return the accelerations (6n,): ``V̇ = L (A θ̈ − [ad_{Aθ̇}] (W V + V_base) + V̇_base)``.
 
         dV0 (6,) is the base's, with gravity in it: (0, −g) by default.
@@ -219,29 +221,15 @@ class ClosedForm:
         rate, rise = (self.A @ self._vector(*x) for x in (("dtheta", dtheta), ("ddtheta", ddtheta)))
         return self.L @ (rise - _ads(rate) @ (self.W @ self.V(dtheta, V0) + self._first(V0)) + self._base(dV0))
 
-    def F(
-        self,
-        dtheta: ArrayLike,
-        ddtheta: ArrayLike,
-        F_tip: ArrayLike | None = None,
-        V0: ArrayLike | None = None,
-        dV0: ArrayLike | None = None,
-    ) -> Array:
+    def F(self, dtheta: ArrayLike, ddtheta: ArrayLike, F_tip: Six = None, V0: Six = None, dV0: Six = None) -> Array:
         """Return the wrenches through the joints (6n,): ``F = Lᵀ (G V̇ − [ad_V]ᵀ G V + F_tip)``."""
         V, dV, tip = self.V(dtheta, V0), self.dV(dtheta, ddtheta, V0, dV0), np.zeros(6 * self.chain.n)
         if F_tip is not None:
             tip[-6:] = self.Ad[-1].T @ real_array("F_tip", F_tip, 6, batch=False)
         return self.L.T @ (self.G @ dV - _ads(V).T @ self.G @ V + tip)
 
-    def tau(
-        self,
-        dtheta: ArrayLike,
-        ddtheta: ArrayLike,
-        F_tip: ArrayLike | None = None,
-        V0: ArrayLike | None = None,
-        dV0: ArrayLike | None = None,
-    ) -> Array:
-        """Return the joint forces ``τ = Aᵀ F``; over a base at rest, ``τ = M θ̈ + c + g + Jᵀ F_tip``.
+    def tau(self, dtheta: ArrayLike, ddtheta: ArrayLike, F_tip: Six = None, V0: Six = None, dV0: Six = None) -> Array:
+        """Return the joint forces (n,) ``τ = Aᵀ F``; over a base at rest, ``τ = M θ̈ + c + g + Jᵀ F_tip``.
 
         Parameters
         ----------
@@ -253,24 +241,20 @@ class ClosedForm:
             Twist of the base in {0}; zero if not given.
         dV0 : (6,) array-like, optional
             Its rate with gravity in it, ``(0, −g)`` if not given.
-
-        Returns
-        -------
-        (n,) array
         """
         return self.A.T @ self.F(dtheta, ddtheta, F_tip, V0, dV0)
 
     def _vector(self, name: str, value: ArrayLike) -> Array:
         return real_array(name, value, self.chain.n, batch=False)
 
-    def _first(self, twist: ArrayLike | None) -> Array:
+    def _first(self, twist: Six) -> Array:
         """Return Ad_{T_10} times the base's twist in the first block, zero in the others."""
         stacked = np.zeros(6 * self.chain.n)
         if twist is not None:
             stacked[:6] = self.Ad[0] @ real_array("V0 or dV0", twist, 6, batch=False)
         return stacked
 
-    def _base(self, dV0: ArrayLike | None) -> Array:
+    def _base(self, dV0: Six) -> Array:
         return self._first(np.concatenate([np.zeros(3), -self.chain.gravity]) if dV0 is None else dV0)
 
 

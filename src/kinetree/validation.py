@@ -21,18 +21,9 @@ Size: TypeAlias = int | tuple[int, ...]
 def real_array(
     what: str, value: ArrayLike, *shape: int | None, batch: bool = True, error: type[KinetreeError] = ArgumentError
 ) -> Array:
-    """Return a value as a float64 array whose last axes have this shape; None stands for any length.
+    """Return a value, `what` in messages, as a float64 array whose last axes have this shape (None: any length).
 
-    Parameters
-    ----------
-    what : str
-        Name of the value in messages.
-    value : array-like
-    *shape : int or None
-    batch : bool
-        Whether further axes may come first.
-    error : type
-        What is raised if the value is no such array.
+    With `batch`, further axes may come first.
 
     Examples
     --------

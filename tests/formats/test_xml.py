@@ -24,11 +24,11 @@ def refused(text: str | bytes) -> str:
     return str(caught.value)
 
 
-def test_every_element_knows_its_line_parent_and_text():
+def test_every_element_knows_its_line_attributes_and_parent():
     root = parse_xml("<a>\n <b\n  x='1'/>\n\n<c> one <d/> two </c></a>", "f")
     b, c = root.children
     assert [(e.tag, e.line) for e in root.walk()] == [("a", 1), ("b", 2), ("c", 5), ("d", 5)]
-    assert (c.text, b.text, b.attributes, c.children[0].parent) == ("one  two", "", {"x": "1"}, c)
+    assert (b.attributes, c.children[0].parent) == ({"x": "1"}, c)
     assert root.parent is None
 
 

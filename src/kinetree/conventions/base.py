@@ -60,8 +60,8 @@ class Slot:
     rule: Rule
     q: list[int]  # our entries
     v: list[int]  # ours, in their order
-    their_q: slice
-    their_v: slice
+    their_q: list[int]
+    their_v: list[int]
 
 
 class Convention:
@@ -86,17 +86,11 @@ class Convention:
         self._slots: list[Slot] = []
         self.nq = self.nv = 0
         for body in matched(robot, joint_names, self.library):
-            rule, n = self._rule(body), len(body.v_index)
-            self._slots.append(
-                Slot(
-                    rule,
-                    list(body.q_index),
-                    [body.v_index[k] for k in rule.order],
-                    slice(self.nq, self.nq + rule.nq),
-                    slice(self.nv, self.nv + n),
-                )
-            )
-            self.nq, self.nv = self.nq + rule.nq, self.nv + n
+            rule = self._rule(body)
+            v = [body.v_index[k] for k in rule.order]
+            their_q, their_v = (list(range(at, at + n)) for at, n in ((self.nq, rule.nq), (self.nv, len(v))))
+            self._slots.append(Slot(rule, list(body.q_index), v, their_q, their_v))
+            self.nq, self.nv = self.nq + rule.nq, self.nv + len(v)
 
     def _rule(self, body: Body) -> Rule:
         """Return the library's representation of this body's joint."""
@@ -133,7 +127,7 @@ class Convention:
 
     def from_v(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the velocity (..., robot.nv) for theirs."""
-        return self._turn_back(self.from_q(q), real_array(f"{self.library}'s v", v, self.nv))
+        return self._turn(self.from_q(q), real_array(f"{self.library}'s v", v, self.nv), back=True)
 
     def to_a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the acceleration (..., nv): the rate of their v."""
@@ -142,7 +136,7 @@ class Convention:
 
     def from_a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the acceleration (..., robot.nv) for theirs."""
-        back = self._turn_back(self.from_q(q), real_array(f"{self.library}'s a", a, self.nv))
+        back = self._turn(self.from_q(q), real_array(f"{self.library}'s a", a, self.nv), back=True)
         return back - self._spin(self.from_v(q, v))
 
     def to_tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
@@ -151,7 +145,7 @@ class Convention:
 
     def from_tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Return the joint forces (..., robot.nv) for theirs."""
-        return self._turn_back(self.from_q(q), real_array(f"{self.library}'s tau", tau, self.nv))
+        return self._turn(self.from_q(q), real_array(f"{self.library}'s tau", tau, self.nv), back=True)
 
     def to_jacobian(self, q: ArrayLike, J: ArrayLike) -> Array:
         """Return a Jacobian (..., 6, nv) with their rows, linear first, and for their velocities."""
@@ -161,30 +155,20 @@ class Convention:
     def from_jacobian(self, q: ArrayLike, J: ArrayLike) -> Array:
         """Return a Jacobian (..., 6, robot.nv), angular rows first, for theirs."""
         ours = self.from_q(q)[..., None, :]
-        return self._turn_back(ours, real_array(f"{self.library}'s J", J, 6, self.nv)[..., SWAP, :])
+        return self._turn(ours, real_array(f"{self.library}'s J", J, 6, self.nv)[..., SWAP, :], back=True)
 
     # The matrix from our velocities to theirs is orthogonal: permutations, and rotations of a free body's velocity. So
     # one map serves velocities, forces and the rows of a Jacobian.
 
-    def _turn(self, q: Array, x: Array) -> Array:
-        lead = leading(q, x)
-        out = np.empty((*lead, self.nv))
+    def _turn(self, q: Array, x: Array, back: bool = False) -> Array:
+        """Return x (..., nv) in their coordinates, or back in ours."""
+        out = np.empty((*leading(q, x), self.robot.nv if back else self.nv))
         for slot in self._slots:
-            part = x[..., slot.v]
+            source, target = (slot.their_v, slot.v) if back else (slot.v, slot.their_v)
+            out[..., target] = x[..., source]
             if slot.rule.world_axes:
-                part = np.concatenate(together(rotate(q[..., slot.q[3:]], part[..., :3]), part[..., 3:]), axis=-1)
-            out[..., slot.their_v] = part
-        return out
-
-    def _turn_back(self, q: Array, x: Array) -> Array:
-        lead = leading(q, x)
-        out = np.empty((*lead, self.robot.nv))
-        for slot in self._slots:
-            part = x[..., slot.their_v]
-            if slot.rule.world_axes:
-                unturned = rotate(q[..., slot.q[3:]] * [-1.0, -1.0, -1.0, 1.0], part[..., :3])
-                part = np.concatenate(together(unturned, part[..., 3:]), axis=-1)
-            out[..., slot.v] = part
+                quaternion = q[..., slot.q[3:]] * ([-1.0, -1.0, -1.0, 1.0] if back else 1.0)
+                out[..., target[:3]] = rotate(quaternion, x[..., source[:3]])
         return out
 
     def _spin(self, v: Array) -> Array:
@@ -197,13 +181,7 @@ class Convention:
 
 
 def matched(robot: Robot, names: Sequence[str], library: str) -> list[Body]:
-    """Return the bodies of these joints, which must be all joints of the robot, each once.
-
-    Raises
-    ------
-    ArgumentError
-        With the names that are missing, unknown or there twice.
-    """
+    """Return the bodies of these joints, which must be all joints of the robot, each once."""
     known = robot.joint_names
     for name in names:
         if name not in known:
@@ -225,12 +203,6 @@ def leading(*arrays: Array) -> tuple[int, ...]:
     except ValueError:
         shapes = " and ".join(str(x.shape) for x in arrays)
         raise ArgumentError(f"arrays of the shapes {shapes} do not broadcast") from None
-
-
-def together(*arrays: Array) -> list[Array]:
-    """Return the arrays with the same leading axes, to be joined along the last."""
-    lead = leading(*arrays)
-    return [np.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays]
 
 
 def rotate(quaternion: Array, x: Array) -> Array:

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
-from kinetree.joints import Mimic
-from kinetree.model import Body
 from kinetree.robot import Robot
 from kinetree.validation import Array, real_array
 
@@ -44,10 +42,6 @@ def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: 
     q : (..., nq) array
     v, tau : (..., nv) array, optional
 
-    Returns
-    -------
-    JointState
-
     Examples
     --------
     >>> import kinetree as kt
@@ -58,19 +52,13 @@ def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: 
     """
     bodies = [body for body in robot.model.bodies if len(body.q_index) == 1]
     qs, vs = [body.q_index[0] for body in bodies], [body.v_index[0] for body in bodies]
-    factor, offset = np.array([_following(robot, body) for body in bodies]).reshape(-1, 2).T
+    leads = np.array([body.joint_name in robot.joint_names for body in bodies], dtype=bool)
+    factor = np.where(leads, 1.0, [getattr(body.joint, "factor", 1.0) for body in bodies])
+    offset = np.where(leads, 0.0, [getattr(body.joint, "offset", 0.0) for body in bodies])
     position = real_array("q", q, robot.nq)[..., qs] * factor + offset
     velocity = None if v is None else real_array("v", v, robot.nv)[..., vs] * factor
-    leads = np.array([body.joint_name in robot.joint_names for body in bodies], dtype=bool)
     effort = None if tau is None else np.where(leads, real_array("tau", tau, robot.nv)[..., vs], 0.0)
     return JointState([body.joint_name for body in bodies], position, velocity, effort)
-
-
-def _following(robot: Robot, body: Body) -> tuple[float, float]:
-    """Return the factor and the offset of a joint's position over the coordinate that it has or follows."""
-    if isinstance(body.joint, Mimic) and body.joint_name not in robot.joint_names:
-        return float(body.joint.factor), float(body.joint.offset)
-    return 1.0, 0.0
 
 
 def from_joint_state(
@@ -96,10 +84,6 @@ def from_joint_state(
         Where to begin: what the message does not name keeps its values from here. Without it the message must name all
         joints of one degree of freedom, and the others (a floating base, which no such message has) are at the
         neutral configuration and at rest.
-
-    Returns
-    -------
-    State
 
     Raises
     ------

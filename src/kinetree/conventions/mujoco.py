@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,23 +18,11 @@ from kinetree.spatial import Transform
 from kinetree.validation import Array, real_array
 
 FREE = 0  # mjJNT_FREE
-QUATERNION_TO, QUATERNION_FROM = [3, 0, 1, 2], [1, 2, 3, 0]
 
 
-def _ball_to(q: Array) -> Array:
-    return q[..., QUATERNION_TO]
-
-
-def _ball_from(q: Array) -> Array:
-    return q[..., QUATERNION_FROM]
-
-
-def _free_to(q: Array) -> Array:
-    return np.concatenate([q[..., :3], _ball_to(q[..., 3:])], axis=-1)
-
-
-def _free_from(q: Array) -> Array:
-    return np.concatenate([q[..., :3], _ball_from(q[..., 3:])], axis=-1)
+def _entries(*order: int) -> Callable[[Array], Array]:
+    """Return the function that takes these entries of a coordinate vector."""
+    return partial(np.take, indices=order, axis=-1)
 
 
 class MuJoCo(Convention):
@@ -70,8 +59,8 @@ class MuJoCo(Convention):
 
     library: ClassVar[str] = "MuJoCo"
     rules: ClassVar[dict[type[Joint], Rule]] = {
-        FreeFlyer: Rule(7, _free_to, _free_from, tuple(SWAP), world_axes=True),
-        Spherical: Rule(4, _ball_to, _ball_from, (0, 1, 2)),
+        FreeFlyer: Rule(7, _entries(0, 1, 2, 6, 3, 4, 5), _entries(0, 1, 2, 4, 5, 6, 3), tuple(SWAP), world_axes=True),
+        Spherical: Rule(4, _entries(3, 0, 1, 2), _entries(1, 2, 3, 0), (0, 1, 2)),
         **{joint: Rule.plain(joint) for joint in (Revolute, Continuous, Prismatic)},
     }
 
@@ -79,7 +68,7 @@ class MuJoCo(Convention):
         renamed = rename or {}
         if isinstance(model, Sequence) and not isinstance(model, str):
             super().__init__(robot, [renamed.get(name, name) for name in model])
-            self.body_names: list[str] | None = None
+            self.body_names: list[str] = []
             return
         if not hasattr(model, "njnt"):
             raise ArgumentError(f"MuJoCo takes an MjModel or the names of joints; {type(model).__name__} was given")
@@ -113,26 +102,25 @@ class MuJoCo(Convention):
         R = self._rotations(real_array("q", q, self.robot.nq))
         there = np.concatenate([f, n - np.cross(coms, f)], axis=-1).reshape(*ours.shape[:-1], 2, 3)
         turned = np.einsum("...bij,...bkj->...bki", R, there)
-        out = np.zeros((*turned.shape[:-3], len(self.body_names or ()), 6))
+        out = np.zeros((*turned.shape[:-3], len(self.body_names), 6))
         out[..., rows, :] = turned.reshape(*turned.shape[:-2], 6)
         return out
 
     def from_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
         """Return external wrenches (..., nb, 6) in the bodies' frames for ``xfrc_applied`` (..., nbody, 6)."""
         rows, coms = self._rows()
-        theirs = real_array("xfrc_applied", f_ext, len(self.body_names or ()), 6)
-        others = [
-            name for i, name in enumerate(self.body_names or ()) if i > 0 and i not in rows and theirs[..., i, :].any()
-        ]
+        theirs = real_array("xfrc_applied", f_ext, len(self.body_names), 6)
+        parts = enumerate(self.body_names[1:], start=1)
+        others = [name for i, name in parts if i not in rows and theirs[..., i, :].any()]
         if others:
             raise ArgumentError(f"xfrc_applied acts on bodies that are part of others here: {others}")
-        parts = theirs[..., rows, :].reshape(*theirs.shape[:-2], len(rows), 2, 3)
-        f, n = np.moveaxis(np.einsum("...bji,...bkj->...bki", self._rotations(self.from_q(q)), parts), -2, 0)
+        wrenches = theirs[..., rows, :].reshape(*theirs.shape[:-2], len(rows), 2, 3)
+        f, n = np.moveaxis(np.einsum("...bji,...bkj->...bki", self._rotations(self.from_q(q)), wrenches), -2, 0)
         return np.concatenate([n + np.cross(coms, f), f], axis=-1)
 
     def _rows(self) -> tuple[list[int], Array]:
         """Return where our bodies are there, and their centres of mass."""
-        if self.body_names is None:
+        if not self.body_names:
             raise ArgumentError("MuJoCo: xfrc_applied needs the bodies: make MuJoCo(robot, model) from an MjModel")
         missing = [name for name in self.robot.body_names if name not in self.body_names]
         if missing:

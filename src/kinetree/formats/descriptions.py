@@ -19,13 +19,7 @@ def described_names() -> list[str]:
 
 
 def description_path(name: str) -> str:
-    """Return the path of a robot's URDF file, which may be downloaded for it.
-
-    Raises
-    ------
-    FormatError
-        If it cannot be fetched, or has no URDF file.
-    """
+    """Return the path of a robot's URDF file, which may be downloaded for it."""
     try:
         with importing:
             module = importlib.import_module(f"robot_descriptions.{name}")

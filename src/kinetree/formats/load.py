@@ -5,12 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from kinetree.errors import FormatError, KinetreeError
+from kinetree.errors import FormatError, KinetreeError, shortened
 from kinetree.formats.descriptions import described_names, description_path
 from kinetree.formats.urdf.model import model_from_element
-from kinetree.formats.xml.elements import MAX_BYTES, Element, check_size, parse_xml, shown
+from kinetree.formats.xml.elements import MAX_BYTES, check_size, parse_xml
 from kinetree.model import GRAVITY, Model
 from kinetree.robots import EMBEDDED, embedded_text
 
@@ -48,13 +47,13 @@ def load_model(
     6
     """
     text, name, floats = find_source(source)
-    return _model(
-        parse_xml(text, name),
-        floating_base=floats if floating_base is None else floating_base,
-        base_pose=base_pose,
-        gravity=gravity,
-        mimic=mimic,
-    )
+    root = parse_xml(text, name)
+    tag = root.tag.rpartition("}")[2]
+    if tag in UNREADABLE:
+        raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF file")
+    read = READERS.get(tag) or READERS["robot"]  # URDF's says what the root must be
+    floats = floats if floating_base is None else floating_base
+    return read(root, floating_base=floats, base_pose=base_pose, gravity=gravity, mimic=mimic)
 
 
 def find_source(source: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str, bool]:
@@ -83,15 +82,7 @@ def find_source(source: str | bytes | os.PathLike[str]) -> tuple[str | bytes, st
 
 
 def read_file(path: str) -> bytes:
-    """Return the bytes of a file (or pipe) of bounded size.
-
-    Raises
-    ------
-    RobotNotFoundError
-        If there is none.
-    FormatError
-        If it is a directory, too large or cannot be read.
-    """
+    """Return the bytes of a file (or pipe) of bounded size."""
     try:
         with open(path, "rb") as file:
             check_size(os.fstat(file.fileno()).st_size, path)
@@ -106,13 +97,6 @@ def read_file(path: str) -> bytes:
     return data
 
 
-def _model(root: Element, **options: Any) -> Model:
-    tag = root.tag.rpartition("}")[2]
-    if tag in UNREADABLE:
-        raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF file")
-    return (READERS.get(tag) or READERS["robot"])(root, **options)  # URDF's says what the root must be
-
-
 def _not_found(name: str) -> str:
     """Return the message for a source that is nothing known: what was tried, and what is near."""
     if not name.strip():
@@ -121,12 +105,12 @@ def _not_found(name: str) -> str:
     if folder or base.endswith(ENDINGS):
         near = difflib.get_close_matches(base, _robot_files(folder or "."), n=3)
         hint = f"; there is {' and '.join(map(repr, near))}" if near else f"; looked from {os.getcwd()}"
-        return f"no file {shown(name)!r}{hint}"
+        return f"no file {shortened(name)!r}{hint}"
     known = [*EMBEDDED, *described_names()]
     near = difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"embedded are {', '.join(EMBEDDED)}"
     extra = "" if described_names() else "; `pip install kinetree[descriptions]` adds the robots of robot_descriptions"
-    return f"no file and no robot is named {shown(name)!r}; {hint}{extra}"
+    return f"no file and no robot is named {shortened(name)!r}; {hint}{extra}"
 
 
 def _robot_files(folder: str) -> list[str]:

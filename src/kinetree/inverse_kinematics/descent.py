@@ -87,7 +87,8 @@ def descend(problem: Problem, start: Array, rows: Counts, method: Method, max_it
         taken = better if method.adaptive else np.full(len(on), True)
         q[on[taken]], errors[on[taken]] = trial[taken], trial_errors[taken]
         if method.adaptive:
-            ratio[on] = _adapted(ratio[on], cost - trial_cost, cost - _squared(e - np.einsum("nmv,nv->nm", J, step)))
+            left = e - np.einsum("nmv,nv->nm", J, step)
+            ratio[on] = _adapted(ratio[on], cost - trial_cost, cost - np.sum(left * left, axis=1))
     return best
 
 
@@ -95,8 +96,3 @@ def _adapted(ratio: Array, reduction: Array, predicted: Array) -> Array:
     """Return the ratio of λ to the cost after a step that reduced the cost so, where the linear model had predicted."""
     factor = np.where(reduction > 0.75 * predicted, 0.5, np.where(reduction < 0.25 * predicted, 4.0, 1.0))
     return np.clip(ratio * factor, 1e-8, 1e16)
-
-
-def _squared(x: Array) -> Array:
-    squared: Array = np.sum(x * x, axis=1)
-    return squared

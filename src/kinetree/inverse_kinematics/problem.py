@@ -14,23 +14,15 @@ from kinetree.validation import Array
 
 
 class Problem:
-    """Frames of a robot that are wanted somewhere.
+    """Frames of a robot that are wanted somewhere, while the joints named in `fixed` stay where they are.
 
     An error is a vector of three: the position wanted less the position, or the rotation vector that leads to the
     orientation wanted, both in the world's axes. With the Jacobian in the world's axes at the frame's origin the rate
     of the first is exactly ``−J v``, and so is, to first order in the error, that of the second; since a rotation
     vector is an eigenvector of what is neglected, the gradient ``Jᵀe`` of ``½ e·e`` is exact all the same.
 
-    Parameters
-    ----------
-    robot : Robot
-    goals : sequence of Goal
-    fixed : sequence of str
-        Joints that stay where they are.
-    tolerances : (float, float)
-        How large an error in position (m) and in orientation (rad) may be.
-    dt : float, optional
-        The time for one step, in which the velocity limits bound it; without it they do not.
+    The tolerances are those of errors in position (m) and in orientation (rad). With a time dt for one step, the
+    velocity limits bound it.
     """
 
     def __init__(

@@ -97,10 +97,6 @@ def inverse_kinematics(
         The time for one iteration (s), in which no joint moves further than its velocity limit allows. With
         ``max_iterations=1`` it is a step of a controller.
 
-    Returns
-    -------
-    Solution
-
     Raises
     ------
     ArgumentError

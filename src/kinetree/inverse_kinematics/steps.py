@@ -14,24 +14,11 @@ Step = Callable[[Array, Array, Array, Array, Array], Array]
 
 
 def clamped_step(J: Array, e: Array, damping: Array, low: Array, high: Array) -> Array:
-    """Return steps that make ``|J d − e|² + λ|d|²`` small within ``low ≤ d ≤ high``, by an active set.
+    """Return steps (n, nv) that make ``|J d − e|² + λ|d|²`` small within ``low ≤ d ≤ high``, by an active set.
 
     Coordinates at a bound that the gradient pushes against are held at once. The others go straight to the least value
     that is left, as far as the first bound allows; what meets it is held there, and so on. So every step is feasible
-    and lowers the sum, and is exact where no bound is met.
-
-    Parameters
-    ----------
-    J : (n, m, nv) array
-    e : (n, m) array
-    damping : (n,) array
-        λ > 0.
-    low, high : (n, nv) array
-        ``low ≤ 0 ≤ high``.
-
-    Returns
-    -------
-    (n, nv) array
+    and lowers the sum, and is exact where no bound is met. J is (n, m, nv), e is (n, m), λ > 0, and ``low ≤ 0 ≤ high``.
     """
     downhill = np.einsum("nmv,nm->nv", J, e)
     held = ((high <= 0) & (downhill >= 0)) | ((low >= 0) & (downhill <= 0))
@@ -59,13 +46,7 @@ def _damped(J: Array, e: Array, damping: Array, held: Array, d: Array) -> Array:
 
 
 def qp_step(J: Array, e: Array, damping: Array, low: Array, high: Array) -> Array:
-    """Return the steps that minimise ``|J d − e|² + λ|d|²`` within ``low ≤ d ≤ high``, exactly; see `clamped_step`.
-
-    Raises
-    ------
-    ArgumentError
-        If the solver is not installed.
-    """
+    """Return the steps that minimise ``|J d − e|² + λ|d|²`` within ``low ≤ d ≤ high``, exactly; see `clamped_step`."""
     try:
         with importing:
             import daqp  # type: ignore[import-not-found, unused-ignore]

@@ -64,15 +64,7 @@ class Goal:
 def goals_of(
     model: Model, target: Target | Mapping[str, Target], frame: str | None, lead: tuple[int, ...]
 ) -> tuple[list[Goal], tuple[int, ...]]:
-    """Return the goals, and the leading axes of all targets broadcast together with `lead`.
-
-    Raises
-    ------
-    ArgumentError
-        If a target is no pose or point, a weight is out of range, nothing counts, or shapes do not broadcast.
-    ModelError
-        If there is no frame of a name.
-    """
+    """Return the goals, and the leading axes of all targets broadcast together with `lead`."""
     wanted = {name: _as_target(value, name) for name, value in _by_frame(target, frame).items()}
     for name in wanted:
         model.frame(name)

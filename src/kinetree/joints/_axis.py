@@ -1,14 +1,16 @@
-"""Axes of joints: normalisation, alignment with a coordinate axis, perpendicular directions."""
+"""Axes of joints: normalisation, alignment with a coordinate axis, perpendicular directions, transverse moments."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 from kinetree.errors import ModelError
-from kinetree.spatial import Scalar, Vec3
+from kinetree.spatial import Inertia, Scalar, Sym3, Vec3
+from kinetree.spatial.vector import AXES, ZERO
 
 
 def unit_axis(axis: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
@@ -37,8 +39,33 @@ def coordinate_axis(axis: tuple[Any, Any, Any]) -> tuple[int, float] | None:
 def perpendicular(axis: tuple[Any, Any, Any]) -> tuple[Vec3, Vec3]:
     """Return two directions that are perpendicular to a numeric axis and to each other."""
     x, y, z = (abs(a) for a in axis)
-    seed = Vec3(1.0, 0.0, 0.0) if x <= y and x <= z else Vec3(0.0, 1.0, 0.0) if y <= z else Vec3(0.0, 0.0, 1.0)
+    seed = AXES[0] if x <= y and x <= z else AXES[1] if y <= z else AXES[2]
     a = Vec3(*axis)
     b = a.cross(seed)
     b = b * (1.0 / math.sqrt(b.dot(b)))
     return b, a.cross(b)
+
+
+def across_axis(axis: tuple[Scalar, Scalar, Scalar], inertia: Inertia) -> Inertia:
+    """Return one transverse moment of the inertia, as a massless rod across a coordinate axis; else nothing."""
+    along = coordinate_axis(axis)
+    if along is None:
+        return Inertia.zero()
+    k, _ = along
+    moment = (inertia.I.zz, inertia.I.xx, inertia.I.yy)[k]
+    x, y, z = (0.0 if j == k else moment for j in range(3))
+    return Inertia(0.0, ZERO, Sym3(x, 0.0, y, 0.0, 0.0, z))
+
+
+@dataclass(frozen=True)
+class AlongAxis:
+    """The parameter of joints with one axis, and the inertia that no motion about or along it changes."""
+
+    axis: tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_axis(self.axis))
+
+    def inertia_for_parent(self, inertia: Inertia) -> Inertia:
+        """Return a moment of inertia across the axis."""
+        return across_axis(self.axis, inertia)

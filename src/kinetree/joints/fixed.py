@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from kinetree.joints.base import Joint, JointState
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform
@@ -14,8 +13,7 @@ from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform
 class Fixed(Joint):
     """A rigid connection. The model builder merges the two links into one body and keeps the child as a frame."""
 
-    nq: ClassVar[int] = 0
-    nv: ClassVar[int] = 0
+    nq = nv = 0
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         return JointState(Transform.identity(), (), Motion.zero(), Motion.zero())

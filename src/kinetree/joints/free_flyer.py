@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,11 +26,10 @@ class FreeFlyer(Joint):
     ν = (ω, v): angular velocity and the velocity of the body's origin, both in the body's axes.
     """
 
-    nq: ClassVar[int] = 7
-    nv: ClassVar[int] = 6
-    q_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "qx", "qy", "qz", "qw")
-    v_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz", "vx", "vy", "vz")
-    actuated: ClassVar[bool] = False
+    nq, nv = 7, 6
+    q_names = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    v_names = ("wx", "wy", "wz", "vx", "vy", "vz")
+    actuated = False
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         S = tuple(Motion.of(float(j == k) for j in range(6)) for k in range(6))

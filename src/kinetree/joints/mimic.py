@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from kinetree.errors import ModelError
 from kinetree.joints.base import Joint, JointState
@@ -29,8 +28,7 @@ class Mimic(Joint):
     factor: Scalar = 1.0
     offset: Scalar = 0.0
 
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
+    nq = nv = 1
 
     def __post_init__(self) -> None:
         for name in ("factor", "offset"):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from kinetree.joints._axis import unit_axis
+from kinetree.joints._axis import across_axis, unit_axis
 from kinetree.joints._quaternion import half_angle
 from kinetree.joints.base import Joint, JointState
-from kinetree.joints.revolute import Revolute, across_axis
+from kinetree.joints.revolute import Revolute
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3, cos, sin
 from kinetree.spatial.vector import ZERO
 
@@ -32,10 +31,9 @@ class Planar(Joint):
 
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
-    nq: ClassVar[int] = 3
-    nv: ClassVar[int] = 3
-    q_names: ClassVar[tuple[str, ...]] = ("x", "y", "theta")
-    v_names: ClassVar[tuple[str, ...]] = ("w", "vx", "vy")
+    nq = nv = 3
+    q_names = ("x", "y", "theta")
+    v_names = ("w", "vx", "vy")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normal", unit_axis(self.normal))

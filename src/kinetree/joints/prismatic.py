@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from kinetree.joints._axis import perpendicular, unit_axis
+from kinetree.joints._axis import AlongAxis, perpendicular
 from kinetree.joints.base import Joint, JointState
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3
 from kinetree.spatial.rotation import IDENTITY
@@ -14,7 +13,7 @@ from kinetree.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
-class Prismatic(Joint):
+class Prismatic(AlongAxis, Joint):
     """Translation by q (m) along an axis (RBDA Table 4.1).
 
     Parameters
@@ -28,14 +27,8 @@ class Prismatic(Joint):
     Vec3(0.5, 0.0, 0.0)
     """
 
-    axis: tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, 1.0)
-
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
-    span: ClassVar[float] = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", unit_axis(self.axis))
+    nq = nv = 1
+    span = 1.0
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         S = Motion(ZERO, Vec3(*self.axis))

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from kinetree.joints._axis import coordinate_axis, perpendicular, unit_axis
+from kinetree.joints._axis import AlongAxis, coordinate_axis, perpendicular
 from kinetree.joints.base import Joint, JointState
-from kinetree.spatial import (
-    AxisRotation,
-    Force,
-    GeneralRotation,
-    Inertia,
-    Mat3,
-    Motion,
-    Rotation,
-    Scalar,
-    Sym3,
-    Transform,
-    Vec3,
-    cos,
-    sin,
-)
+from kinetree.spatial import Force, Inertia, Mat3, Motion, Scalar, Transform, Vec3, cos, sin
+from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Rotation
 from kinetree.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
-class Revolute(Joint):
+class Revolute(AlongAxis, Joint):
     """Rotation by q (rad) about an axis through the joint's origin (RBDA Table 4.1).
 
     Parameters
@@ -41,13 +27,7 @@ class Revolute(Joint):
     (0.0, 0.0, 1.0)
     """
 
-    axis: tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, 1.0)
-
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", unit_axis(self.axis))
+    nq = nv = 1
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         S = Motion(Vec3(*self.axis), ZERO)
@@ -83,23 +63,12 @@ class Revolute(Joint):
         rotation. One such rod takes the mass, the first moment along the axis, and one transverse moment of
         inertia; which one is a choice, made so that a coordinate axis leaves the most zeros.
         """
-        across = across_axis(self.axis, inertia)
+        across = super().inertia_for_parent(inertia)
         along = coordinate_axis(self.axis)
         if along is None:
             return across
         h = tuple(inertia.h)
         return Inertia(inertia.m, Vec3(*(h[j] if j == along[0] else 0.0 for j in range(3))), across.I)
-
-
-def across_axis(axis: tuple[Scalar, Scalar, Scalar], inertia: Inertia) -> Inertia:
-    """Return one transverse moment of the inertia, as a massless rod across a coordinate axis; else nothing."""
-    along = coordinate_axis(axis)
-    if along is None:
-        return Inertia.zero()
-    k, _ = along
-    moment = (inertia.I.zz, inertia.I.xx, inertia.I.yy)[k]
-    x, y, z = (0.0 if j == k else moment for j in range(3))
-    return Inertia(0.0, ZERO, Sym3(x, 0.0, y, 0.0, 0.0, z))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from kinetree.joints._compose import compose
 from kinetree.joints.base import Joint, JointState
@@ -23,10 +22,8 @@ class RollPitchYaw(Joint):
     no such place.
     """
 
-    nq: ClassVar[int] = 3
-    nv: ClassVar[int] = 3
-    q_names: ClassVar[tuple[str, ...]] = ("roll", "pitch", "yaw")
-    v_names: ClassVar[tuple[str, ...]] = ("roll", "pitch", "yaw")
+    nq = nv = 3
+    q_names = v_names = ("roll", "pitch", "yaw")
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         roll, pitch, yaw = (j.jcalc([q[k]], [v[k]]) for k, j in enumerate((_ROLL, _PITCH, _YAW)))

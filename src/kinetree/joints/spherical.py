@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from kinetree.joints._quaternion import quaternion_difference, quaternion_integrate, random_quaternion
 from kinetree.joints.base import Joint, JointState, Limit
@@ -25,10 +25,9 @@ class Spherical(Joint):
     not normalised stands for the same rotation; a zero one gives NaN.
     """
 
-    nq: ClassVar[int] = 4
-    nv: ClassVar[int] = 3
-    q_names: ClassVar[tuple[str, ...]] = ("qx", "qy", "qz", "qw")
-    v_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
+    nq, nv = 4, 3
+    q_names = ("qx", "qy", "qz", "qw")
+    v_names = ("wx", "wy", "wz")
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         S = tuple(Motion(axis, ZERO) for axis in AXES)

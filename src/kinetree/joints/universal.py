@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from kinetree.joints._axis import unit_axis
 from kinetree.joints._compose import compose
@@ -29,10 +28,8 @@ class Universal(Joint):
     first: tuple[Scalar, Scalar, Scalar] = (1.0, 0.0, 0.0)
     second: tuple[Scalar, Scalar, Scalar] = (0.0, 1.0, 0.0)
 
-    nq: ClassVar[int] = 2
-    nv: ClassVar[int] = 2
-    q_names: ClassVar[tuple[str, ...]] = ("first", "second")
-    v_names: ClassVar[tuple[str, ...]] = ("first", "second")
+    nq = nv = 2
+    q_names = v_names = ("first", "second")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "first", unit_axis(self.first))

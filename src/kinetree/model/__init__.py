@@ -4,14 +4,4 @@ from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointFri
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.model import Model
 
-__all__ = [
-    "GRAVITY",
-    "NO_LIMITS",
-    "WORLD",
-    "Body",
-    "Frame",
-    "JointFriction",
-    "JointLimits",
-    "Model",
-    "ModelBuilder",
-]
+__all__ = ["GRAVITY", "NO_LIMITS", "WORLD", "Body", "Frame", "JointFriction", "JointLimits", "Model", "ModelBuilder"]

@@ -10,15 +10,8 @@ from numbers import Real
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
 from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointLimits
-from kinetree.model.checks import (
-    as_floats,
-    as_transform,
-    as_vector,
-    check_finite,
-    check_not_negative,
-    check_size,
-)
-from kinetree.model.mimic import JointSpec, leaders_limits, resolve_leaders, slices
+from kinetree.model.checks import as_floats, as_transform, as_vector, check_finite, check_not_negative, check_size
+from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leaders_limits
 from kinetree.model.model import Model
 from kinetree.model.tree import root_link
 from kinetree.spatial import Inertia, Scalar, Transform
@@ -73,8 +66,7 @@ class ModelBuilder:
         ModelError
             If the name is taken, or a number is not finite, or the mass is negative.
         """
-        if name in self._links or name in self._frames:
-            raise ModelError(f"there are two links or frames named {name!r}: names must differ")
+        self._check_new_frame(name)
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ModelError(
                 f"link {name!r} takes an Inertia (see Inertia.from_com); {type(inertia).__name__} was given"
@@ -138,7 +130,9 @@ class ModelBuilder:
         armature = armature + rotor_inertia * gear_ratio**2
         leader = None
         if mimic is not None:
-            leader, factor, offset = _follow(name, mimic)
+            if not (isinstance(mimic, (tuple, list)) and len(mimic) == 3 and isinstance(mimic[0], str)):
+                raise ModelError(f"joint {name!r}: mimic takes (leader, factor, offset); {mimic!r} was given")
+            leader, factor, offset = mimic
             check_finite(f"joint {name!r}", (factor, offset))
             joint = Mimic(joint, float(factor), float(offset))
         self._joints[name] = JointSpec(
@@ -149,9 +143,12 @@ class ModelBuilder:
         self, name: str, *, link: str, placement: Transform | Sequence[Sequence[Scalar]] | None = None
     ) -> None:
         """Add a named frame fixed to a link, at this pose in it."""
+        self._check_new_frame(name)
+        self._frames[name] = (link, as_transform(placement, f"the placement of frame {name!r}"))
+
+    def _check_new_frame(self, name: str) -> None:
         if name in self._links or name in self._frames:
             raise ModelError(f"there are two links or frames named {name!r}: names must differ")
-        self._frames[name] = (link, as_transform(placement, f"the placement of frame {name!r}"))
 
     def build(
         self,
@@ -181,9 +178,7 @@ class ModelBuilder:
         root = root_link(self._links, self._joints.values(), _error, lambda _: "")
         if floating_base and base_pose is not None:
             raise ModelError("a floating base has its pose in q: give base_pose only for a fixed base")
-        joints = resolve_leaders(self._joints)
-        limits = leaders_limits(joints)
-        joints = [replace(spec, limits=limits[spec.name]) for spec in joints]
+        joints = with_leaders_limits(resolve_leaders(self._joints))
         pose = as_transform(base_pose, "base_pose")
         if floating_base:
             if ROOT_JOINT in self._joints:
@@ -222,7 +217,7 @@ class ModelBuilder:
         waiting: dict[str, list[int]] = {}
         for k, spec in enumerate(joints):
             waiting.setdefault(spec.parent, []).append(k)
-        q_index, v_index = slices(joints)
+        q_index, v_index = entries(joints, "nq"), entries(joints, "nv")
         bodies: list[Body] = []
         body_of_joint: dict[int, int] = {}
         base = sum((place.X.T @ self._links[link] for link, place in placed.items()), Inertia.zero())
@@ -261,9 +256,3 @@ class ModelBuilder:
             check_size(f"the place of link {link!r}", place.X.r)
         leading = (k for k in sorted(body_of_joint) if joints[k].leader is None)
         return bodies, tuple(body_of_joint[k] for k in leading), base
-
-
-def _follow(name: str, mimic: tuple[str, float, float]) -> tuple[str, float, float]:
-    if not (isinstance(mimic, (tuple, list)) and len(mimic) == 3 and isinstance(mimic[0], str)):
-        raise ModelError(f"joint {name!r}: mimic takes (leader, factor, offset); {mimic!r} was given")
-    return mimic

@@ -21,13 +21,7 @@ class TooLargeError(ModelError):
 
 
 def as_transform(placement: Transform | Sequence[Sequence[Scalar]] | None, what: str) -> Transform:
-    """Return the transform for a placement given as a transform, a 4×4 matrix or nothing.
-
-    Raises
-    ------
-    ModelError
-        If a matrix is not 4×4, not finite, or its upper left is no rotation.
-    """
+    """Return the transform for a placement given as one, a 4×4 matrix or nothing; `ModelError` if it is no pose."""
     if placement is None:
         return Transform.identity()
     if isinstance(placement, Transform):
@@ -46,13 +40,7 @@ def as_transform(placement: Transform | Sequence[Sequence[Scalar]] | None, what:
 
 
 def as_vector(values: Iterable[Scalar], what: str) -> Vec3:
-    """Return the vector of these three numbers.
-
-    Raises
-    ------
-    ModelError
-        If they are not three, or not finite.
-    """
+    """Return the vector of these three numbers; `ModelError` if they are not three, or not finite."""
     try:
         vector = as_floats(Vec3.of(values))
     except (TypeError, ValueError):

@@ -44,13 +44,8 @@ def locked(model: Model, joints: Collection[str], q: Sequence[Scalar]) -> Model:
 
 def _renumbered(model: Model) -> Model:
     """Return the model with its entries in q and v numbered anew, in the order of `joint_order`."""
-    q_new: dict[int, int] = {}
-    v_new: dict[int, int] = {}
-    for i in model.joint_order:
-        for old in model.bodies[i].q_index:
-            q_new[old] = len(q_new)
-        for old in model.bodies[i].v_index:
-            v_new[old] = len(v_new)
+    q_new = {old: new for new, old in enumerate(k for body in model.leading for k in body.q_index)}
+    v_new = {old: new for new, old in enumerate(k for body in model.leading for k in body.v_index)}
     bodies = tuple(
         replace(body, q_index=tuple(q_new[k] for k in body.q_index), v_index=tuple(v_new[k] for k in body.v_index))
         for body in model.bodies

@@ -72,13 +72,13 @@ def _reflected(spec: JointSpec) -> JointSpec:
     return replace(spec, armature=f * f * spec.armature, damping=f * f * spec.damping, friction=abs(f) * spec.friction)
 
 
-def leaders_limits(joints: list[JointSpec]) -> dict[str, JointLimits]:
-    """Return the limits of the joints that lead others: their own, and those that their followers leave them."""
+def with_leaders_limits(joints: list[JointSpec]) -> list[JointSpec]:
+    """Return the joints, those that lead others within the limits that their followers leave them."""
     limits = {spec.name: spec.limits for spec in joints}
     for spec in joints:
         if spec.leader is not None and isinstance(spec.joint, Mimic):
             limits[spec.leader] = _narrowed(limits[spec.leader], spec.joint, spec.limits)
-    return limits
+    return [replace(spec, limits=limits[spec.name]) for spec in joints]
 
 
 def _narrowed(own: JointLimits, joint: Mimic, limits: JointLimits) -> JointLimits:
@@ -93,16 +93,12 @@ def _narrowed(own: JointLimits, joint: Mimic, limits: JointLimits) -> JointLimit
     return JointLimits(low, high, min(own.velocity, limits.velocity / abs(factor)), own.effort)
 
 
-def slices(joints: list[JointSpec]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """Return the entries in q and in v of each joint; those of a mimic joint are its leader's."""
-    at: dict[str, int] = {spec.name: k for k, spec in enumerate(joints)}
-    q_index: list[tuple[int, ...]] = []
-    v_index: list[tuple[int, ...]] = []
-    nq = nv = 0
+def entries(joints: list[JointSpec], count: str) -> list[tuple[int, ...]]:
+    """Return the entries of each joint in q (count "nq") or in v ("nv"); those of a mimic joint are its leader's."""
+    own: dict[str, tuple[int, ...]] = {}
+    n = 0
     for spec in joints:
-        own = (spec.joint.nq, spec.joint.nv) if spec.leader is None else (0, 0)
-        q_index.append(tuple(range(nq, nq + own[0])))
-        v_index.append(tuple(range(nv, nv + own[1])))
-        nq, nv = nq + own[0], nv + own[1]
-    leaders = [k if spec.leader is None else at[spec.leader] for k, spec in enumerate(joints)]
-    return [q_index[k] for k in leaders], [v_index[k] for k in leaders]
+        if spec.leader is None:
+            own[spec.name] = tuple(range(n, n + getattr(spec.joint, count)))
+            n += len(own[spec.name])
+    return [own[spec.name if spec.leader is None else spec.leader] for spec in joints]

@@ -18,13 +18,6 @@ def inertia_defect(mass: float, moments: ArrayLike) -> str | None:
     A body with extent has positive principal moments, and ``J1 + J2 ≥ J3`` for the largest, J3, because each is a
     sum of two second moments. Neither mass nor inertia is no defect: the link is only a frame.
 
-    Parameters
-    ----------
-    mass : float
-        kg, not negative.
-    moments : (3, 3) array-like
-        kg·m², about the centre of mass.
-
     Examples
     --------
     >>> inertia_defect(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 2]])

@@ -27,20 +27,8 @@ def root_link(
 ) -> str:
     """Return the one link that is no joint's child.
 
-    Parameters
-    ----------
-    links : mapping of str to link
-    joints : iterable of Edge
-    error : callable
-        ``error(message)``, ``error(message, joint)`` or ``error(message, joint, "parent")``: makes the exception.
-    place : callable
-        What messages add to the name of a link or joint, such as `` (line 3)``.
-
-    Raises
-    ------
-    Exception
-        If a joint names an unknown link or connects a link to itself, a link has two parents, there is a cycle, or
-        there is not just one root.
+    ``error(message)``, ``error(message, joint)`` or ``error(message, joint, "parent")`` makes the exception that is
+    raised where there is no such tree; `place` is what messages add to the name of a link or joint: `` (line 3)``.
     """
     parent_joint: dict[str, J] = {}
     for joint in joints:

@@ -42,6 +42,31 @@ class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
         def __set__(self, robot: object, value: NoReturn) -> None: ...
 
 
+def _limit(field: str, of: str, doc: str) -> _of_model[Array]:
+    """Return the property with this limit of all joints, in the order of q or of v."""
+
+    def read(model: Model) -> Array:
+        values = np.full(model.nq if of == "q" else model.nv, -np.inf if field == "lower" else np.inf)
+        for body in model.leading:
+            if len(body.v_index) == 1:
+                values[list(body.q_index if of == "q" else body.v_index)] = getattr(body.limits, field)
+        return values
+
+    return _of_model(read, doc)
+
+
+def _resistance(field: str, doc: str) -> _of_model[Array]:
+    """Return the property with this resistance at each entry of v."""
+
+    def read(model: Model) -> Array:
+        values = np.zeros(model.nv)
+        for body in model.bodies:  # followers too: theirs are seen from the leader
+            values[list(body.v_index)] += getattr(body, field)
+        return values
+
+    return _of_model(read, doc)
+
+
 class Robot:
     """A robot: its model, and one compiled function for each algorithm.
 
@@ -113,7 +138,7 @@ class Robot:
         return sorted({*super().__dir__(), *ALGORITHMS})
 
     def warmup(self, *names: str, batch: bool = False, **options: Any) -> Robot:
-        """Compile functions ahead of their first call, or load them from the disk cache.
+        """Compile functions ahead of their first call, or load them from the disk cache; return this robot.
 
         Parameters
         ----------
@@ -123,11 +148,6 @@ class Robot:
             Also the code for batches.
         **options
             The options of the calls to come, such as ``frame="panda_hand"``, for every function that is named.
-
-        Returns
-        -------
-        Robot
-            This robot.
 
         Raises
         ------
@@ -158,53 +178,16 @@ class Robot:
     body_names = _of_model(lambda m: m.body_names, "The moving bodies in the order of f_ext: parents before children.")
     frame_names = _of_model(lambda m: m.frame_names, "The named frames: every link of the file, merged ones too.")
 
-    def _limit(self, field: str, of: str) -> Array:
-        values = np.full(self.nq if of == "q_index" else self.nv, -np.inf if field == "lower" else np.inf)
-        for body in self.model.leading:
-            if len(body.v_index) == 1:
-                values[list(getattr(body, of))] = getattr(body.limits, field)
-        return values
-
-    def _resistance(self, field: str) -> Array:
-        values = np.zeros(self.nv)
-        for body in self.model.bodies:  # followers too: theirs are seen from the leader
-            values[list(body.v_index)] += getattr(body, field)
-        return values
-
-    @property
-    def armature(self) -> Array:
-        """Reflected rotor inertia (nv,), followers' included (kg·m², kg): what `joint_physics_regressor` multiplies."""
-        return self._resistance("armature")
-
-    @property
-    def damping(self) -> Array:
-        """Viscous friction (nv,), followers' included (N·m·s, N·s/m)."""
-        return self._resistance("damping")
-
-    @property
-    def friction(self) -> Array:
-        """Coulomb friction (nv,), followers' included (N·m, N)."""
-        return self._resistance("friction")
-
-    @property
-    def lower_limits(self) -> Array:
-        """Lowest positions (nq,), −inf where there is no limit (rad, m)."""
-        return self._limit("lower", "q_index")
-
-    @property
-    def upper_limits(self) -> Array:
-        """Highest positions (nq,), inf where there is no limit (rad, m)."""
-        return self._limit("upper", "q_index")
-
-    @property
-    def velocity_limits(self) -> Array:
-        """Largest speeds (nv,), inf where there is no limit (rad/s, m/s)."""
-        return self._limit("velocity", "v_index")
-
-    @property
-    def effort_limits(self) -> Array:
-        """Largest joint forces (nv,), inf where there is no limit (N·m, N)."""
-        return self._limit("effort", "v_index")
+    armature = _resistance(
+        "armature",
+        "Reflected rotor inertia (nv,), followers' too (kg·m², kg): what `joint_physics_regressor` multiplies.",
+    )
+    damping = _resistance("damping", "Viscous friction (nv,), followers' included (N·m·s, N·s/m).")
+    friction = _resistance("friction", "Coulomb friction (nv,), followers' included (N·m, N).")
+    lower_limits = _limit("lower", "q", "Lowest positions (nq,), −inf where there is no limit (rad, m).")
+    upper_limits = _limit("upper", "q", "Highest positions (nq,), inf where there is no limit (rad, m).")
+    velocity_limits = _limit("velocity", "v", "Largest speeds (nv,), inf where there is no limit (rad/s, m/s).")
+    effort_limits = _limit("effort", "v", "Largest joint forces (nv,), inf where there is no limit (N·m, N).")
 
     @property
     def inertial_parameters(self) -> Array:

@@ -44,50 +44,41 @@ class EmbeddedRobot:
     licence: str
 
 
-EMBEDDED: Mapping[str, EmbeddedRobot] = MappingProxyType(
-    {
-        robot.name: robot
-        for robot in (
-            EmbeddedRobot(
-                name="ur5",
-                floating=False,
-                description="Universal Robots UR5: arm, 6 joints",
-                source="https://github.com/ros-industrial/universal_robot (kinetic-devel, ur_description)",
-                licence="BSD-3-Clause",
-            ),
-            EmbeddedRobot(
-                name="panda",
-                floating=False,
-                description="Franka Emika Panda: arm, 7 joints, hand with its fingers fixed",
-                source="https://github.com/frankaemika/franka_ros (noetic-devel, franka_description)",
-                licence="Apache-2.0",
-            ),
-            EmbeddedRobot(
-                name="go2",
-                floating=True,
-                description="Unitree Go2: quadruped, 12 joints",
-                source="https://github.com/unitreerobotics/unitree_ros (robots/go2_description)",
-                licence="BSD-3-Clause",
-            ),
-            EmbeddedRobot(
-                name="g1",
-                floating=True,
-                description="Unitree G1: humanoid, 29 joints, rubber hands",
-                source="https://github.com/unitreerobotics/unitree_ros (robots/g1_description)",
-                licence="BSD-3-Clause",
-            ),
-        )
-    }
+_ROBOTS = (
+    EmbeddedRobot(
+        name="ur5",
+        floating=False,
+        description="Universal Robots UR5: arm, 6 joints",
+        source="https://github.com/ros-industrial/universal_robot (kinetic-devel, ur_description)",
+        licence="BSD-3-Clause",
+    ),
+    EmbeddedRobot(
+        name="panda",
+        floating=False,
+        description="Franka Emika Panda: arm, 7 joints, hand with its fingers fixed",
+        source="https://github.com/frankaemika/franka_ros (noetic-devel, franka_description)",
+        licence="Apache-2.0",
+    ),
+    EmbeddedRobot(
+        name="go2",
+        floating=True,
+        description="Unitree Go2: quadruped, 12 joints",
+        source="https://github.com/unitreerobotics/unitree_ros (robots/go2_description)",
+        licence="BSD-3-Clause",
+    ),
+    EmbeddedRobot(
+        name="g1",
+        floating=True,
+        description="Unitree G1: humanoid, 29 joints, rubber hands",
+        source="https://github.com/unitreerobotics/unitree_ros (robots/g1_description)",
+        licence="BSD-3-Clause",
+    ),
 )
+EMBEDDED: Mapping[str, EmbeddedRobot] = MappingProxyType({robot.name: robot for robot in _ROBOTS})
 
 
 def embedded_path(name: str) -> Traversable:
     """Return where the URDF of an embedded robot lies (a path, or an entry of an imported archive).
-
-    Raises
-    ------
-    ModelError
-        If there is no embedded robot of that name.
 
     Examples
     --------

@@ -46,46 +46,22 @@ def _apply(name: str, x: Scalar) -> Scalar:
 
 
 def sin(x: Scalar) -> Scalar:
-    """Return the sine of an angle in radians.
-
-    Examples
-    --------
-    >>> sin(0.0)
-    0.0
-    """
+    """Return the sine of an angle in radians."""
     return _apply("sin", x)
 
 
 def cos(x: Scalar) -> Scalar:
-    """Return the cosine of an angle in radians.
-
-    Examples
-    --------
-    >>> cos(0.0)
-    1.0
-    """
+    """Return the cosine of an angle in radians."""
     return _apply("cos", x)
 
 
 def sqrt(x: Scalar) -> Scalar:
-    """Return the square root.
-
-    Examples
-    --------
-    >>> sqrt(4.0)
-    2.0
-    """
+    """Return the square root."""
     return _apply("sqrt", x)
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """Return the angle of the point (x, y), in radians.
-
-    Examples
-    --------
-    >>> atan2(0.0, 1.0)
-    0.0
-    """
+    """Return the angle of the point (x, y), in radians."""
     if _is_double(x) and _is_double(y):
         return math.atan2(y, x)
     method = getattr(y, "atan2", None) or getattr(y, "arctan2", None)

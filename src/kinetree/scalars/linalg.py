@@ -55,13 +55,7 @@ def orthogonal_rows(B: Matrix) -> tuple[list[list[Scalar]], list[list[Scalar]], 
 
 
 def dot(a: Vector, b: Vector) -> Scalar:
-    """Return the sum of the products of two vectors' entries.
-
-    Examples
-    --------
-    >>> dot([1.0, 2.0], [3.0, 4.0])
-    11.0
-    """
+    """Return the sum of the products of two vectors' entries."""
     total = 0.0
     for x, y in zip(a, b, strict=True):
         total = total + x * y
@@ -69,22 +63,10 @@ def dot(a: Vector, b: Vector) -> Scalar:
 
 
 def times(A: Matrix, x: Vector) -> list[Scalar]:
-    """Return A x.
-
-    Examples
-    --------
-    >>> times([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0])
-    [3.0, 7.0]
-    """
+    """Return A x."""
     return [dot(row, x) for row in A]
 
 
 def transposed(A: Matrix) -> list[list[Scalar]]:
-    """Return Aᵀ.
-
-    Examples
-    --------
-    >>> transposed([[1, 2], [3, 4]])
-    [[1, 3], [2, 4]]
-    """
+    """Return Aᵀ."""
     return [list(column) for column in zip(*A, strict=True)]

@@ -22,43 +22,36 @@ class GeneralRotation(Composite):
     Vec3(0, -1, 0)
     """
 
-    __slots__ = ("_matrix",)
+    __slots__ = ("matrix",)
 
     def __init__(self, matrix: Mat3) -> None:
-        self._matrix = matrix
-
-    @property
-    def matrix(self) -> Mat3:
-        """The nine numbers of E."""
-        return self._matrix
+        self.matrix = matrix
 
     def to_b(self, v: Vec3) -> Vec3:
         """Return E v."""
-        return self._matrix @ v
+        return self.matrix @ v
 
     def to_a(self, v: Vec3) -> Vec3:
         """Return Eᵀ v."""
-        return self._matrix.transposed_times(v)
+        return self.matrix.transposed_times(v)
 
     def sym_to_a(self, s: Sym3) -> Sym3:
         """Return Eᵀ S E for a symmetric S."""
-        columns = self._matrix.T.rows
+        columns = self.matrix.T.rows
         x, y, z = (s @ column for column in columns)
         return Sym3(
             columns[0].dot(x), columns[0].dot(y), columns[1].dot(y), columns[0].dot(z), columns[1].dot(z),
             columns[2].dot(z),
         )  # fmt: skip
 
-    def moments_to_a(self, s: Sym3) -> Sym3:
-        """Return Eᵀ S E for the moments of inertia of a rigid body."""
-        return self.sym_to_a(s)
+    moments_to_a = sym_to_a
 
     def mat_to_a(self, h: Mat3) -> Mat3:
         """Return Eᵀ H E for any H."""
-        return self._matrix.T.times(h.times(self._matrix))
+        return self.matrix.T.times(h.times(self.matrix))
 
     def __repr__(self) -> str:
-        return f"GeneralRotation({self._matrix})"
+        return f"GeneralRotation({self.matrix})"
 
 
 IDENTITY = GeneralRotation(Mat3.of([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))

@@ -137,19 +137,15 @@ class Backward:
     def __matmul__(self, b: ArticulatedInertia) -> ArticulatedInertia: ...
     def __matmul__(self, b: Force | Inertia | ArticulatedInertia) -> Force | Inertia | ArticulatedInertia:
         for X in self.transforms:
-            b = _carried_back(X.E, X.r, b)
+            E, r = X.E, X.r
+            if isinstance(b, Force):
+                f = E.to_a(b.lin)
+                b = Force(E.to_a(b.ang) + r.cross(f), f)
+            elif isinstance(b, Inertia):
+                b = _shifted(b.m, E.to_a(b.h), E.moments_to_a(b.I), r)
+            else:
+                b = _shifted_articulated(E.sym_to_a(b.M), E.mat_to_a(b.H), E.sym_to_a(b.I), r)
         return b
-
-
-def _carried_back(
-    E: Rotation, r: Vec3, b: Force | Inertia | ArticulatedInertia
-) -> Force | Inertia | ArticulatedInertia:
-    if isinstance(b, Force):
-        f = E.to_a(b.lin)
-        return Force(E.to_a(b.ang) + r.cross(f), f)
-    if isinstance(b, Inertia):
-        return _shifted(b.m, E.to_a(b.h), E.moments_to_a(b.I), r)
-    return _shifted_articulated(E.sym_to_a(b.M), E.mat_to_a(b.H), E.sym_to_a(b.I), r)
 
 
 def _shifted(m: Scalar, h: Vec3, I: Sym3, r: Vec3) -> Inertia:

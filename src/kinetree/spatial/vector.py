@@ -115,11 +115,7 @@ class Sym3(Composite):
     @property
     def rows(self) -> tuple[Vec3, Vec3, Vec3]:
         """The three rows."""
-        return (
-            Vec3(self.xx, self.xy, self.xz),
-            Vec3(self.xy, self.yy, self.yz),
-            Vec3(self.xz, self.yz, self.zz),
-        )
+        return Vec3(self.xx, self.xy, self.xz), Vec3(self.xy, self.yy, self.yz), Vec3(self.xz, self.yz, self.zz)
 
     def __repr__(self) -> str:
         return f"Sym3(xx={self.xx}, xy={self.xy}, yy={self.yy}, xz={self.xz}, yz={self.yz}, zz={self.zz})"

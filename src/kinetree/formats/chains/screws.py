@@ -75,15 +75,7 @@ def model_from_screws(
 def link_screws(poses: Array, screws: Array, frame: str, tool: Array) -> Array:
     """Return the screws A_i in their own links' frames, (6, n): ``A_i = Ad_{M_i⁻¹} S_i`` (MR section 8.3).
 
-    Parameters
-    ----------
-    poses : (n, 4, 4) array
-        M_{i−1,i}.
-    screws : (6, n) array
-    frame : {"space", "body", "link"}
-        Where the screws are given: in {0}, in the tool's frame, both in the home position; or each in its link's.
-    tool : (4, 4) array
-        M_{n,n+1}.
+    They are given in {0} ("space"), in the tool's frame ("body"), both in the home position, or each in its "link".
     """
     if frame not in SCREWS:
         raise ModelError(

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kinetree.errors import FormatError, unknown_name
+from kinetree.errors import FormatError, shortened, unknown_name
 from kinetree.formats.urdf.attributes import checked, child, part
-from kinetree.formats.xml.elements import Element, parse_xml, shown
+from kinetree.formats.xml.elements import Element, parse_xml
 from kinetree.formats.xml.values import (
     IDENTITY,
     Rows,
@@ -111,18 +111,7 @@ class UrdfJoint:
 
 @dataclass(frozen=True)
 class UrdfRobot:
-    """A whole file: one tree of links and joints, both in file order.
-
-    Attributes
-    ----------
-    name : str
-    source : str
-        File name for messages.
-    links : tuple of UrdfLink
-    joints : tuple of UrdfJoint
-    root : str
-        Name of the link that is no joint's child.
-    """
+    """A whole file, `source`: one tree of links and joints, both in file order; no joint's child is the root."""
 
     name: str
     source: str
@@ -161,7 +150,9 @@ def urdf_from_element(robot: Element) -> UrdfRobot:
         raise robot.error("a URDF file has the root element <robot>")
     version = robot.attributes.get("version", "1.0")
     if version not in VERSIONS:
-        raise robot.error(f"version={shown(version)!r}: the versions of URDF that are read are {', '.join(VERSIONS)}")
+        raise robot.error(
+            f"version={shortened(version)!r}: the versions of URDF that are read are {', '.join(VERSIONS)}"
+        )
     links = tuple(_link(element) for element in robot.all("link"))
     if not links:
         raise robot.error("there are no links: a robot has at least one <link name='…'>")
@@ -193,7 +184,7 @@ def _refuse_xacro(robot: Element) -> None:
         if element.tag.startswith("{") and "xacro" in element.tag.partition("}")[0]:
             name = "xacro:" + element.tag.partition("}")[2]
             raise element.error(
-                f"<{shown(name)}> is xacro, not URDF: run it first, with `xacro robot.urdf.xacro > robot.urdf`"
+                f"<{shortened(name)}> is xacro, not URDF: run it first, with `xacro robot.urdf.xacro > robot.urdf`"
             )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.errors import FormatError, KinetreeError, listed, unknown_name
+from kinetree.errors import FormatError, KinetreeError, listed, shortened, unknown_name
 from kinetree.formats.urdf.document import (
     JOINTS,
     WITH_AXIS,
@@ -18,7 +18,7 @@ from kinetree.formats.urdf.document import (
     urdf_from_element,
 )
 from kinetree.formats.warnings import check_inertias, notify
-from kinetree.formats.xml.elements import Element, shown
+from kinetree.formats.xml.elements import Element
 from kinetree.model import GRAVITY, JointLimits, Model, ModelBuilder
 from kinetree.model.checks import TooLargeError
 from kinetree.model.tree import cycle
@@ -39,19 +39,7 @@ def model_from_urdf(
 
     A joint without limits has none, and a fixed joint mimics none, with a warning that names it. Inertias that no
     body can have (`inertia_defect`) are used as given, with one `NonPhysicalInertiaWarning` that names the links.
-    All joints have an actuator.
-
-    Parameters
-    ----------
-    robot : UrdfRobot
-    floating_base : bool
-        Put a free-flyer between the world and the root link.
-    base_pose : (4, 4) array-like, optional
-        Pose of the root link in the world, for a fixed base.
-    gravity : 3 floats
-        In the world's axes, m/s².
-    mimic : {"follow", "independent"}
-        Whether joints that mimic others have no coordinate of their own, or each moves by itself.
+    All joints have an actuator. `kinetree.load` documents the options.
 
     Raises
     ------
@@ -91,7 +79,7 @@ def model_from_urdf(
         model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
     except TooLargeError as error:
         raise FormatError(f"{robot.source}: {error}") from None
-    _warn(robot, [shown(joint.name) for joint in followers if joint.type == "fixed"])
+    _warn(robot, [shortened(joint.name) for joint in followers if joint.type == "fixed"])
     return model
 
 
@@ -123,13 +111,7 @@ def _inertia(link: UrdfLink, inertial: UrdfInertial) -> Inertia:
 
 
 def _leaders(robot: UrdfRobot, followers: Sequence[UrdfJoint]) -> dict[str, tuple[str, float, float]]:
-    """Return leader, multiplier and offset of each joint that mimics.
-
-    Raises
-    ------
-    FormatError
-        Where a joint follows one that there is not, or itself, or one of the two moves not along one coordinate.
-    """
+    """Return leader, multiplier and offset of each joint that mimics; `FormatError` where it cannot."""
     joints = {joint.name: joint for joint in robot.joints}
     leaders = {joint.name: (m.joint, m.multiplier, m.offset) for joint in followers if (m := joint.mimic)}
     way_out = "; mimic='independent' lets each such joint move by itself"
@@ -137,12 +119,12 @@ def _leaders(robot: UrdfRobot, followers: Sequence[UrdfJoint]) -> dict[str, tupl
         element = joints[name].element
         if leader not in joints:
             raise element.error(f"mimics: {unknown_name('joint', leader, joints)}{way_out}")
-        for joint, what in ((joints[name], "cannot mimic, as"), (joints[leader], f"mimics {shown(leader)!r},")):
+        for joint, what in ((joints[name], "cannot mimic, as"), (joints[leader], f"mimics {shortened(leader)!r},")):
             if joint.type not in WITH_AXIS:
                 raise element.error(f"{what} a {joint.type} joint{way_out}")
     circle = cycle({name: leader for name, (leader, _, _) in leaders.items()})
     if circle:
-        by = f", through {listed([shown(name) for name in circle[1:]])}" if circle[1:] else ""
+        by = f", through {listed([shortened(name) for name in circle[1:]])}" if circle[1:] else ""
         raise joints[circle[0]].element.error(f"mimics itself{by}: one joint must lead{way_out}")
     return leaders
 
@@ -159,7 +141,7 @@ def _warn(robot: UrdfRobot, fixed: list[str]) -> None:
     given = ((link.name, link.inertial) for link in robot.links if link.inertial)
     check_inertias(robot.source, ((name, x.mass, [list(row) for row in _moments(x).rows]) for name, x in given))
     free = [
-        shown(joint.name)
+        shortened(joint.name)
         for joint in robot.joints
         if joint.type in ("revolute", "prismatic") and joint.limit.lower is None and joint.limit.upper is None
     ]

@@ -16,36 +16,20 @@ from xml.etree.ElementTree import ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from kinetree.errors import FormatError
+from kinetree.errors import FormatError, shortened
 
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 200
 MAX_MARKS: Final = 1_000_000  # `<` and `=` together: a bound on tags and attributes that needs no parsing
-SHOWN: Final = 60  # characters of a name or value that a message repeats
 DECLARATION: Final = re.compile(r"\ufeff?\s*<\?xml\s[^>]*\?>")
 UTF16_STARTS: Final = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One XML element: what `xml.etree` has, with its line, its parent and its file.
+    """One XML element: its tag (``{namespace}name``, as in `xml.etree`), attributes and children in file order.
 
-    Attributes
-    ----------
-    tag : str
-        Name; `{namespace}name` where a namespace was declared, as in `xml.etree`.
-    attributes : dict of str to str
-        Attributes in file order.
-    line : int
-        Line of the opening tag, from 1.
-    source : str
-        File name for messages, or `<string>`.
-    parent : Element or None
-        Enclosing element, None for the root.
-    children : list of Element
-        Child elements in file order.
-    text : str
-        Character data directly inside the element, without the white space around it.
+    Messages need the line of its opening tag, from 1, its file's name and the elements around it.
     """
 
     tag: str
@@ -54,7 +38,6 @@ class Element:
     source: str
     parent: Element | None = None
     children: list[Element] = field(default_factory=list)
-    text: str = ""
 
     def __repr__(self) -> str:
         return f"<Element {self.path} at {self.source}:{self.line}>"
@@ -62,8 +45,8 @@ class Element:
     @property
     def label(self) -> str:
         """The opening tag as messages show it, without its namespace: `<joint name='elbow'>`."""
-        tag, name = shown(self.tag.rpartition("}")[2]), self.attributes.get("name")
-        return f"<{tag}>" if name is None else f"<{tag} name={shown(name)!r}>"
+        tag, name = shortened(self.tag.rpartition("}")[2]), self.attributes.get("name")
+        return f"<{tag}>" if name is None else f"<{tag} name={shortened(name)!r}>"
 
     @property
     def path(self) -> str:
@@ -99,25 +82,10 @@ class Element:
             stack.extend(reversed(node.children))
 
 
-def shown(text: str) -> str:
-    """Return the text as messages repeat it: cut where it is long."""
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
-
-
 def parse_xml(text: str | bytes, source: str = "<string>") -> Element:
-    """Read an XML document into elements with line numbers.
+    """Read an XML document; return its root element.
 
-    Parameters
-    ----------
-    text : str or bytes
-        The document. Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8.
-    source : str
-        File name for messages.
-
-    Returns
-    -------
-    Element
-        The root.
+    Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8.
 
     Raises
     ------
@@ -211,10 +179,9 @@ class _Builder:
         self.source = source
         self.root: Element | None = None
         self.stack: list[Element] = []
-        self.pieces: list[list[str]] = []  # character data of each open element
         self.expat: Any  # expat's parser object
 
-    def start(self, tag: str, attributes: dict[str, str]) -> Element:
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
         parent = self.stack[-1] if self.stack else None
         element = Element(tag, attributes, self.expat.CurrentLineNumber, self.source, parent)
         if len(self.stack) >= MAX_DEPTH:
@@ -227,16 +194,6 @@ class _Builder:
         else:
             parent.children.append(element)
         self.stack.append(element)
-        self.pieces.append([])
-        return element
 
-    def data(self, text: str) -> None:
-        self.pieces[-1].append(text)
-
-    def end(self, tag: str) -> Element:
-        element = self.stack.pop()
-        element.text = "".join(self.pieces.pop()).strip()
-        return element
-
-    def close(self) -> None:
-        """Nothing is left to do: expat has seen the last tag."""
+    def end(self, tag: str) -> None:
+        self.stack.pop()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from kinetree.errors import FormatError
-from kinetree.formats.xml.elements import Element, shown
+from kinetree.errors import FormatError, shortened
+from kinetree.formats.xml.elements import Element
 from kinetree.spatial import Quaternion
 
 Triple: TypeAlias = tuple[float, float, float]
@@ -33,21 +33,9 @@ def required(element: Element, attribute: str) -> str:
 
 
 def number(element: Element, attribute: str, default: float | None = None, *, infinite: bool = False) -> float:
-    """Return an attribute as a finite number.
+    """Return an attribute as a finite number, or where it is missing the default; without one it is required.
 
-    Parameters
-    ----------
-    element : Element
-    attribute : str
-    default : float, optional
-        Value where the attribute is missing; without it the attribute is required.
-    infinite : bool
-        Take ``inf`` and ``-inf`` too (a limit that is none).
-
-    Raises
-    ------
-    FormatError
-        The message says where, and what is wrong.
+    With `infinite`, ``inf`` and ``-inf`` are numbers too: limits that are none.
     """
     if default is not None and attribute not in element.attributes:
         return default
@@ -86,7 +74,7 @@ def _decimal(element: Element, attribute: str, word: str) -> float:
         raise _not_a_number(element, attribute, word)
     value = float(word)
     if math.isinf(value):
-        raise element.error(f"{attribute}={_quoted(element, attribute)}: {shown(word)} is too large for a number")
+        raise element.error(f"{attribute}={_quoted(element, attribute)}: {shortened(word)} is too large for a number")
     return value
 
 
@@ -98,11 +86,11 @@ def _not_a_number(element: Element, attribute: str, word: str) -> FormatError:
         hint = "a finite number is needed"
     elif "," in word:
         hint = "the decimal sign is a point, and numbers are separated by spaces"
-    return element.error(f"{attribute}={_quoted(element, attribute)}: {shown(word)!r} is not a number; {hint}")
+    return element.error(f"{attribute}={_quoted(element, attribute)}: {shortened(word)!r} is not a number; {hint}")
 
 
 def _quoted(element: Element, attribute: str) -> str:
-    return repr(shown(element.attributes[attribute]))
+    return repr(shortened(element.attributes[attribute]))
 
 
 def rpy_rotation(rpy: Sequence[float]) -> Rows:
@@ -117,13 +105,9 @@ def rpy_rotation(rpy: Sequence[float]) -> Rows:
     ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     """
     (cr, cp, cy), (sr, sp, sy) = map(math.cos, rpy), map(math.sin, rpy)
-    return _snapped(
-        (
-            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-            (-sp, cp * sr, cp * cr),
-        )
-    )
+    x = cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr
+    y = sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr
+    return _snapped((x, y, (-sp, cp * sr, cp * cr)))
 
 
 def quaternion_rotation(xyzw: Sequence[float]) -> Rows:
@@ -135,11 +119,10 @@ def quaternion_rotation(xyzw: Sequence[float]) -> Rows:
     ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     """
     largest = max(map(abs, xyzw))  # so that no square overflows or vanishes
-    a, b, c = Quaternion(*(x / largest for x in xyzw)).rotation().matrix.T.rows
-    return _snapped((tuple(a), tuple(b), tuple(c)))
+    return _snapped(Quaternion(*(x / largest for x in xyzw)).rotation().matrix.T.rows)
 
 
-def _snapped(rows: Sequence[Sequence[float]]) -> Rows:
+def _snapped(rows: Iterable[Iterable[float]]) -> Rows:
     a, b, c = (tuple(map(_snap, row)) for row in rows)
     return a, b, c  # type: ignore[return-value]  # three rows of three
 
