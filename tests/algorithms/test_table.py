@@ -18,7 +18,7 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms import ALGORITHMS, ALIASES
 from kinetree.algorithms.registry import OneFrame, algorithm
-from kinetree.algorithms.symbols import OPTIONS, SYMBOLS, shape_of_name
+from kinetree.algorithms.symbols import OPTIONS, SYMBOLS, TEXTS, shape_of_name
 from kinetree.algorithms.table import INDEX, PAGES
 from kinetree.errors import ArgumentError
 
@@ -190,9 +190,42 @@ def test_sections_that_a_page_writes_itself_take_precedence(toy: Any) -> None:
     doc = algorithm("mine", outputs="tau", raises="If it fails.")(page).__doc__
     assert doc is not None
     assert "v : (..., nv) array\n    What I say." in doc
-    assert SYMBOLS["q"].text in doc
+    assert TEXTS["q"] in doc
     assert "Returns\n-------\n(..., nv) array\n    Mine.\n\nRaises\n------\nKeyError\n    Never.\n\nExamples\n" in doc
     assert doc.endswith("Warnings\n--------\nBeware.\n")
+
+
+def test_a_source_and_an_example_need_no_title(toy: Any) -> None:
+    def page(model: kt.Model, q: Any) -> Any:
+        """Do something.
+
+        Parameters
+        ----------
+        q
+            Mine.
+
+        References: A book,
+        page 3.
+
+        >>> robot.mine(q).shape
+        (7,)
+
+        >>> 1 + 1
+        2
+        """
+
+    doc = algorithm("mine", outputs="tau")(page).__doc__
+    assert doc is not None
+    assert "    Mine.\n\nReturns\n" in doc
+    assert "\n\nReferences\n----------\nA book,\npage 3.\n\nExamples\n--------\n>>> import kinetree" in doc
+    assert doc.endswith(">>> robot.mine(q).shape\n(7,)\n\n>>> 1 + 1\n2\n")
+
+
+def test_the_package_has_the_page_of_every_algorithm(toy: Any) -> None:
+    for name in ("jacobian", "inverse_dynamics", "toy_power"):
+        assert getattr(algorithms, name) is ALGORITHMS[name].function
+    assert algorithms.fk is algorithms.forward_kinematics  # type: ignore[attr-defined]
+    assert not hasattr(algorithms, "ik")
 
 
 @pytest.mark.parametrize("name", INDEX)

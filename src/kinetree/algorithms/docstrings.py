@@ -1,8 +1,8 @@
 """The full numpydoc docstring of a page: its own text, completed from the glossary.
 
 A page describes only the parameters and results that need more than the glossary's text (`symbols`), under their
-names: the types come from the declaration. Its example may use ``robot``, ``q``, ``v`` and ``a``, which are defined
-here; a page without an example gets a call of its function.
+names: the types come from the declaration. A paragraph ``References: …`` and lines from ``>>>`` on need no title. The
+example may use ``robot``, ``q``, ``v`` and ``a``, which are defined here; without one, it is a call of the function.
 """
 
 from __future__ import annotations
@@ -13,15 +13,12 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from kinetree.algorithms.symbols import OPTIONS, SYMBOLS, Joints, OneFrame, Option, Shape, shape_of
+from kinetree.algorithms.symbols import TEXTS, Joints, OneFrame, Option, Shape, shape_of
 
 if TYPE_CHECKING:
     from kinetree.algorithms.registry import Algorithm
 
-SETUP = """>>> import kinetree as kt
->>> robot = kt.load("panda")
->>> q, v, a = robot.random_state(seed=0)
-"""
+SETUP = '>>> import kinetree as kt\n>>> robot = kt.load("panda")\n>>> q, v, a = robot.random_state(seed=0)\n'
 EXAMPLE_ROBOT = SimpleNamespace(nq=7, nv=7, nb=7)
 EXAMPLE_FRAMES = {"frame": "panda_hand", "relative_to": "panda_link2"}
 EXAMPLE_VALUES = {name: name for name in ("q", "v", "a")} | {
@@ -37,10 +34,10 @@ def full_docstring(algorithm: Algorithm, raises: str) -> str | None:
     if doc is None:
         return None
     written = _sections(doc)
-    types = {name: array_type(shape) for name, shape in algorithm.inputs.items()}
-    types |= {name: f"{array_type(shape)}, optional" for name, shape in algorithm.optional.items()}
+    types = {name: _array_type(shape) for name, shape in algorithm.inputs.items()}
+    types |= {name: f"{_array_type(shape)}, optional" for name, shape in algorithm.optional.items()}
     types |= {name: _option_type(option) for name, option in algorithm.options.items()}
-    results = {name: array_type(shape) for name, shape in algorithm.outputs.items()}
+    results = {name: _array_type(shape) for name, shape in algorithm.outputs.items()}
     sections = {
         "Parameters": _entries(types, written.pop("Parameters", "")),
         "Returns": _entries(results, written.pop("Returns", "")),
@@ -54,14 +51,8 @@ def full_docstring(algorithm: Algorithm, raises: str) -> str | None:
     return "\n\n".join(text) + "\n"
 
 
-def array_type(shape: Shape) -> str:
-    """Return how a docstring writes an array of this shape.
-
-    Examples
-    --------
-    >>> array_type((6, "10*nb"))
-    '(..., 6, 10 nb) array'
-    """
+def _array_type(shape: Shape) -> str:
+    """Return how a docstring writes an array of this shape: ``(..., 6, 10 nb) array``."""
     return f"({', '.join(['...', *(str(n).replace('*', ' ') for n in shape)])}) array"
 
 
@@ -81,8 +72,10 @@ def _sections(doc: str) -> dict[str, str]:
         if set(line) == {"-"} and any(found[title][-1:]):
             title = found[title].pop()
             found[title] = []
-        else:
-            found[title].append(line)
+            continue
+        if line.startswith(("References: ", ">>> ")):
+            title = "References" if line[0] == "R" else "Examples"
+        found.setdefault(title, []).append(line.removeprefix("References: "))
     return {title: "\n".join(lines).strip("\n") for title, lines in found.items()}
 
 
@@ -101,18 +94,12 @@ def _entries(types: Mapping[str, str], written: str) -> str:
     for name, kind in types.items():
         header = headers.get(name, "")
         lines.append(header if " : " in header else f"{name} : {kind}")
-        lines += own[header][1:] if header else [_wrapped(_described(name))]
+        lines += own[header][1:] if header else [_wrapped(TEXTS.get(name, ""))]
     return "\n".join(lines)
 
 
 def _wrapped(text: str) -> str:
     return textwrap.indent(textwrap.fill(text, 112), "    ")
-
-
-def _described(name: str) -> str:
-    if name in OPTIONS:
-        return OPTIONS[name][1]
-    return SYMBOLS[name].text if name in SYMBOLS else ""
 
 
 def _raises(algorithm: Algorithm, reason: str) -> str:

@@ -23,35 +23,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Algorithm(NamedTuple):
-    """An algorithm as its page declares it.
-
-    Attributes
-    ----------
-    name : str
-        Name of the robot's function.
-    function : callable
-        The page: ``function(model, *inputs, **options)`` over any scalar, arrays as nested sequences.
-    inputs, optional, outputs : mapping of str to shape
-        Shapes for one state, in the order of the arguments and of the results.
-    options : mapping of str to Option
-        What is fixed when a function is compiled. The page gets the string or, for names of joints, the tuple of
-        names in the order of the joints.
-    joint_space : bool
-        Whether the result depends on the inertias through M(q) and h(q, v) alone, so that it may be computed from
-        the regrouped model (`kinetree.model.regroup`).
-    identity : bytes
-        Part of the name of its compiled code in the disk cache: unique for an algorithm from outside the package,
-        whose code may be different in another process.
-    """
+    """An algorithm as its page declares it, with shapes for one state in the order of the arguments and results."""
 
     name: str
+    """Name of the robot's function."""
     function: Callable[..., Any]
+    """The page: ``function(model, *inputs, **options)`` over any scalar, arrays as nested sequences."""
     inputs: Mapping[str, Shape]
     optional: Mapping[str, Shape]
     options: Mapping[str, Option]
+    """Fixed when a function is compiled; names of joints reach the page as a tuple in the order of the joints."""
     outputs: Mapping[str, Shape]
     joint_space: bool
+    """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`model.regroup`)."""
     identity: bytes
+    """Part of its code's name in the disk cache: unique for an algorithm from outside, whose code may change."""
 
     @property
     def needs_option(self) -> bool:

@@ -22,13 +22,9 @@ def joint_torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Mat
     Row k is zero for the bodies that joint k does not carry. Armature and friction, which are no parameters of the
     bodies, add the product with `joint_physics_regressor`.
 
-    References
-    ----------
-    Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links", 1986: body i's
-    wrench is linear in its parameters, ``f_i = A_i φ_i``, and ``Y_ki = (iXj S_k)ᵀ A_i`` for the joints that carry i.
+    References: Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links", 1986:
+    with body i's wrench ``f_i = A_i φ_i``, ``Y_ki = (iXj S_k)ᵀ A_i`` for the joints k that carry i.
 
-    Examples
-    --------
     >>> tau = robot.joint_torque_regressor(q, v, a) @ robot.inertial_parameters
     >>> bool(abs(tau - robot.inverse_dynamics(q, v, a)).max() < 1e-9)
     True
@@ -54,9 +50,7 @@ def momentum_regressor(model: Model, q: Vector, v: Vector) -> Matrix:
     Rows: angular momentum (N·m·s), then linear momentum (N·s), in the world's axes. About the centre of mass
     (`centroidal_momentum`) it would not be linear.
 
-    References
-    ----------
-    RBDA sections 2.12 and 2.13: ``h_0 = Σ iX0ᵀ I_i v_i``.
+    References: RBDA sections 2.12 and 2.13: ``h_0 = Σ iX0ᵀ I_i v_i``.
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     transforms = world_transforms(model, states)
@@ -70,11 +64,7 @@ def momentum_regressor(model: Model, q: Vector, v: Vector) -> Matrix:
 def kinetic_energy_regressor(model: Model, q: Vector, v: Vector) -> list[Scalar]:
     """Kinetic energy of the bodies as a linear function of the inertial parameters, ``T = Y·φ``.
 
-    Armature adds ``½ I_rotor v²`` at each joint.
-
-    References
-    ----------
-    RBDA section 2.13, ``T = Σ ½ v_iᵀ I_i v_i``.
+    References: RBDA section 2.13, ``T = Σ ½ v_iᵀ I_i v_i``; armature adds ``½ I_rotor v²`` at each joint.
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     return [body_energy(unit, v_i) for v_i in body_velocities(model, states) for unit in UNITS]

@@ -7,7 +7,7 @@ and `kinetree.compile` takes from here the shapes of a user's arguments.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.scalars.functions import Scalar
@@ -35,107 +35,78 @@ Option = tuple[str, ...] | OneFrame | Joints
 """What an option may be: one of several strings, of which the first is the default; a frame; or joints."""
 
 
-class Symbol(NamedTuple):
-    """The shape of a symbol and its description."""
-
-    shape: Shape
-    text: str
-
-
-SYMBOLS = {
+SYMBOLS: dict[str, tuple[Shape, str]] = {
     # inputs
-    "q": Symbol(("nq",), "Configuration: rad, m, and quaternions (x, y, z, w)."),
-    "q0": Symbol(("nq",), "Configuration to start from."),
-    "q1": Symbol(("nq",), "Configuration to reach."),
-    "v": Symbol(("nv",), "Velocity (rad/s, m/s)."),
-    "a": Symbol(("nv",), "True acceleration, which does not include gravity (rad/s², m/s²)."),
-    "tau": Symbol(("nv",), "Joint forces (N·m, N); for a floating base, the wrench on it."),
-    "dv": Symbol(("nv",), "Velocity times duration (rad, m), in body axes for joints of several degrees of freedom."),
-    "b": Symbol(("nv",), "Joint forces (N·m, N) or momenta."),
-    "V": Symbol((6,), "Spatial velocity of the frame, angular part first (rad/s, m/s)."),
-    "f_ext": Symbol(("nb", 6), "Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``."),
-    "wrench": Symbol((6,), "Moment and force (n, f) exerted on the robot (N·m, N)."),
+    "q": (("nq",), "Configuration: rad, m, and quaternions (x, y, z, w)."),
+    "q0": (("nq",), "Configuration to start from."),
+    "q1": (("nq",), "Configuration to reach."),
+    "v": (("nv",), "Velocity (rad/s, m/s)."),
+    "a": (("nv",), "True acceleration, which does not include gravity (rad/s², m/s²)."),
+    "tau": (("nv",), "Joint forces (N·m, N); for a floating base, the wrench on it."),
+    "dv": (("nv",), "Velocity times duration (rad, m), in body axes for joints of several degrees of freedom."),
+    "b": (("nv",), "Joint forces (N·m, N) or momenta."),
+    "V": ((6,), "Spatial velocity of the frame, angular part first (rad/s, m/s)."),
+    "f_ext": (("nb", 6), "Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``."),
+    "wrench": ((6,), "Moment and force (n, f) exerted on the robot (N·m, N)."),
     # kinematics
-    "placements": Symbol(
-        ("nb", 4, 4),
-        "Homogeneous transforms, ordered as ``robot.body_names``: the columns are the body's axes and origin (m) in "
-        "the world.",
-    ),
-    "placement": Symbol(
-        (4, 4), "Homogeneous transform: the columns are the frame's axes and origin (m), in the world or `relative_to`."
-    ),
-    "velocity": Symbol((6,), "Angular, then linear velocity (rad/s, m/s)."),
-    "acceleration": Symbol((6,), "Angular, then linear acceleration (rad/s², m/s²)."),
-    "J": Symbol(
-        (6, "nv"), "Three rows of angular, three of linear velocity; zero for joints that do not move the frame."
-    ),
-    "dJ": Symbol((6, "nv"), "Rate of every entry; the product with v alone is `jacobian_bias`, at much lower cost."),
-    "dJ_v": Symbol((6,), "Angular, then linear acceleration (rad/s², m/s²)."),
-    "q_next": Symbol(("nq",), "Configuration with unit quaternions; NaN where a quaternion of q has norm zero."),
+    "placements": (("nb", 4, 4), "Homogeneous transforms (columns: axes, origin in m); order: ``robot.body_names``."),
+    "placement": ((4, 4), "Homogeneous transform: columns are axes and origin (m), in the world or `relative_to`."),
+    "velocity": ((6,), "Angular, then linear velocity (rad/s, m/s)."),
+    "acceleration": ((6,), "Angular, then linear acceleration (rad/s², m/s²)."),
+    "J": ((6, "nv"), "Three rows of angular, three of linear velocity; zero for joints that do not move the frame."),
+    "dJ": ((6, "nv"), "Rate of every entry; the product with v alone is `jacobian_bias`, at much lower cost."),
+    "dJ_v": ((6,), "Angular, then linear acceleration (rad/s², m/s²)."),
+    "q_next": (("nq",), "Configuration with unit quaternions; NaN where a quaternion of q has norm zero."),
     # dynamics
-    "M": Symbol(
-        ("nv", "nv"),
-        "Mass matrix (kg·m², kg·m, kg): symmetric, and positive definite unless a massless body can move freely.",
-    ),
-    "Minv": Symbol(("nv", "nv"), "M⁻¹, exactly symmetric."),
-    "x": Symbol(("nv",), "M⁻¹ b: the accelerations under the joint forces b at rest and without gravity."),
-    "C": Symbol(("nv", "nv"), "Coriolis matrix: ``τ = M a + C v + g`` without friction."),
-    "g": Symbol(("nv",), "Gravity forces (N·m, N)."),
-    "Lambda": Symbol((6, 6), "Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg)."),
-    "eta": Symbol((6,), "Wrench at ``V̇ = 0``: velocity products and gravity (N·m, N). ``Jᵀ F`` are the joint forces."),
-    "mu": Symbol((6,), "Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction if it is on."),
-    "p": Symbol((6,), "Gravity ``J̄ᵀ g`` (N·m, N)."),
-    "J_bar": Symbol(("nv", 6), "``J̄``, for which ``J J̄ = 1``."),
-    "N": Symbol(("nv", "nv"), "Projector, ``N N = N``; zero for an arm of six joints."),
-    "h": Symbol(("nv",), "Coriolis, centrifugal and gravity forces (N·m, N)."),
-    "Y": Symbol(
+    "M": (("nv", "nv"), "Symmetric; positive definite unless a massless body can move freely (kg·m², kg·m, kg)."),
+    "Minv": (("nv", "nv"), "M⁻¹, exactly symmetric."),
+    "x": (("nv",), "M⁻¹ b: the accelerations under the joint forces b at rest and without gravity."),
+    "C": (("nv", "nv"), "Coriolis matrix: ``τ = M a + C v + g`` without friction."),
+    "g": (("nv",), "Gravity forces (N·m, N)."),
+    "Lambda": ((6, 6), "Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg)."),
+    "eta": ((6,), "Wrench at ``V̇ = 0``: velocity products and gravity (N·m, N). ``Jᵀ F`` are the joint forces."),
+    "mu": ((6,), "Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction if it is on."),
+    "p": ((6,), "Gravity ``J̄ᵀ g`` (N·m, N)."),
+    "J_bar": (("nv", 6), "``J̄``, for which ``J J̄ = 1``."),
+    "N": (("nv", "nv"), "Projector, ``N N = N``; zero for an arm of six joints."),
+    "h": (("nv",), "Coriolis, centrifugal and gravity forces (N·m, N)."),
+    "Y": (
         ("nv", "10*nb"),
         "Regressor for φ = ``robot.inertial_parameters``: ten per body, ordered as ``robot.body_names``, (m, m c_x, "
         "m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), about the body frame's origin in its axes.",
     ),
     # energy, momentum, centre of mass
-    "T": Symbol((), "Energy of the bodies and, by their armature, of the rotors (J)."),
-    "E": Symbol((), "Sum of `kinetic_energy` and `potential_energy` (J)."),
-    "A_G": Symbol((6, "nv"), "Angular rows first, about the centre of mass, in the world's axes."),
-    "A_G_dot": Symbol((6, "nv"), "Rate of A_G, with the same rows and axes."),
-    "h_dot": Symbol(
-        (6,), "``ḣ_G = A_G a + Ȧ_G v``: moment about the centre of mass (N·m), then force (N), in the world's axes."
-    ),
-    "c": Symbol((3,), "Position in the world (m); links fixed to the world do not count."),
-    "dc": Symbol((3,), "Velocity (m/s): the linear momentum divided by the mass."),
-    "ddc": Symbol((3,), "Acceleration (m/s²)."),
+    "T": ((), "Energy of the bodies and, by their armature, of the rotors (J)."),
+    "E": ((), "Sum of `kinetic_energy` and `potential_energy` (J)."),
+    "A_G": ((6, "nv"), "Angular rows first, about the centre of mass, in the world's axes."),
+    "A_G_dot": ((6, "nv"), "Rate of A_G, with the same rows and axes."),
+    "h_dot": ((6,), "``A_G a + Ȧ_G v``: moment about the centre of mass (N·m), force (N), in the world's axes."),
+    "c": ((3,), "Position in the world (m); links fixed to the world do not count."),
+    "dc": ((3,), "Velocity (m/s): the linear momentum divided by the mass."),
+    "ddc": ((3,), "Acceleration (m/s²)."),
 }
-
-REFERENCES = ("body", "world", "aligned")
 
 OPTIONS: dict[str, tuple[Option, str]] = {
     "frame": (OneFrame(), "Name of the frame (``robot.frame_names``)."),
     "relative_to": (OneFrame(), "Name of the frame from which `frame` is observed."),
     "reference": (
-        REFERENCES,
+        ("body", "world", "aligned"),
         "Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, "
         "at the world's origin (the space Jacobian); or the world's axes at the frame's origin.",
     ),
     "f_ext_frame": (("body", "world"), "Axes and reference point of f_ext: each body's own frame, or the world's."),
     "kind": (
         ("spatial", "classical"),
-        "The spatial acceleration, which transforms like a velocity, or the classical one, whose linear part is the "
-        'acceleration of the point, ``v̇ + ω × v``. With "aligned", ``J a + J̇ v`` is the classical one, with the other '
-        "references the spatial one.",
+        "The spatial acceleration, which transforms like a velocity, or the classical one, whose linear part is that "
+        'of the point, ``v̇ + ω × v``. With "aligned", ``J a + J̇ v`` is the classical one, else the spatial one.',
     ),
-    "prescribed": (
-        Joints(),
-        "Names of the joints whose accelerations are given: all of them is inverse dynamics, none is forward dynamics.",
-    ),
-    "method": (
-        ("articulated", "system"),
-        "The articulated-body recursion, O(n), or M(q) and its factorisation, which is always used for mimic joints.",
-    ),
+    "prescribed": (Joints(), "Names of joints with given accelerations: all is inverse, none is forward dynamics."),
+    "method": (("articulated", "system"), "The recursion, O(n), or M(q) factorised, as always with mimic joints."),
 }
 
-
-SHAPES = {name: symbol.shape for name, symbol in SYMBOLS.items()}
+SHAPES = {name: shape for name, (shape, _) in SYMBOLS.items()}
 CHOICES = {name: option for name, (option, _) in OPTIONS.items()}
+TEXTS = {name: text for name, (_, text) in (*SYMBOLS.items(), *OPTIONS.items())}
 
 
 def shape_of(shape: Shape, model: Any) -> tuple[int, ...]:
@@ -155,15 +126,7 @@ def defined(kind: str, names: Iterable[str], definitions: Mapping[str, T]) -> di
 
 
 def shape_of_name(name: str) -> Shape | None:
-    """Return the shape of a user's argument by its name, None if the name does not tell.
-
-    Known are q, v, a and tau, also with a suffix, and b and f_ext.
-
-    Examples
-    --------
-    >>> shape_of_name("q"), shape_of_name("tau_max"), shape_of_name("f_ext"), shape_of_name("gain")
-    (('nq',), ('nv',), ('nb', 6), None)
-    """
+    """Return a user's argument's shape by its name: q, v, a, tau, also with a suffix; b; f_ext; None for others."""
     first = name.partition("_")[0]
     known = name if name in ("b", "f_ext") else first if first in ("q", "v", "a", "tau") else None
     return SHAPES[known] if known else None

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.recursions.motions import (
-    body_velocities,
-    composite_inertias,
-    inertia_rate,
-    subspace_rates,
-    transforms_from_first_body,
-)
+from kinetree.algorithms.recursions.motions import body_velocities, composite_inertias, from_first_body, subspace_rates
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
 from kinetree.spatial import Force, Motion
 
-Column = tuple[int, Motion, Motion]
-"""A velocity index k, S_k and its rate Ṡ_k."""
+Column = tuple[int, Motion, Motion]  # a velocity index k, S_k and its rate Ṡ_k
 
 
 @algorithm("coriolis_matrix", outputs="C", joint_space=True)
@@ -24,16 +17,13 @@ def coriolis_matrix(model: Model, q: Vector, v: Vector) -> Matrix:
     Of the matrices with this property it is ``Σ m Jᵀ J̇`` over all particles. Where velocities are the rates of
     coordinates, it consists of the Christoffel symbols.
 
-    References
-    ----------
-    Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
-    systems", 2021: composite inertias as in RBDA Table 6.2, and composites of ``B = ½ (v×* I − I v× + (I v)×̄*)``,
-    where ``f×̄* v = v×* f``. The two halves of B stay separate: the first is the rate of the inertia and has the form of
-    an inertia, the second follows from the momentum. The products of two joints are formed in the first body's frame.
+    References: Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for
+    rigid-body systems", 2021: composites of I and of ``B = ½ (v×* I − I v× + (I v)×̄*)``, where ``f×̄* v = v×* f``. Here
+    the first half of B has the form of an inertia, and the second follows from the momentum.
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     v_ = body_velocities(model, states)
-    X = transforms_from_first_body(model, states)
+    X = from_first_body(model, states)
     own: list[list[Column]] = []
     above: list[list[Column]] = []  # of the joints that carry a body, in the first body's frame
     for i, body in enumerate(model.bodies):
@@ -45,9 +35,8 @@ def coriolis_matrix(model: Model, q: Vector, v: Vector) -> Matrix:
         )
     C: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
     p = [Force.zero()] * model.nb  # the momentum of each subtree, so far
-    inertia = composite_inertias(model, states, lambda i: model.bodies[i].inertia)
-    rate = composite_inertias(model, states, lambda i: inertia_rate(model.bodies[i].inertia, v_[i]))
-    for (i, Ic), (_, dIc) in zip(inertia, rate, strict=True):
+    with_rates = zip(composite_inertias(model, states), composite_inertias(model, states, v_), strict=True)
+    for (i, Ic), (_, dIc) in with_rates:
         body = model.bodies[i]
         p[i] = p[i] + body.inertia @ v_[i]
         for k, S_k, S_k_dot in own[i]:

@@ -13,9 +13,7 @@ from kinetree.spatial import Force, Motion
 def crba(model: Model, q: Vector) -> Matrix:
     """Joint-space inertia matrix M(q).
 
-    References
-    ----------
-    RBDA Table 6.2; armature is added on the diagonal.
+    References: RBDA Table 6.2; armature is added on the diagonal.
     """
     states = [model.jcalc(i, q) for i in range(model.nb)]
     Ic = [body.inertia for body in model.bodies]

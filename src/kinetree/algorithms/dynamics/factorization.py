@@ -18,22 +18,16 @@ Row = dict[int, Scalar]
 
 
 class Factor(NamedTuple):
-    """``M = LᵀDL``: L has a unit diagonal, and zeros for two velocities neither of which carries the other.
+    """``M = LᵀDL``: L has a unit diagonal, and zeros for two velocities neither of which carries the other."""
 
-    Attributes
-    ----------
-    order : tuple of int
-        The velocities, parents before children.
-    support : list of tuples of int
-        For velocity k the others i with ``L[k][i] ≠ 0``, the joints that carry k, in this order.
-    L, D : lists
-        (nv, nv) and (nv,).
-    """
-
-    order: tuple[int, ...]
-    support: list[tuple[int, ...]]
+    order: tuple[int, ...]  # the velocities, parents before children
+    support: list[tuple[int, ...]]  # for velocity k the others i with L[k][i] ≠ 0, which carry k, in this order
     L: Matrix
     D: list[Scalar]
+
+    def solve(self, b: Vector) -> list[Scalar]:
+        """Return ``M⁻¹ b = L⁻¹ D⁻¹ L⁻ᵀ b`` (RBDA section 6.5)."""
+        return self.solve_L(self.solve_L_transposed(b), self.D)
 
     def solve_L(self, b: Vector, D: Vector | None = None) -> list[Scalar]:
         """Return ``L⁻¹ b``, or ``L⁻¹ D⁻¹ b``, from the base to the leaves."""
@@ -63,8 +57,7 @@ def factorised(model: Model, q: Vector) -> Factor:
 def ltdl(model: Model, M: Sequence[Vector]) -> Factor:
     """Return the factors of a symmetric matrix with the sparsity of the model's M (RBDA Table 6.3).
 
-    The sparsity is that of the matrix itself: it includes the couplings of mimic joints and entries that are zero
-    for this robot only. From the leaves to the root there is no fill-in.
+    That is read off the entries, with the couplings of mimic joints. From the leaves to the root there is no fill-in.
     """
     order = tuple(dict.fromkeys(k for body in model.bodies for k in body.v_index))
     L, D = [list(row) for row in M], [0.0] * len(order)
@@ -81,11 +74,6 @@ def ltdl(model: Model, M: Sequence[Vector]) -> Factor:
         for i, L_ki in zip(support[k], row, strict=True):
             L[k][i] = L_ki
     return Factor(order, support, L, D)
-
-
-def solve(factor: Factor, b: Vector) -> list[Scalar]:
-    """Return ``M⁻¹ b = L⁻¹ D⁻¹ L⁻ᵀ b`` (RBDA section 6.5)."""
-    return factor.solve_L(factor.solve_L_transposed(b), factor.D)
 
 
 def inverse(factor: Factor) -> list[Row]:
@@ -126,11 +114,7 @@ def articulated_inverse(model: Model, q: Vector) -> tuple[list[Row], dict[int, S
 
 
 def product(W: Sequence[Row], D_inverse: Mapping[int, Scalar]) -> Matrix:
-    """Return ``M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ``, exactly symmetric.
-
-    An entry is a sum over the velocities that carry both of its own two: for most pairs of a humanoid's joints only
-    the base.
-    """
+    """Return ``M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ``, exactly symmetric; an entry sums over the velocities that carry both of its own."""
     n = len(W)
     M_inverse: Matrix = [[0.0] * n for _ in range(n)]
     for k in range(n):
@@ -155,12 +139,8 @@ def mass_matrix_factor(model: Model, q: Vector) -> tuple[Matrix, list[Scalar]]:
     D
         Positive: the inertia at each velocity while the joints that it carries move freely.
 
-    References
-    ----------
-    RBDA section 6.5 and Table 6.3.
+    References: RBDA section 6.5 and Table 6.3.
 
-    Examples
-    --------
     >>> L, D = robot.mass_matrix_factor(q)
     >>> bool(abs(L.T * D @ L - robot.mass_matrix(q)).max() < 1e-12)
     True
@@ -173,11 +153,8 @@ def mass_matrix_factor(model: Model, q: Vector) -> tuple[Matrix, list[Scalar]]:
 def mass_matrix_inverse(model: Model, q: Vector) -> Matrix:
     """Inverse of the joint-space inertia matrix, M(q)⁻¹; for one product M⁻¹ b, `solve_mass_matrix` is cheaper.
 
-    References
-    ----------
-    RBDA section 6.5 with the factors of Table 7.1: ``M = LᵀDL``, where a row of ``L⁻¹`` is the response of the
-    articulated-body recursion to a unit force at one joint. Mimic joints couple branches, which the recursion cannot
-    follow: with them M is factorised.
+    References: RBDA section 6.5 with the factors of Table 7.1: a row of ``L⁻¹`` in ``M = LᵀDL`` is the response of the
+    recursion to a unit force at one joint. With mimic joints, which couple branches, M is factorised instead.
     """
     refuse_singular(model)
     if model.has_mimic_joints:
@@ -190,14 +167,10 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Matrix:
 def solve_mass_matrix(model: Model, q: Vector, b: Vector) -> list[Scalar]:
     """Solution of ``M(q) x = b``.
 
-    References
-    ----------
-    RBDA section 6.5 and Table 6.3.
+    References: RBDA section 6.5 and Table 6.3.
 
-    Examples
-    --------
     >>> x = robot.solve_mass_matrix(q, robot.mass_matrix(q) @ a)
     >>> bool(abs(x - a).max() < 1e-9)
     True
     """
-    return solve(factorised(model, q), b)
+    return factorised(model, q).solve(b)

@@ -19,7 +19,7 @@ def hybrid_dynamics(
     v: Vector,
     a: Vector,
     tau: Vector,
-    f_ext: Wrenches | None = None,
+    f_ext: Wrenches = None,
     *,
     prescribed: Sequence[str] = (),
     method: str = "articulated",
@@ -34,13 +34,9 @@ def hybrid_dynamics(
     tau
         Forces of the joints that are not prescribed (N·m, N); the other entries are not read.
 
-    References
-    ----------
-    RBDA section 9.2: the articulated-body recursion treats a prescribed joint as rigid, and its acceleration belongs to
-    the bias that the first sweep finds.
+    References: RBDA section 9.2: the articulated-body recursion treats a prescribed joint as rigid, and its
+    acceleration belongs to the bias that the first sweep finds.
 
-    Examples
-    --------
     >>> locked = robot.hybrid_dynamics(q, v, 0 * a, 0 * a, prescribed=["panda_joint4"])
     >>> bool(locked.a[3] == 0.0)  # the elbow does not accelerate; locked.tau[3] is the force that this takes
     True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.factorization import ltdl, solve
+from kinetree.algorithms.dynamics.factorization import ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import block, refuse_singular, velocities
 from kinetree.algorithms.symbols import Vector
@@ -13,14 +13,7 @@ from kinetree.spatial import Scalar
 
 
 def joint_space(
-    model: Model,
-    q: Vector,
-    v: Vector,
-    a_known: Vector,
-    tau: Vector,
-    f_ext: Wrenches | None,
-    f_ext_frame: str,
-    prescribed: frozenset[str],
+    model: Model, q: Vector, v: Vector, a: Vector, tau: Vector, f_ext: Wrenches, frame: str, prescribed: frozenset[str]
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Return a and τ from a at the prescribed joints and τ at the others (RBDA section 9.2).
 
@@ -33,14 +26,14 @@ def joint_space(
     model = regrouped(model)
     free = [k for k in range(model.nv) if k not in known]
     M = crba(model, q)
-    a: list[Scalar] = [a_known[k] if k in known else 0.0 for k in range(model.nv)]
-    h = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
-    a_free = solve(ltdl(model, block(M, known)), [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)])
+    a_out: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
+    h = rnea(model, q, v, a_out, f_ext, f_ext_frame=frame)
+    a_free = ltdl(model, block(M, known)).solve([0.0 if k in known else tau[k] - h[k] for k in range(model.nv)])
     tau_out = list(tau)
     for k in free:
-        a[k] = a_free[k]
+        a_out[k] = a_free[k]
     for k in known:
         for l in free:
             h[k] = h[k] + M[k][l] * a_free[l]
         tau_out[k] = h[k]
-    return a, tau_out
+    return a_out, tau_out

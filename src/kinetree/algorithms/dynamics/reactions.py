@@ -9,7 +9,7 @@ from kinetree.model import WORLD, Model
 
 @algorithm("joint_reactions", outputs={"f": ("nb", 6)})
 def joint_reactions(
-    model: Model, q: Vector, v: Vector, a: Vector, f_ext: Wrenches | None = None, *, f_ext_frame: str = "body"
+    model: Model, q: Vector, v: Vector, a: Vector, f_ext: Wrenches = None, *, f_ext_frame: str = "body"
 ) -> Matrix:
     """Wrench that each joint transmits to its body.
 
@@ -21,9 +21,7 @@ def joint_reactions(
         joint's force in `inverse_dynamics` without armature and friction. For a robot at rest on its base f points
         upwards, since it bears the weight.
 
-    References
-    ----------
-    RBDA Table 5.1: ``f_i = f_i^B − f_i^x + Σ_μ iXμ* f_μ`` over the children μ.
+    References: RBDA Table 5.1: ``f_i = f_i^B − f_i^x + Σ_μ iXμ* f_μ`` over the children μ.
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     f = net_forces(model, states, a, body_wrenches(states, model, f_ext, f_ext_frame))

@@ -11,23 +11,20 @@ from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
 from kinetree.spatial import Force, Scalar
 
-Wrenches = Sequence[Vector]
+Wrenches = Sequence[Vector] | None
+"""A wrench on each body, if there are any."""
 
 
 @algorithm("inverse_dynamics", outputs="tau", joint_space=True)
 def rnea(
-    model: Model, q: Vector, v: Vector, a: Vector, f_ext: Wrenches | None = None, *, f_ext_frame: str = "body"
+    model: Model, q: Vector, v: Vector, a: Vector, f_ext: Wrenches = None, *, f_ext_frame: str = "body"
 ) -> list[Scalar]:
     """Joint forces for given accelerations, ``τ = M(q) a + h(q, v) − Jᵀ f_ext``.
 
     Armature adds ``I_rotor a`` at each joint, and friction what `Robot.with_friction` turned on.
 
-    References
-    ----------
-    RBDA Table 5.1.
+    References: RBDA Table 5.1.
 
-    Examples
-    --------
     >>> tau = robot.inverse_dynamics(q, v, a)
     >>> bool(abs(robot.forward_dynamics(q, v, tau) - a).max() < 1e-9)
     True
@@ -45,15 +42,12 @@ def rnea(
 
 
 def net_forces(model: Model, states: Sequence[BodyState], a: Vector, f_ext: Sequence[Force]) -> list[Force]:
-    """Return ``f_i = I_i a_i + v_i ×* I_i v_i − f_i^x``, the outward half of the recursion.
-
-    The motions of `body_motions` are observed from other inertial frames, in which the forces are the same.
-    """
+    """Return ``f_i = I_i a_i + v_i ×* I_i v_i − f_i^x``, the outward half of the recursion."""
     motions = body_motions(model, states, a)
     return [body.inertia.wrench(*m) - f for body, m, f in zip(model.bodies, motions, f_ext, strict=True)]
 
 
-def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches | None, frame: str) -> list[Force]:
+def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches, frame: str) -> list[Force]:
     """Return the external forces in body coordinates, ``f_i^x``."""
     if f_ext is None:
         return [Force.zero()] * model.nb
@@ -66,9 +60,7 @@ def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches | N
 def bias_forces(model: Model, q: Vector, v: Vector) -> list[Scalar]:
     """Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with friction if it is on.
 
-    References
-    ----------
-    RBDA eq. 6.2: ``C = ID(q, v, 0)``.
+    References: RBDA eq. 6.2: ``C = ID(q, v, 0)``.
     """
     return rnea(model, q, v, [0.0] * model.nv)
 
@@ -77,9 +69,7 @@ def bias_forces(model: Model, q: Vector, v: Vector) -> list[Scalar]:
 def gravity_forces(model: Model, q: Vector) -> list[Scalar]:
     """Joint forces that hold the robot at rest against gravity.
 
-    References
-    ----------
-    RBDA Table 5.1 at zero velocity and acceleration.
+    References: RBDA Table 5.1 at zero velocity and acceleration.
     """
     zero = [0.0] * model.nv
     return rnea(model, q, zero, zero)

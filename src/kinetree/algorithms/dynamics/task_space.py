@@ -17,15 +17,11 @@ def task_space_dynamics(
 ) -> tuple[Matrix, list[Scalar]]:
     """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V.
 
-    Notes
-    -----
     With six joints, ``Λ = J⁻ᵀ M J⁻¹`` and ``η = J⁻ᵀ h(q, J⁻¹ V) − Λ J̇ J⁻¹ V``. With more, the dynamically consistent
     inverse replaces ``J⁻¹``: the joints move at V with the least kinetic energy. Where J loses rank, the results are
     huge or not finite.
 
-    References
-    ----------
-    MR eqs. 8.89 to 8.91.
+    References: MR eqs. 8.89 to 8.91.
     """
     space = operational(model, q, frame, reference)
     Lambda, J_bar = inertia(space), consistent_inverse(space)
@@ -41,10 +37,8 @@ def operational_space_dynamics(
 ) -> tuple[Matrix, list[Scalar], list[Scalar]]:
     """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``.
 
-    References
-    ----------
-    Khatib, "A unified approach for motion and force control of robot manipulators: the operational space formulation",
-    IEEE Journal of Robotics and Automation 3(1), 1987.
+    References: Khatib, "A unified approach for motion and force control of robot manipulators: the operational space
+    formulation", IEEE Journal of Robotics and Automation 3(1), 1987.
     """
     space = operational(model, q, frame, reference)
     Lambda, J_bar_T = inertia(space), transposed(consistent_inverse(space))
@@ -58,9 +52,7 @@ def operational_space_dynamics(
 def operational_inertia(model: Model, q: Vector, *, frame: str, reference: str = "body") -> Matrix:
     """Inertia of the robot as felt at a frame, ``Λ = (J M⁻¹ Jᵀ)⁻¹``.
 
-    References
-    ----------
-    Khatib 1987; with six joints, MR eq. 8.90.
+    References: Khatib 1987; with six joints, MR eq. 8.90.
     """
     return inertia(operational(model, q, frame, reference))
 
@@ -71,9 +63,7 @@ def dynamically_consistent_inverse(model: Model, q: Vector, *, frame: str, refer
 
     Of all v with ``J v = V``, ``J̄ V`` has the least kinetic energy; ``J̄ᵀ τ`` is the frame's wrench equivalent to τ.
 
-    References
-    ----------
-    Khatib 1987.
+    References: Khatib 1987.
     """
     return consistent_inverse(operational(model, q, frame, reference))
 
@@ -84,12 +74,8 @@ def null_space_projector(model: Model, q: Vector, *, frame: str) -> Matrix:
 
     Its transpose projects velocities and accelerations: ``J Nᵀ = 0``.
 
-    References
-    ----------
-    Khatib 1987.
+    References: Khatib 1987.
 
-    Examples
-    --------
     >>> N = robot.null_space_projector(q, frame="panda_hand")
     >>> bool(abs(robot.jacobian(q, frame="panda_hand") @ N.T).max() < 1e-12)
     True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.recursions.path import Path, path_to
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
-from kinetree.model import WORLD, Model
+from kinetree.model import Model
 from kinetree.spatial import Force, Scalar, Transform
 from kinetree.spatial.vector import ZERO
 
@@ -26,17 +26,14 @@ def external_wrench(model: Model, q: Vector, wrench: Vector, *, frame: str, refe
         Wrenches in body axes about each body's origin (``f_ext_frame="body"``), zero except for the body that
         carries the frame; all zero for a frame that is fixed to the world.
 
-    Examples
-    --------
     >>> push = robot.external_wrench(q, [0, 0, 0, 10, 0, 0], frame="panda_hand", reference="aligned")
     >>> robot.inverse_dynamics(q, v, a, push).shape
     (7,)
     """
     path, f = path_to(model, frame, q), Force.of(wrench)
     f_ext: Matrix = [[0.0] * 6 for _ in range(model.nb)]
-    body = model.frame(frame).body
-    if body != WORLD:
-        f_ext[body] = list(on_last_body(path, f, reference))
+    if path.links:
+        f_ext[path.links[-1].i] = list(on_last_body(path, f, reference))
     return f_ext
 
 
@@ -50,9 +47,7 @@ def wrench_forces(model: Model, q: Vector, wrench: Vector, *, frame: str, refere
         Moment and force (n, f) (N·m, N). If it is exerted on the robot, the result adds to the joint forces; if it is
         wanted at the frame, the result is the joint forces that produce it.
 
-    References
-    ----------
-    MR eq. 5.26. From the frame to the base: ``τ_i = S_iᵀ f_i``, ``f_λ = λXi* f_i`` (RBDA Table 5.1).
+    References: MR eq. 5.26. From the frame to the base: ``τ_i = S_iᵀ f_i``, ``f_λ = λXi* f_i`` (RBDA Table 5.1).
     """
     path = path_to(model, frame, q)
     f = on_last_body(path, Force.of(wrench), reference)

@@ -14,9 +14,7 @@ Placement = tuple[tuple[Scalar, ...], ...]
 def forward_kinematics(model: Model, q: Vector) -> list[Placement]:
     """Pose of every moving body in the world.
 
-    References
-    ----------
-    RBDA section 4.5: ``iX0 = iXλ λX0``.
+    References: RBDA section 4.5: ``iX0 = iXλ λX0``.
     """
     states = [model.jcalc(i, q) for i in range(model.nb)]
     return [X.placement for X in world_transforms(model, states)]

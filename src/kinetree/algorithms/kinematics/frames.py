@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.algorithms.kinematics.forward import Placement
-from kinetree.algorithms.recursions.path import in_reference, motion_of, path_to, placement_of, point_acceleration
+from kinetree.algorithms.recursions.path import path_to
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import Model
 from kinetree.spatial import Scalar
@@ -13,29 +13,23 @@ from kinetree.spatial import Scalar
 def frame_placement(model: Model, q: Vector, *, frame: str) -> Placement:
     """Pose of a frame in the world.
 
-    References
-    ----------
-    RBDA section 4.5: ``iX0 = iXλ λX0``, along the path from the base to the frame.
+    References: RBDA section 4.5: ``iX0 = iXλ λX0``, along the path from the base to the frame.
 
-    Examples
-    --------
     >>> robot.frame_placement(robot.neutral(), frame="panda_link8")[:3, 3].round(3)
     array([0.088, 0.   , 0.926])
     """
-    return placement_of(path_to(model, frame, q)).placement
+    return path_to(model, frame, q).transform().placement
 
 
 @algorithm("frame_velocity", outputs="velocity")
 def frame_velocity(model: Model, q: Vector, v: Vector, *, frame: str, reference: str = "body") -> list[Scalar]:
     """Spatial velocity of a frame, ``J(q) v``, without the Jacobian.
 
-    References
-    ----------
-    RBDA Table 5.1: ``v_i = iXλ v_λ + S_i ν_i``.
+    References: RBDA Table 5.1: ``v_i = iXλ v_λ + S_i ν_i``.
     """
     path = path_to(model, frame, q, v)
-    v_i, _ = motion_of(path, [0.0] * model.nv)
-    return list(in_reference(path, v_i, reference))
+    v_i, _ = path.motion([0.0] * model.nv)
+    return list(path.in_reference(v_i, reference))
 
 
 @algorithm("frame_acceleration", outputs="acceleration")
@@ -44,11 +38,6 @@ def frame_acceleration(
 ) -> list[Scalar]:
     """Acceleration of a frame; gravity is not included.
 
-    References
-    ----------
-    RBDA Table 5.1: ``a_i = iXλ a_λ + S_i ν̇_i + c_J + v_i × v_J``; section 2.11 on the two kinds.
+    References: RBDA Table 5.1: ``a_i = iXλ a_λ + S_i ν̇_i + c_J + v_i × v_J``; section 2.11 on the two kinds.
     """
-    path = path_to(model, frame, q, v)
-    v_i, a_i = motion_of(path, a)
-    A = in_reference(path, a_i, reference) if kind == "spatial" else point_acceleration(path, v_i, a_i, reference)
-    return list(A)
+    return list(path_to(model, frame, q, v).acceleration(a, reference, kind))

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kinetree.algorithms.recursions.motions import subspace_rates
-from kinetree.algorithms.recursions.path import (
-    FROM_WORLD,
-    in_reference,
-    jacobian_columns,
-    motion_of,
-    path_to,
-    point_acceleration,
-    reference_transforms,
-)
+from kinetree.algorithms.recursions.path import Path, path_to, reference_transforms
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import Model
 from kinetree.spatial import Motion, Scalar
@@ -24,20 +14,16 @@ from kinetree.spatial.vector import ZERO
 def jacobian(model: Model, q: Vector, *, frame: str, reference: str = "body") -> Matrix:
     """Jacobian of a frame: its spatial velocity is ``J(q) v``.
 
-    References
-    ----------
-    RBDA eq. 4.15; MR eqs. 5.11 and 5.18.
+    References: RBDA eq. 4.15; MR eqs. 5.11 and 5.18.
 
-    Examples
-    --------
     >>> J = robot.jacobian(robot.neutral(), frame="panda_link8", reference="world")
     >>> J[[1, 3], 1].round(3)  # the second joint's axis is parallel to y, 0.333 m above the base
     array([ 1.   , -0.333])
     """
     path = path_to(model, frame, q)
-    to_ours, _ = reference_transforms(path, FROM_WORLD, reference)
-    J = zeros(model)
-    for column, k in jacobian_columns(path, to_ours):
+    to_ours, _ = reference_transforms(path, Path(), reference)
+    J: Matrix = [[0.0] * model.nv for _ in range(6)]
+    for k, column in path.columns(to_ours):
         accumulate(J, k, column)
     return J
 
@@ -46,20 +32,19 @@ def jacobian(model: Model, q: Vector, *, frame: str, reference: str = "body") ->
 def jacobian_rate(model: Model, q: Vector, v: Vector, *, frame: str, reference: str = "body") -> Matrix:
     """Rate of the Jacobian of a frame, ``J̇(q, v)``, while the robot moves at v.
 
-    References
-    ----------
-    RBDA section 2.10: the column ``J_k = X S_k`` moves with body i and is observed from a reference that moves too, so
-    ``J̇_k = X S̊_k + (v_i − v_ref) × J_k``. The differences of velocities are summed from the frame to the base.
+    References: RBDA section 2.10: the column ``J_k = X S_k`` moves with body i, and the reference moves too, so
+    ``J̇_k = X S̊_k + (v_i − v_ref) × J_k``.
     """
     path = path_to(model, frame, q, v)
-    to_body, _ = reference_transforms(path, FROM_WORLD, reference)
+    to_body, _ = reference_transforms(path, Path(), reference)
     J = [[X.inv_apply(S_k) for S_k in link.state.S] for link, X in zip(path.links, to_body, strict=True)]
     joint_velocities = [
-        _total([column * v[k] for k, column in zip(link.body.v_index, J_i, strict=True)])
+        sum((column * v[k] for k, column in zip(link.body.v_index, J_i, strict=True)), Motion.zero())
         for link, J_i in zip(path.links, J, strict=True)
     ]
-    drift = _drift(joint_velocities, reference)
-    dJ = zeros(model)
+    V = Motion.zero() if reference == "body" else sum(joint_velocities, Motion.zero())
+    drift = Motion(V.ang, ZERO) if reference == "aligned" else V  # of the last body relative to the reference
+    dJ: Matrix = [[0.0] * model.nv for _ in range(6)]
     for link, X, J_i, v_joint in reversed(list(zip(path.links, to_body, J, joint_velocities, strict=True))):
         apparent = subspace_rates(model, link.i, q, v)
         for k, column, S_ring in zip(link.body.v_index, J_i, apparent, strict=True):
@@ -75,34 +60,13 @@ def jacobian_bias(model: Model, q: Vector, v: Vector, *, frame: str, reference: 
     ``J a + J̇ v`` is the spatial acceleration for "body" and "world"; for "aligned", whose reference moves with the
     frame's origin, it is the classical one.
 
-    References
-    ----------
-    RBDA Table 5.1: the recursion of the accelerations at ``ν̇ = 0``.
+    References: RBDA Table 5.1: the recursion of the accelerations at ``ν̇ = 0``.
     """
-    path = path_to(model, frame, q, v)
-    v_i, a_i = motion_of(path, [0.0] * model.nv)
-    A = point_acceleration(path, v_i, a_i, reference) if reference == "aligned" else in_reference(path, a_i, reference)
-    return list(A)
+    kind = "classical" if reference == "aligned" else "spatial"
+    return list(path_to(model, frame, q, v).acceleration([0.0] * model.nv, reference, kind))
 
 
 def accumulate(J: Matrix, k: int, column: Motion) -> None:
     """Add to column k, which mimic joints share with their leader."""
     for row, x in zip(J, column, strict=True):
         row[k] = row[k] + x
-
-
-def zeros(model: Model) -> Matrix:
-    """Return a Jacobian of zeros."""
-    return [[0.0] * model.nv for _ in range(6)]
-
-
-def _drift(joint_velocities: Sequence[Motion], reference: str) -> Motion:
-    """Return the velocity of the path's last body relative to the reference, in its coordinates."""
-    if reference == "body":
-        return Motion.zero()
-    V = _total(joint_velocities)
-    return V if reference == "world" else Motion(V.ang, ZERO)
-
-
-def _total(motions: Sequence[Motion]) -> Motion:
-    return sum(motions, Motion.zero())

@@ -13,8 +13,6 @@ def integrate(model: Model, q: Vector, dv: Vector) -> list[Scalar]:
 
     The exponential of each joint's group: SO(3) for a spherical joint, SE(3) for a free-flyer, SE(2) for a planar one.
 
-    Examples
-    --------
     >>> robot.integrate(robot.neutral(), [0.1, 0, 0, 0, 0, 0, 0])
     array([0.1, 0. , 0. , 0. , 0. , 0. , 0. ])
     """
@@ -36,8 +34,6 @@ def difference(model: Model, q0: Vector, q1: Vector) -> list[Scalar]:
     dv
         The shortest, if there are several: rotations are of at most half a turn. NaN where a quaternion has norm zero.
 
-    Examples
-    --------
     >>> import kinetree as kt
     >>> robot = kt.load("go2")
     >>> q, v, _ = robot.random_state(seed=0)

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from kinetree.algorithms.kinematics.forward import Placement
-from kinetree.algorithms.kinematics.jacobian import accumulate, zeros
-from kinetree.algorithms.recursions.path import (
-    jacobian_columns,
-    path_to,
-    placement_of,
-    reference_transforms,
-    without_common,
-)
+from kinetree.algorithms.kinematics.jacobian import accumulate
+from kinetree.algorithms.recursions.path import distinct_paths, reference_transforms
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import Model
 
@@ -28,18 +22,15 @@ def relative_jacobian(model: Model, q: Vector, *, frame: str, relative_to: str, 
     Returns
     -------
     J
-        Three rows of angular, three of linear velocity; zero for joints that move both frames or neither.
-
-    Notes
-    -----
-    In body axes ``J = J_frame − X J_relative_to``, with X the transform from `relative_to` to `frame`.
+        Three rows of angular, three of linear velocity; zero for joints that move both frames or neither. In body axes
+        ``J_frame − X J_relative_to``, with X the transform from `relative_to` to `frame`.
     """
-    ours, theirs = without_common(path_to(model, frame, q), path_to(model, relative_to, q))
+    ours, theirs = distinct_paths(model, frame, relative_to, q)
     to_ours, to_theirs = reference_transforms(ours, theirs, reference)
-    J = zeros(model)
-    for column, k in jacobian_columns(ours, to_ours):
+    J: Matrix = [[0.0] * model.nv for _ in range(6)]
+    for k, column in ours.columns(to_ours):
         accumulate(J, k, column)
-    for column, k in jacobian_columns(theirs, to_theirs):
+    for k, column in theirs.columns(to_theirs):
         accumulate(J, k, column * -1.0)
     return J
 
@@ -47,5 +38,5 @@ def relative_jacobian(model: Model, q: Vector, *, frame: str, relative_to: str, 
 @algorithm("relative_placement", outputs="placement")
 def relative_placement(model: Model, q: Vector, *, frame: str, relative_to: str) -> Placement:
     """Pose of a frame in another frame."""
-    ours, theirs = without_common(path_to(model, frame, q), path_to(model, relative_to, q))
-    return (placement_of(ours) @ placement_of(theirs).inverse()).placement
+    ours, theirs = distinct_paths(model, frame, relative_to, q)
+    return (ours.transform() @ theirs.transform().inverse()).placement

@@ -24,21 +24,13 @@ class MassMoment(NamedTuple):
     dh: Vec3 = ZERO
     ddh: Vec3 = ZERO
 
-    def plus(self, b: MassMoment) -> MassMoment:
-        """Return the moment of both together."""
-        return MassMoment(self.m + b.m, self.h + b.h, self.dh + b.dh, self.ddh + b.ddh)
-
     def moving(self, v: Motion, a: Motion) -> MassMoment:
         """Return the moment with the motion of its frame added: spatial v and a, in its own axes."""
+        m, h, dh, ddh = self
         w = v.ang
-        spin = self.dh + w.cross(self.h)
+        spin = dh + w.cross(h)
         acc = a.lin + w.cross(v.lin)
-        return MassMoment(
-            self.m,
-            self.h,
-            spin + v.lin * self.m,
-            self.ddh + w.cross(self.dh) + a.ang.cross(self.h) + w.cross(spin) + acc * self.m,
-        )
+        return MassMoment(m, h, spin + v.lin * m, ddh + w.cross(dh) + a.ang.cross(h) + w.cross(spin) + acc * m)
 
     def inv_apply(self, X: Transform) -> MassMoment:
         """Return the moment in the frame that X transforms from."""
@@ -49,34 +41,32 @@ class MassMoment(NamedTuple):
 @algorithm("center_of_mass", outputs="c", raises=MASSLESS)
 def center_of_mass(model: Model, q: Vector) -> list[Scalar]:
     """Centre of mass of the moving bodies, in the world."""
-    return list(_whole(model, [model.jcalc(i, q) for i in range(model.nb)]).h)
+    return list(_whole(model, q).h)
 
 
 @algorithm("center_of_mass_velocity", outputs="dc", raises=MASSLESS)
 def center_of_mass_velocity(model: Model, q: Vector, v: Vector) -> list[Scalar]:
     """Velocity of the centre of mass of the moving bodies, in the world's axes."""
-    return list(_whole(model, [model.jcalc(i, q, v) for i in range(model.nb)]).dh)
+    return list(_whole(model, q, v).dh)
 
 
 @algorithm("center_of_mass_acceleration", outputs="ddc", raises=MASSLESS)
 def center_of_mass_acceleration(model: Model, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
     """Acceleration of the centre of mass of the moving bodies, in the world's axes; gravity is not included."""
-    return list(_whole(model, [model.jcalc(i, q, v) for i in range(model.nb)], a).ddh)
+    return list(_whole(model, q, v, a).ddh)
 
 
 @algorithm("center_of_mass_jacobian", outputs={"J": (3, "nv")}, raises=MASSLESS)
 def center_of_mass_jacobian(model: Model, q: Vector) -> Matrix:
     """Jacobian of the centre of mass: ``J(q) v`` is its velocity in the world's axes.
 
+    A joint moves the subtree that it carries as one body: column k is that subtree's linear momentum at unit velocity,
+    divided by the mass of the robot.
+
     Returns
     -------
     J
         Velocity of the centre of mass at unit velocity of each joint.
-
-    Notes
-    -----
-    A joint moves the subtree that it carries as one body: column k is the linear momentum of that subtree at unit
-    velocity, divided by the mass of the robot.
     """
     states = [model.jcalc(i, q) for i in range(model.nb)]
     moments = _subtrees(model, states, None)
@@ -96,8 +86,7 @@ def center_of_mass_jacobian(model: Model, q: Vector) -> Matrix:
 def _subtrees(model: Model, states: Sequence[BodyState], a: Vector | None) -> list[MassMoment]:
     """Return the moment of every body's subtree, relative to the body and in its frame; the last is the whole robot's.
 
-    From the leaves to the base, every joint adds its motion to the subtree that it carries, so that the velocities of
-    the bodies are not needed.
+    From the leaves to the base, every joint adds its motion to the subtree that it carries.
     """
     share = 1.0 / moving_mass(model)
     moments = [MassMoment(body.inertia.m * share, body.inertia.h * share) for body in model.bodies] + [MassMoment(0.0)]
@@ -108,12 +97,12 @@ def _subtrees(model: Model, states: Sequence[BodyState], a: Vector | None) -> li
             for k, S_k in zip(body.v_index, S, strict=True):
                 aJ = aJ + S_k * a[k]
         carried = moments[i].moving(vJ, aJ).inv_apply(X_J).inv_apply(body.X_T)
-        moments[body.parent] = moments[body.parent].plus(carried)
+        moments[body.parent] = MassMoment(*(x + y for x, y in zip(moments[body.parent], carried, strict=True)))
     return moments
 
 
-def _whole(model: Model, states: Sequence[BodyState], a: Vector | None = None) -> MassMoment:
-    return _subtrees(model, states, a)[WORLD]
+def _whole(model: Model, q: Vector, v: Vector | None = None, a: Vector | None = None) -> MassMoment:
+    return _subtrees(model, [model.jcalc(i, q, v) for i in range(model.nb)], a)[WORLD]
 
 
 def moving_mass(model: Model) -> Scalar:

@@ -19,12 +19,8 @@ def body_energy(I: Inertia, v: Motion) -> Scalar:
 def kinetic_energy(model: Model, q: Vector, v: Vector) -> Scalar:
     """Kinetic energy, ``T = ½ vᵀ M(q) v``.
 
-    References
-    ----------
-    RBDA section 2.13, ``T = Σ ½ v_iᵀ I_i v_i``; armature adds ``½ I_rotor v²``.
+    References: RBDA section 2.13, ``T = Σ ½ v_iᵀ I_i v_i``; armature adds ``½ I_rotor v²``.
 
-    Examples
-    --------
     >>> bool(abs(robot.kinetic_energy(q, v) - v @ robot.mass_matrix(q) @ v / 2) < 1e-12)
     True
     """
@@ -39,9 +35,7 @@ def kinetic_energy(model: Model, q: Vector, v: Vector) -> Scalar:
 
 @algorithm("potential_energy", outputs={"V": ()})
 def potential_energy(model: Model, q: Vector) -> Scalar:
-    """Potential energy in the field of gravity, ``V = −Σ m_i g·c_i``.
-
-    Its gradient is `gravity_forces`.
+    """Potential energy in the field of gravity, ``V = −Σ m_i g·c_i``; its gradient is `gravity_forces`.
 
     Returns
     -------
@@ -63,8 +57,6 @@ def potential_energy(model: Model, q: Vector) -> Scalar:
 def mechanical_energy(model: Model, q: Vector, v: Vector) -> Scalar:
     """Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity acts.
 
-    Examples
-    --------
     >>> float(robot.mechanical_energy(q, 0 * v) - robot.potential_energy(q))
     0.0
     """

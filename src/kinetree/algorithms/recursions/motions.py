@@ -43,8 +43,7 @@ def body_motions(model: Model, states: Sequence[BodyState], a: Vector) -> Iterat
 def subspace_rates(model: Model, i: int, q: Vector, v: Vector) -> tuple[Motion, ...]:
     """Return ``S̊_k``, the apparent rate of every column of body i's motion subspace; ``cJ = Σ S̊_k ν_k``.
 
-    The rates are zero where S does not depend on q. Otherwise dual numbers differentiate the joint's `jcalc` along
-    its `integrate`.
+    Where S depends on q, dual numbers differentiate the joint's `jcalc` along its `integrate`.
     """
     body = model.bodies[i]
     joint, q_i, zero = body.joint, [q[k] for k in body.q_index], [0.0] * len(body.v_index)
@@ -74,16 +73,15 @@ def inertia_rate(I: Inertia, v: Motion) -> Inertia:
 
 
 def composite_inertias(
-    model: Model, states: Sequence[BodyState], inertia: Callable[[int], Inertia]
+    model: Model, states: Sequence[BodyState], v: Sequence[Motion] | None = None
 ) -> Iterator[tuple[int, Inertia]]:
-    """Yield every body i, leaves first, and the composite inertia of its subtree, in its own coordinates.
+    """Yield every body i, leaves first, and its subtree's composite inertia, or its rate at v, in body coordinates.
 
-    `inertia` returns the inertia of body i alone, or the rate of that. It is called when body i is reached, and the
-    uses of the sum are traced next to it: compiled code then holds both in registers.
+    The bodies are yielded one at a time, so that the uses of the sum are traced next to it, as in `body_motions`.
     """
     carried = [Inertia.zero()] * model.nb
     for i, body in reversed(list(enumerate(model.bodies))):
-        Ic = carried[i] + inertia(i)
+        Ic = carried[i] + (inertia_rate(body.inertia, v[i]) if v else body.inertia)
         yield i, Ic
         if body.parent != WORLD:
             carried[body.parent] = carried[body.parent] + states[i].Xup.T @ Ic
@@ -98,15 +96,12 @@ def world_transforms(model: Model, states: Sequence[BodyState]) -> list[Transfor
     return X0
 
 
-def transforms_from_first_body(model: Model, states: Sequence[BodyState]) -> list[Transform]:
-    """Return the transforms from the first body's frame to every body.
-
-    Frame-invariant quantities are cheapest in the first body's frame: its own transform is the identity.
-    """
+def from_first_body(model: Model, states: Sequence[BodyState]) -> list[Transform]:
+    """Return the transforms from the first body's frame, where invariant quantities are cheapest, to every body."""
     return _transforms(model, states, lambda X: (Transform.identity(), X.inverse()))
 
 
-def transforms_from_first_origin(model: Model, states: Sequence[BodyState]) -> list[Transform]:
+def from_first_origin(model: Model, states: Sequence[BodyState]) -> list[Transform]:
     """Return the transforms to every body from the frame at the first body's origin with the world's axes.
 
     Momenta about the centre of mass do not lose digits in this frame when the robot is far from the world's origin.
@@ -119,8 +114,7 @@ def _transforms(
 ) -> list[Transform]:
     """Return the transforms to every body from a frame that depends on the first body's pose.
 
-    `choose` maps the transform from the world to the first body to those from the frame to the first body and to
-    the world.
+    `choose` maps that body's transform from the world to its transform from the frame, and to the frame's to the world.
     """
     X: list[Transform] = []
     world = Transform.identity()
