@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kinetree.locks import importing
 
@@ -50,7 +50,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     return f"no {kind} {name!r}; there are: {shown or 'none'}"
 
 
-def listed(names: list[str], most: int = 20) -> str:
+def listed(names: Sequence[str], most: int = 20) -> str:
     """Return names for a message, the first ones where there are many.
 
     Examples

@@ -13,7 +13,7 @@ import pytest
 from helpers.trees import page, random_states, random_tree
 from kinetree.algorithms import ALGORITHMS, rnea
 from kinetree.backends import BACKENDS, get_backend
-from kinetree.backends.base import Backend, ObjectCode
+from kinetree.backends.base import Backend, ObjectCode, check_legal
 from kinetree.functions.of_robot import robot_spec
 from kinetree.graph import Program
 from kinetree.graph.digest import digest
@@ -71,7 +71,7 @@ class Interpreter(Backend):
         return 1
 
     def compile_single(self, program: Program, dtype: str) -> ObjectCode:
-        self.check(program)
+        check_legal(program, self.legal, self.name)
         key = digest(program) + dtype.encode()
         self.programs[key] = program, dtype
         return ObjectCode(key, 0, ("kt_single", "kt_batch"), ())

@@ -21,7 +21,7 @@ def small_chunks(monkeypatch):
     """Make a batch of any size go to the threads, in many chunks."""
     monkeypatch.setattr(batch, "SHARED_SECONDS", 0.0)
     monkeypatch.setattr(batch, "CHUNK_SECONDS", 1e-6)
-    monkeypatch.setattr(batch, "_FIRST", 1)
+    monkeypatch.setattr(batch, "_FIRST_BLOCKS", 1)
 
 
 @pytest.mark.parametrize("lanes", batch.LANES)

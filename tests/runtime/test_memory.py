@@ -77,7 +77,7 @@ def test_small_and_huge_results_are_ordinary_arrays(size):
     array = empty((size // 8,), F64)
     assert array.flags.owndata
     del array
-    assert not memory._kept
+    assert not memory._blocks
 
 
 def test_another_size_takes_other_memory():

@@ -45,7 +45,7 @@ def declaration(needed: bool = True, reduce: object = None) -> FunctionSpec:
         identity=lambda: b"scaled",
         options=(
             OneName("frame", FRAMES, "frame", needed),
-            Names("parts", PARTS, "joint", {"toe": "'toe' follows 'knee': name that one"}),
+            Names("parts", PARTS, "joint", refused={"toe": "'toe' follows 'knee': name that one"}),
         ),
         reduce=reduce,
     )

@@ -1,4 +1,4 @@
-"""The contract of a backend: what compiles programs, and makes what it compiled callable."""
+"""The contract of a backend: it compiles programs and loads the code."""
 
 from __future__ import annotations
 
@@ -11,24 +11,12 @@ from kinetree.graph import Program
 
 @dataclass(frozen=True)
 class ObjectCode:
-    """What a compilation leaves. It can be stored, and loaded by another process without the compiler.
+    """The result of a compilation, which can be stored, and loaded by another process without the compiler."""
 
-    Attributes
-    ----------
-    object_code : bytes
-        An object file, or whatever the backend loads.
-    scratch : int
-        Bytes of scratch, aligned to 64, that one running call needs.
-    symbols : tuple of str
-        The entry points.
-    externals : tuple of str
-        Symbols that the code needs from outside.
-    """
-
-    object_code: bytes
-    scratch: int
-    symbols: tuple[str, ...]
-    externals: tuple[str, ...]
+    object_code: bytes  # an object file, or whatever the backend loads
+    scratch: int  # bytes of scratch, aligned to 64, that one running call needs
+    symbols: tuple[str, ...]  # the entry points
+    externals: tuple[str, ...]  # symbols that the code needs from outside
 
 
 class LoadedCode(Protocol):
@@ -36,6 +24,13 @@ class LoadedCode(Protocol):
 
     def address(self, symbol: str) -> int | None:
         """Return the address of an entry point, None where there is no such one."""
+
+
+def check_legal(program: Program, legal: frozenset[str], backend: str) -> None:
+    """Raise NotImplementedError if the program has an operation that is not legal; every backend must check that."""
+    illegal = {program.graph[i].op for i in program.schedule()} - legal
+    if illegal:
+        raise NotImplementedError(f"the {backend} backend cannot do {', '.join(sorted(illegal))}")
 
 
 class Backend(ABC):
@@ -82,9 +77,3 @@ class Backend(ABC):
     @abstractmethod
     def load(self, code: ObjectCode) -> LoadedCode:
         """Bring code into memory; `LookupError` where an external symbol is not known."""
-
-    def check(self, program: Program) -> None:
-        """Raise NotImplementedError if the program has an operation that is not legal."""
-        illegal = {program.graph[i].op for i in program.schedule()} - self.legal
-        if illegal:
-            raise NotImplementedError(f"the {self.name} backend cannot do {', '.join(sorted(illegal))}")

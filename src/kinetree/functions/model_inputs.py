@@ -1,4 +1,4 @@
-"""Numbers of a model that become arguments of a compiled function: gravity, payloads, inertial parameters."""
+"""Parameters of a model that become arguments of a compiled function: gravity, payloads, inertias."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ def _argument(kind: str, frame: str) -> str:
 
 
 def traced_model(model: Model, joint_space: bool) -> Model:
-    """Return the model that a page is traced from: with the arguments that replace its numbers, regrouped if it may be.
+    """Return the model to trace, with arguments in place of its numbers, regrouped if only joint forces matter.
 
-    What is known ahead is regrouped first, and what is an argument then added to it: M and h are linear in the
-    inertias, so this is the same, and costs fewer operations than regrouping the arguments.
+    The constants are regrouped before the arguments are added: M and h are linear in the inertias, so this is the
+    same, and costs fewer operations than regrouping the arguments.
     """
     values = context.substitutions(model.digest)
     bodies = list(model.bodies)
@@ -139,13 +139,7 @@ def substituting(evaluate: Evaluate, model: Model, inputs: Sequence[ModelInput],
 def with_inputs(
     spec: FunctionSpec, model: Model, inputs: Sequence[ModelInput], name: str | None = None
 ) -> FunctionSpec:
-    """Return the spec with these inputs after its required ones; options and optional inputs are as before.
-
-    Raises
-    ------
-    ArgumentError
-        If two inputs would each be all inertia of one body, or the function does not depend on the model.
-    """
+    """Return the spec with these inputs after its required ones; options and optional inputs are as before."""
     name = name or spec.name
     extra = ports(inputs)
     made = replace(
@@ -155,7 +149,7 @@ def with_inputs(
         evaluate=substituting(spec.evaluate, model, inputs, name),
         describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
         identity=lambda: spec.identity() + repr((spec.name, tuple(inputs))).encode(),
-        reduce=spec.reduce and (lambda: (_with_inputs_again, (spec.reduce(), model, tuple(inputs), name))),  # type: ignore[misc]
+        reduce=spec.reduce and (lambda: (_rebuild_with_inputs, (spec.reduce(), model, tuple(inputs), name))),  # type: ignore[misc]
         program=None,
     )
     return made if spec.program is None else traced(made)
@@ -178,7 +172,7 @@ def check_inputs(model: Model, inputs: Iterable[ModelInput]) -> None:
                 raise ArgumentError(f"{first} and {given.name} are the inertia of one body: give it once")
 
 
-def _with_inputs_again(made_by: tuple[Any, ...], model: Model, inputs: Sequence[ModelInput], name: str) -> Function:
-    """Return a function with further inputs: how it comes out of a pickle."""
+def _rebuild_with_inputs(made_by: tuple[Any, ...], model: Model, inputs: Sequence[ModelInput], name: str) -> Function:
+    """Return a function with further inputs, from a pickle."""
     make, arguments = made_by
     return Function(with_inputs(make(*arguments).spec, model, inputs, name))

@@ -10,6 +10,7 @@ from typing import Any
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.algorithms.registry import Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
+from kinetree.errors import listed
 from kinetree.functions.model_inputs import traced_model
 from kinetree.graph import Port
 from kinetree.graph.digest import digest
@@ -19,6 +20,7 @@ from kinetree.runtime.cache import covers_source_of
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names, OneName, Option
 from kinetree.runtime.spec import FunctionSpec
+from kinetree.tracing.tracer import Tracer
 
 
 def robot_function(model: Model, name: str) -> Function:
@@ -53,7 +55,7 @@ def _option(model: Model, name: str, kind: DeclaredOption) -> Option:
     if isinstance(kind, OneFrame):
         return OneName(name, model.frame_names, "frame", kind.required)
     if isinstance(kind, Joints):
-        return Names(name, model.joint_names, "joint", _followers(model))
+        return Names(name, model.joint_names, "joint", refused=_followers(model))
     return Option(name, kind)
 
 
@@ -67,19 +69,15 @@ def _followers(model: Model) -> dict[str, str]:
 def describe(model: Model, port: Port, shape: tuple[int | str, ...]) -> str:
     """Return what an input is made of, for error messages; `shape` is its declared one."""
     if "nb" in shape:
-        return f"one wrench (n, f) for each of the nb = {model.nb} moving bodies: {_listed(model.body_names)}"
+        return f"one wrench (n, f) for each of the nb = {model.nb} moving bodies: {listed(model.body_names, 10)}"
     for symbol in ("nq", "nv"):
         if symbol in shape:
-            return f"this robot has {symbol} = {getattr(model, symbol)}: joints {_listed(model.joint_names)}"
+            return f"this robot has {symbol} = {getattr(model, symbol)}: joints {listed(model.joint_names, 10)}"
     return f"one state has shape {port.shape}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
-
-
 def identity(model: Model) -> bytes:
-    """Return what the programs of a model depend on besides kinetree's source: its numbers, and users' joint types."""
+    """Return the digests of the model and of its user-defined joint types, on which its programs depend."""
     foreign = [body for body in model.bodies if _is_foreign(body.joint)]
     return model.digest.encode() + b"".join(map(_behaviour, foreign))
 
@@ -93,8 +91,6 @@ def _is_foreign(joint: Joint) -> bool:
 
 def _behaviour(body: Body) -> bytes:
     """Return a hash of a user-defined joint type's traced methods; its source may be unavailable."""
-    from kinetree.tracing.tracer import Tracer
-
     joint, tracer = body.joint, Tracer()
     given = tracer.arguments([Port("q", (joint.nq,)), Port("v", (joint.nv,)), Port("q1", (joint.nq,))])
     q, v = given["q"], given["v"]

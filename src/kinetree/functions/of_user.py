@@ -27,7 +27,7 @@ from kinetree.runtime.results import is_field
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
-from kinetree.tracing.expr import Expr
+from kinetree.tracing.expr import Condition, Expr
 from kinetree.tracing.tracer import Tracer, flatten
 
 Shapes = Mapping[str, int | Sequence[int]]
@@ -129,22 +129,14 @@ def compile(
         return Function(with_inputs(function.spec, robot.model, inputs, name))
     if not callable(function):
         raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
-    return user_function(
-        robot.model, function, dict(shapes or {}), inputs, name or str(getattr(function, "__name__", ""))
-    )
+    name = name or str(getattr(function, "__name__", "")) or "function"
+    return user_function(robot.model, function, dict(shapes or {}), inputs, name)
 
 
 def user_function(
     model: Model, function: Callable[..., Any], shapes: Shapes, inputs: Sequence[ModelInput], name: str
 ) -> Function:
-    """Return a user's function compiled, with numbers of the model as further inputs."""
-    return Function(user_spec(model, function, shapes, inputs, name or "function"))
-
-
-def user_spec(
-    model: Model, function: Callable[..., Any], shapes: Shapes, inputs: Sequence[ModelInput], name: str
-) -> FunctionSpec:
-    """Return the spec of a user's function, which is traced for it: only that shows what it returns."""
+    """Return a user's function compiled. It is traced at once: only that shows what it returns."""
     own = tuple(_ports(model, function, shapes, name))
 
     def results(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,18 +148,19 @@ def user_spec(
     tracer, all_ports = Tracer(), (*own, *ports(inputs))
     outputs = {key: (array.shape, array) for key, array in run(tracer.arguments(all_ports), {}).items()}
     program = tracer.program(outputs)
-    return FunctionSpec(
+    spec = FunctionSpec(
         name=name,
         doc=inspect.getdoc(function) or "",
         inputs=all_ports,
         outputs=program.outputs,
         evaluate=lambda arguments, options: list(run(arguments, options).values()),
         identity=functools.cache(lambda: b"traced " + digest(program)),
-        describe=lambda port: _describe(model, port),
+        describe=lambda port: describe(model, port, shape_of_name(port.name) or ()),
         reduce=lambda: (user_function, (model, function, shapes, tuple(inputs), name)),
         program=program,
         wrapped=function,
     )
+    return Function(spec)
 
 
 def _ports(model: Model, function: Callable[..., Any], shapes: Shapes, name: str) -> list[Port]:
@@ -182,11 +175,11 @@ def _ports(model: Model, function: Callable[..., Any], shapes: Shapes, name: str
             ports.append(Port(p.name, (given,) if isinstance(given, int) else tuple(given)))
         elif p.default is p.empty:
             ports.append(Port(p.name, _shape(model, p, name)))
-    unknown = [key for key in shapes if key not in parameters]
-    if unknown:
-        raise ArgumentError(
-            f"{name} has {unknown_name('argument', unknown[0], parameters)}, to which shapes gives a shape"
-        )
+    for key in shapes:
+        if key not in parameters:
+            raise ArgumentError(
+                f"{name} has {unknown_name('argument', key, parameters)}, to which shapes gives a shape"
+            )
     return ports
 
 
@@ -209,10 +202,8 @@ def _outputs(result: Any, function: str) -> dict[str, Any]:
     fields = getattr(result, "_fields", None)
     if isinstance(result, Mapping):
         named = dict(result)
-    elif isinstance(result, tuple) and fields:
-        named = dict(zip(fields, result, strict=True))
     elif isinstance(result, tuple):
-        named = {f"r{k}": entries for k, entries in enumerate(result)}
+        named = dict(zip(fields or [f"r{k}" for k in range(len(result))], result, strict=True))
     else:
         named = {"result": result}
     if not named or not all(isinstance(key, str) and is_field(key) for key in named):
@@ -234,12 +225,8 @@ def _array(entries: Any, what: str) -> Any:
         if not isinstance(entry, (Expr, Real)):
             kind = type(entry).__name__
             of = f"has a {kind} in it" if array.ndim else f"is a {kind}"
-            numbers = (
-                "make numbers of conditions by kt.where" if kind == "Condition" else "give numbers, or arrays of them"
+            advice = (
+                "make numbers of conditions by kt.where" if isinstance(entry, Condition) else "give numbers or arrays"
             )
-            raise ArgumentError(f"{what} {of}: {numbers}")
+            raise ArgumentError(f"{what} {of}: {advice}")
     return array
-
-
-def _describe(model: Model, port: Port) -> str:
-    return describe(model, port, shape_of_name(port.name) or ())

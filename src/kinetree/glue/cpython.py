@@ -1,4 +1,4 @@
-"""Where NumPy and Python keep what the call glue reads: offsets in their structs, verified against live objects.
+"""Offsets in the structs of Python and NumPy that the call glue reads, verified against live objects.
 
 The offsets follow `object.__basicsize__` and `tuple.__basicsize__`, so they hold for free-threaded Python and for
 debug builds too. Where one of them does not hold, `find` says so by returning None, and no glue is made: calls then
@@ -56,7 +56,7 @@ def numpy_api() -> NumpyApi:
 
 @functools.cache
 def find() -> Layout | None:
-    """Return the layout of this Python and NumPy, None where it is not the one that is known."""
+    """Return the layout of this Python and NumPy, None where it differs from the expected one."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     head = object.__basicsize__
@@ -85,7 +85,7 @@ def _read(kind: Any, address: int) -> Any:
 
 
 def _holds(layout: Layout) -> bool:
-    """Return whether arrays, tuples and numbers of several kinds show what is expected at every offset."""
+    """Return whether arrays, tuples and numbers of several kinds have the expected fields at these offsets."""
     pair = ("first", "second")
     if _read(ctypes.c_ssize_t, id(pair) + layout.length) != 2:
         return False
@@ -122,7 +122,7 @@ def _shows(layout: Layout, array: np.ndarray[Any, Any]) -> bool:
 
 
 def _dims(layout: Layout, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
-    """Return the dimensions as they lie in memory, nothing where the pointer to them is not to be trusted."""
+    """Return the dimensions read from memory, empty where the pointer to them cannot be trusted."""
     dims, strides = (_read(ctypes.c_void_p, id(array) + layout.dims + k) or 0 for k in (0, 8))
     if strides != dims + 8 * array.ndim:  # NumPy keeps both in one block; a stray pointer must not be followed
         return ()
@@ -148,7 +148,7 @@ class _Pair(tuple[object, ...]):
 
 
 def _makes_tuples(layout: Layout) -> bool:
-    """Return whether a tuple of a type without more to it can be allocated empty, and its entries then stored."""
+    """Return whether a plain subclass of tuple can be allocated empty, to store its entries then."""
     if (_Pair.__basicsize__, _Pair.__itemsize__) != (tuple.__basicsize__, 8):
         return False
     allocate = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_ssize_t)

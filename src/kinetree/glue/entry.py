@@ -34,13 +34,9 @@ def symbols() -> dict[str, int]:
     if cpython.find() is None:
         return known
     return known | {
-        "kinetree_ndarray": id(np.ndarray),
-        "kinetree_tuple": id(tuple),
-        "kinetree_float": id(float),
-        "kinetree_int": id(int),
-        "kinetree_scalar_float32": id(np.float32),
-        "kinetree_scalar_float64": id(np.float64),
         "kinetree_out": id(_OUT),
+        **{f"kinetree_{kind.__name__}": id(kind) for kind in (np.ndarray, tuple, float, int)},
+        **{f"kinetree_scalar_{kind.__name__}": id(kind) for kind in (np.float32, np.float64)},
         "kinetree_PyArray_New": cpython.numpy_api().array_new,
         "kinetree_PyArray_Scalar": cpython.numpy_api().array_scalar,
         **{f"kinetree_descr_{name}": id(descr) for name, descr in _DESCR.items()},
@@ -66,18 +62,10 @@ _definitions: list[_MethodDef] = []
 
 
 def builtin(name: str, address: int, general: Callable[..., Any], owner: object) -> Callable[..., Any]:
-    """Return the built-in function whose code is ``kt_call`` at this address.
+    """Return the built-in function of this name whose code is ``kt_call`` at this address.
 
-    Parameters
-    ----------
-    name : str
-        Its ``__name__``.
-    address : int
-        Where the code is.
-    general : callable
-        What it calls with arguments that it does not take itself.
-    owner : object
-        What keeps the code in memory (see `gc_opaque`): the function holds it in the place of its ``__module__``.
+    It calls `general` with arguments that it does not take itself. `owner` keeps the code in memory (see `gc_opaque`):
+    the function holds it in the place of its ``__module__``.
     """
     definition = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, None)
     _definitions.append(definition)
@@ -90,8 +78,8 @@ def builtin(name: str, address: int, general: Callable[..., Any], owner: object)
 def gc_opaque(owner: object) -> object:
     """Hide `owner` from the cyclic GC, which could free the code while another finalizer in the cycle still calls it.
 
-    A NumPy array takes no part in garbage collection: seen through one, the owner is no garbage until the last function
-    that holds the array is gone.
+    A NumPy array takes no part in garbage collection, so the owner lives until the last function that holds the array
+    is gone.
     """
     holder = np.empty((), dtype=object)
     holder[()] = owner
@@ -101,19 +89,12 @@ def gc_opaque(owner: object) -> object:
 class CallTable:
     """What a variant's glue reads: the type of several results, and the option values that it compares by address.
 
-    An option is known by the string that the program was traced with, interned, as Python interns the literals that
-    look like names. Other objects that mean the same (a tuple of names, a string put together) are learned when they
-    come the general way, and kept alive: up to `MOST` of them, so that a caller who makes new ones on every call
-    costs no memory.
+    An option value is recognised by the address of the interned string; Python interns literals that look like names.
+    Equivalent objects (a tuple of names, a computed string) are added when a call with them takes the general path, and
+    kept alive: up to `MOST`, so that a caller who makes new ones on every call costs no memory.
 
-    Parameters
-    ----------
-    result : type, optional
-        Of several results: one of `results.result_type`, which never goes away.
-    options : sequence of (str, value)
-        The options that a call may name, with their values here.
-    needed : collection of str
-        Those that a call must name.
+    `result` is a type that never goes away (`results.result_type`). `options` are those that a call may name, with
+    their values here; `needed` those that it must name.
     """
 
     MOST = 8

@@ -13,18 +13,9 @@ from kinetree.graph.ops import OPS
 
 
 def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
-    """Evaluate the program for one state.
+    """Return the outputs of the program for one state.
 
-    Parameters
-    ----------
-    program : Program
-    inputs : mapping of str to array, or sequence of arrays
-        One for each input port, by name or in order, of the port's shape or flat.
-
-    Returns
-    -------
-    list of array
-        One for each output port, of its shape.
+    There is one input array for each port, by name or in order, of the port's shape or flat.
 
     Examples
     --------

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Sequence
-from typing import NoReturn
+from collections.abc import Collection, Iterator, Sequence
 
-from kinetree.graph.graph import Graph, Node, Port, Program
+from kinetree.graph.graph import Node, Port, Program
 from kinetree.graph.ops import OPS
 
 
@@ -21,102 +20,89 @@ def verify(program: Program, legal: Collection[str] | None = None) -> Program:
     other node is equal to it. The payload of a constant is a float (NaN and inf included: folding may make them), of
     which zero has no sign; that of an input is an entry of a port; other nodes have none. Of the program: ports have
     different names, each output has a node for every entry, and the order, where there is one, has every live node
-    once, after its arguments.
-
-    Parameters
-    ----------
-    program : Program
-    legal : collection of str, optional
-        The operations that live nodes may have; all of `OPS` if not given.
-
-    Raises
-    ------
-    InvalidProgramError
-        The message names the node.
+    once, after its arguments; live nodes have `legal` operations, all of `OPS` by default. The message of the
+    InvalidProgramError names the node.
 
     Examples
     --------
+    >>> from kinetree.graph import Graph
     >>> graph = Graph()
     >>> x = graph.node("input", (), (0, 0))
     >>> verify(Program(graph, (Port("x", ()),), (Port("y", ()),), ((graph.node("add", (x,)),),)))
     Traceback (most recent call last):
     kinetree.graph.verify.InvalidProgramError: node 1, add(0): add takes 2 arguments, not 1
     """
-    graph = program.graph
-    made: dict[Hashable, int] = {}
-    for i, node in enumerate(graph.nodes):
-        _verify_node(graph, i, program.inputs)
-        first = made.setdefault(_key(node), i)
-        if first != i:
-            _fail(graph, i, f"it is equal to node {first}")
-    _verify_ports(program)
-    _verify_order(program)
-    for i in program.schedule():
-        if legal is not None and graph[i].op not in legal:
-            _fail(graph, i, f"{graph[i].op} is not among the legal operations: {', '.join(sorted(legal))}")
+    for faults in (_node_faults(program), _port_faults(program), _order_faults(program, legal)):
+        for fault in faults:
+            raise InvalidProgramError(fault)
     return program
 
 
-def _fail(graph: Graph, i: int, what: str) -> NoReturn:
-    op, args, payload = graph[i]
-    shown = ", ".join(map(str, args)) if payload is None else repr(payload)
-    raise InvalidProgramError(f"node {i}, {op}({shown}): {what}")
+def _shown(i: int, node: Node) -> str:
+    return f"node {i}, {node.op}({', '.join(map(str, node.args)) if node.payload is None else repr(node.payload)})"
 
 
-def _key(node: Node) -> Hashable:
-    """Return what two equal nodes have in common; a NaN is equal to a NaN here."""
-    return node._replace(payload=node.payload.hex()) if isinstance(node.payload, float) else node
+def _node_faults(program: Program) -> Iterator[str]:
+    first: dict[Node, int] = {}
+    for i, node in enumerate(program.graph.nodes):
+        fault = _node_fault(i, node, program.inputs)
+        if fault:
+            yield f"{_shown(i, node)}: {fault}"
+        key = node._replace(payload=node.payload.hex()) if isinstance(node.payload, float) else node  # NaN equals NaN
+        if first.setdefault(key, i) != i:
+            yield f"{_shown(i, node)}: it is equal to node {first[key]}"
 
 
-def _verify_node(graph: Graph, i: int, inputs: Sequence[Port]) -> None:
-    op, args, payload = graph[i]
+def _node_fault(i: int, node: Node, inputs: Sequence[Port]) -> str:
+    op, args, payload = node
     if op not in OPS:
-        _fail(graph, i, "there is no such operation")
+        return "there is no such operation"
     if len(args) != OPS[op].arity:
-        _fail(graph, i, f"{op} takes {OPS[op].arity} arguments, not {len(args)}")
+        return f"{op} takes {OPS[op].arity} arguments, not {len(args)}"
     if not all(0 <= a < i for a in args):
-        _fail(graph, i, "an argument is not made before it")
+        return "an argument is not made before it"
     if op == "const":
-        if type(payload) is not float or (payload == 0.0 and math.copysign(1.0, payload) < 0.0):
-            _fail(graph, i, "the payload of a constant is a float, of which zero has no sign")
-    elif op == "input":
+        good = type(payload) is float and (payload != 0.0 or math.copysign(1.0, payload) > 0.0)
+        return "" if good else "the payload of a constant is a float, of which zero has no sign"
+    if op == "input":
         if not (isinstance(payload, tuple) and len(payload) == 2 and all(type(k) is int for k in payload)):
-            _fail(graph, i, "the payload of an input is the index of a port and that of an entry")
+            return "the payload of an input is the index of a port and that of an entry"
         port, entry = payload
-        if not (0 <= port < len(inputs) and 0 <= entry < inputs[port].size):
-            _fail(graph, i, "no input port has this entry")
-    elif payload is not None:
-        _fail(graph, i, f"{op} has no payload")
+        good = 0 <= port < len(inputs) and 0 <= entry < inputs[port].size
+        return "" if good else "no input port has this entry"
+    return "" if payload is None else f"{op} has no payload"
 
 
-def _verify_ports(program: Program) -> None:
+def _port_faults(program: Program) -> Iterator[str]:
     for ports in (program.inputs, program.outputs):
         names = [port.name for port in ports]
         if len(set(names)) < len(names):
-            raise InvalidProgramError(f"two ports have one name: {', '.join(names)}")
+            yield f"two ports have one name: {', '.join(names)}"
     if len(program.results) != len(program.outputs):
-        raise InvalidProgramError(f"there are {len(program.outputs)} outputs, and results of {len(program.results)}")
+        yield f"there are {len(program.outputs)} outputs, and results of {len(program.results)}"
     for port, entries in zip(program.outputs, program.results, strict=True):
         if len(entries) != port.size:
-            raise InvalidProgramError(f"output {port.name!r} of shape {port.shape} has {len(entries)} entries")
+            yield f"output {port.name!r} of shape {port.shape} has {len(entries)} entries"
         for i in entries:
             if not 0 <= i < len(program.graph):
-                raise InvalidProgramError(f"node {i}, an entry of output {port.name!r}, does not exist")
+                yield f"node {i}, an entry of output {port.name!r}, does not exist"
 
 
-def _verify_order(program: Program) -> None:
-    graph, order = program.graph, program.schedule()
-    live = set(graph.live(program.roots()))
+def _order_faults(program: Program, legal: Collection[str] | None) -> Iterator[str]:
+    nodes, live = program.graph.nodes, set(program.graph.live(program.roots()))
     done: set[int] = set()
-    for i in order:
-        if not 0 <= i < len(graph):
-            raise InvalidProgramError(f"node {i}, which is in the order, does not exist")
+    for i in program.schedule():
+        if not 0 <= i < len(nodes):
+            yield f"node {i}, which is in the order, does not exist"
         if i not in live:
-            _fail(graph, i, "it is in the order, but no output depends on it")
+            yield f"{_shown(i, nodes[i])}: it is in the order, but no output depends on it"
         if i in done:
-            _fail(graph, i, "it is in the order twice")
-        if not all(a in done for a in graph[i].args):
-            _fail(graph, i, "it comes before an argument in the order")
+            yield f"{_shown(i, nodes[i])}: it is in the order twice"
+        if not done.issuperset(nodes[i].args):
+            yield f"{_shown(i, nodes[i])}: it comes before an argument in the order"
+        if legal is not None and nodes[i].op not in legal:
+            allowed = ", ".join(sorted(legal))
+            yield f"{_shown(i, nodes[i])}: {nodes[i].op} is not among the legal operations: {allowed}"
         done.add(i)
     for i in sorted(live - done):
-        _fail(graph, i, "it is live, but not in the order")
+        yield f"{_shown(i, nodes[i])}: it is live, but not in the order"

@@ -15,15 +15,9 @@ from kinetree.lowering.regions import ancestors, append_regions, assign_slots
 def lower(program: Program, region_size: int, *, widths: Sequence[int] | None = None, in_place: float = 2.0) -> Plan:
     """Return a plan whose regions have at most `region_size` operations, or one tile more.
 
-    Parameters
-    ----------
-    program : Program
-    region_size : int
-        A column of a tile counts as `COLUMN_OPERATIONS`.
-    widths : sequence of int, optional
-        The width of each output's tiles; 0 defers the output. Without widths, output entries are cells.
-    in_place : float
-        An array call may read an input in place if that makes it at most this many times longer.
+    A column of a tile counts as `COLUMN_OPERATIONS`. `widths` are those of each output's tiles, of which 0 defers the
+    output; without them, output entries are cells. An array call may read an input in place if that makes it at most
+    `in_place` times longer.
     """
     plan = Plan(program)
     order = program.schedule()

@@ -25,19 +25,8 @@ _ROLES: dict[str, str] = {
 def check_constants(program: Program, dtype: str, name: str) -> None:
     """Raise where this type has no number for a constant, and that would change more than a rounding.
 
-    Parameters
-    ----------
-    program : Program
-    dtype : {"float64", "float32"}
-        The type that the program is to be compiled for.
-    name : str
-        Of the function, for the message.
-
-    Raises
-    ------
-    ArgumentError
-        If a finite constant is infinite in this type, or if one that is not zero is zero in it and is divided by,
-        is under a root or is compared: by itself, added to something or multiplied by something.
+    That is so if a finite constant is infinite in this type, or if one that is not zero is zero in it and is divided
+    by, is under a root or is compared: by itself, added to something or multiplied by something.
 
     Examples
     --------
@@ -51,7 +40,7 @@ def check_constants(program: Program, dtype: str, name: str) -> None:
     """
     if dtype == "float64":  # what all constants are
         return
-    lost: dict[int, tuple[float, bool]] = {}  # nodes with the constant that is nothing in them, and if multiplied
+    lost: dict[int, tuple[float, bool]] = {}  # by node: the constant rounded to zero in it, and if multiplied
     for i in program.schedule():
         op, args, payload = program.graph[i]
         if op == "const":

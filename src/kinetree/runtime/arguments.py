@@ -21,7 +21,7 @@ DTYPES = {name: np.dtype(name) for name in ("float32", "float64")}
 
 
 class Call(NamedTuple):
-    """A call whose arguments have names, and are not looked at yet."""
+    """A call with its arguments bound to names, not validated yet."""
 
     values: tuple[object, ...]  # the inputs that are given, in the order of the spec
     optional: tuple[str, ...]
@@ -57,17 +57,16 @@ def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] |
 def bind(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
     """Return the call with these arguments."""
     required = spec.required
-    usual = spec.default_options
-    if usual is not None and len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):
-        return Call(args, (), usual, kwargs.get("out"))  # no time to lose
+    defaults = spec.default_options
+    if defaults is not None and len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):
+        return Call(args, (), defaults, kwargs.get("out"))  # fast path
     given = _by_name(spec, args, kwargs)
     missing = [port.name for port in required if port.name not in given]
     if missing:
         raise ArgumentError(f"{spec.name} needs {_and(missing)} too: {_usage(spec)}")
     optional = tuple(name for name in spec.optional if given.get(name) is not None)
     values = tuple(given[port.name] for port in spec.ports(optional))
-    options = spec.chosen(given)
-    return Call(values, optional, options, given.get("out"))
+    return Call(values, optional, spec.chosen(given), given.get("out"))
 
 
 def _by_name(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object]:
@@ -144,16 +143,12 @@ def _lead(spec: FunctionSpec, port: Port, array: Array) -> tuple[int, ...]:
     given = "is a scalar" if array.ndim == 0 else f"has shape {array.shape}"
     raise ArgumentError(
         f"{spec.name}: {port.name} {given}, {spec.describe(port)}; "
-        f"give it shape {port.shape}, or {_batch_shape(port)} for a batch{_hint(port, array)}."
+        f"give it shape {port.shape}, or ({', '.join(['...', *map(str, port.shape)])}) for a batch{_hint(port, array)}."
     )
 
 
-def _batch_shape(port: Port) -> str:
-    return f"(..., {', '.join(map(str, port.shape))})" if port.shape else "(...)"
-
-
 def _hint(port: Port, array: Array) -> str:
-    """Return what to do about the shapes that are often mistaken."""
+    """Return a suggestion for common mistakes of shape."""
     name = port.name
     if port.shape and array.shape == (*port.shape, 1):
         return f": a column is {name}.ravel() as one state"
@@ -191,10 +186,10 @@ def _plain(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def strides(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
-    """Return how many bytes are between consecutive states, 0 if all are one.
+    """Return the bytes between consecutive states, 0 if all are the same one.
 
-    None where a kernel cannot read the array as it lies: a state is not contiguous in row-major order, or the states
-    are not at one distance.
+    None where a kernel cannot read the array without a copy: a state is not contiguous in row-major order, or the
+    states are not evenly spaced.
     """
     if array.flags.c_contiguous and array.shape == lead + shape:
         return math.prod(shape, start=array.itemsize)

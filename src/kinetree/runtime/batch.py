@@ -1,8 +1,8 @@
 """Many states in one call: the batch kernel on arrays as they lie, in chunks, on one thread or several.
 
-The kernel runs without the GIL. It is called for about a millisecond at a time, so that Ctrl-C is heard and threads
-can share; how long a state takes is measured on the way. Chunks are multiples of the lane count, so that only the
-last one has idle lanes. Which thread computes a state changes nothing in its bits.
+The kernel runs without the GIL. It is called for about a millisecond at a time, so that Ctrl-C is handled and threads
+can share the work; the time per state is measured. Chunks are multiples of the lane count, so that
+only the last one has idle lanes. Which thread computes a state changes nothing in its bits.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from kinetree.runtime.arguments import Array, strides
 
 CHUNK_SECONDS = 1e-3  # how long Ctrl-C may have to wait, about
 SHARED_SECONDS = 2e-4  # a batch shorter than this is not worth waking a thread
-SMALLEST_SECONDS = 2e-5  # a shared chunk shorter than this is not worth taking the GIL for
-_FIRST = 64  # lane blocks in the first chunk of all, whose time is not known
-_QUICKEST = 1e-10  # seconds; no state is done in less, whatever the clock says
+SMALLEST_SECONDS = 2e-5  # a shared chunk shorter than this is not worth taking the GIL
+_FIRST_BLOCKS = 64  # lane blocks in a kernel's first chunk, before its speed is known
+_LEAST_SECONDS = 1e-10  # for one state: guards against a coarse clock
 LANES = (1, 2, 4, 8, 16)
 
-_known = cpython.find()
-_DATA = None if _known is None else _known.data  # offset of the pointer to the data in an array
+_layout = cpython.find()
+_DATA = None if _layout is None else _layout.data  # offset of the pointer to the data in an array
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
 _Pointers = ctypes.c_void_p
@@ -41,16 +41,16 @@ _Single = ctypes.CFUNCTYPE(None, _Pointers, _Pointers, _Pointers)
 
 
 class KernelArguments(NamedTuple):
-    """Arrays as a kernel sees them: inputs, and after them outputs."""
+    """Addresses and strides of the inputs, and after them of the outputs."""
 
-    arrays: list[Array]  # keep the memory
+    arrays: list[Array]  # these own the memory
     addresses: list[int]
     strides: list[int]  # bytes between consecutive states
     outputs: int  # where the outputs begin
 
 
 def lay_out(arrays: Sequence[Array], ports: Sequence[Port], lead: tuple[int, ...], outputs: int) -> KernelArguments:
-    """Return arrays where they lie, or copies of those that a kernel cannot read there."""
+    """Return the arguments of a kernel for these arrays, copies of those whose layout it cannot read."""
     laid_out = KernelArguments([], [], [], outputs)
     for given, port in zip(arrays, ports, strict=True):
         array = given
@@ -65,14 +65,14 @@ def lay_out(arrays: Sequence[Array], ports: Sequence[Port], lead: tuple[int, ...
 
 
 def address(array: Array) -> int:
-    """Return where the first entry of an array lies."""
+    """Return the address of an array's first entry."""
     if _DATA is None:
         return int(array.ctypes.data)
     return ctypes.c_void_p.from_address(id(array) + _DATA).value or 0  # several times quicker
 
 
 def writable(array: Array, lead: tuple[int, ...], port: Port) -> bool:
-    """Return whether a kernel can write results where this array lies: each state its own contiguous place."""
+    """Return whether a kernel can write results to this array: each state is contiguous, and none overlap."""
     stride = strides(array, lead, port.shape)
     if stride is None or not array.flags.aligned:
         return False
@@ -86,11 +86,10 @@ def forced_lanes() -> int | None:
 
 
 def check_lanes(lanes: object, what: str = "lanes") -> int:
-    """Return a lane count that is one of those there are."""
-    for known in LANES:
-        if lanes == known:
-            return known
-    raise ArgumentError(f"{what} is {lanes!r}, it must be one of {', '.join(map(str, LANES))}")
+    """Return the lane count as an int if it is one of `LANES`."""
+    if lanes not in LANES:
+        raise ArgumentError(f"{what} is {lanes!r}, it must be one of {', '.join(map(str, LANES))}")
+    return LANES[LANES.index(lanes)]  # an int, whatever is equal to it
 
 
 class _Local(threading.local):
@@ -116,10 +115,7 @@ def _tables(n: int) -> tuple[Any, Any]:
 
 
 class SingleKernel:
-    """``kt_single`` at this address for the general path: one state, called through ctypes.
-
-    `keep` is what keeps the code in memory (see `entry.gc_opaque`).
-    """
+    """``kt_single`` at this address, called through ctypes; `keep` keeps the code in memory (see `entry.gc_opaque`)."""
 
     def __init__(self, address: int, scratch: int, keep: object) -> None:
         self.keep = keep
@@ -136,10 +132,7 @@ class SingleKernel:
 
 
 class BatchKernel:
-    """``kt_batch`` at this address, and what is known of its speed.
-
-    `keep` is what keeps the code in memory (see `entry.gc_opaque`).
-    """
+    """``kt_batch`` at this address, with its measured speed; `keep` keeps the code in memory."""
 
     def __init__(self, address: int, scratch: int, keep: object, lanes: int) -> None:
         self.keep = keep
@@ -153,7 +146,7 @@ class BatchKernel:
         first = self._runner(laid_out)
         done = 0
         if self._seconds == math.inf:
-            done = min(n, _FIRST * self.lanes)
+            done = min(n, _FIRST_BLOCKS * self.lanes)
             first(0, done)
         seconds = (n - done) * self._seconds
         unit = -(-max(1, int(SMALLEST_SECONDS / self._seconds)) // self.lanes) * self.lanes
@@ -188,6 +181,6 @@ class BatchKernel:
             self._call(ins, outs, distances, count, scratch)
             spent = (time.perf_counter() - begin) / count
             if spent < self._seconds:
-                self._seconds = max(spent, _QUICKEST)
+                self._seconds = max(spent, _LEAST_SECONDS)
 
         return run

@@ -2,7 +2,7 @@
 
 A file is trusted because it is ours (owner and permissions of the directory and of the file are checked) and whole (it
 begins with a checksum of the rest); nothing in it is unpickled. Whatever goes wrong here costs a compilation and never
-an answer: no function raises, and a file that cannot be read as what it should be is removed.
+an answer: no function raises, and a file with other content is removed.
 
 ``KINETREE_CACHE_DIR`` names the directory (empty or ``off``: no cache). By default it is ``kinetree`` in the user's
 cache directory of the platform.
@@ -24,13 +24,13 @@ from kinetree.backends.base import ObjectCode
 
 MAGIC = b"kinetree code 1\n"
 SUFFIX = ".kto"
-LARGEST = 500_000_000  # bytes that all files together may have, before the oldest go
+LARGEST = 500_000_000  # bytes of all files together; beyond, the least recently used are removed
 _DIGEST = hashlib.sha256().digest_size
 _posix = os.name == "posix"
 
 
 def digest(parts: Iterable[bytes | str]) -> str:
-    """Return a name for these parts: no two different sequences of parts have the same one."""
+    """Return a hash of these parts, which also depends on how they are divided."""
     h = hashlib.sha256()
     for part in parts:
         raw = part.encode() if isinstance(part, str) else part
@@ -45,10 +45,9 @@ def source_digest() -> str | None:
 
     The contents are read, not sizes and times: a checkout that goes back and forth must not meet old code.
     """
-    root = _package()
     try:
-        files = sorted(root.rglob("*.py"))
-        parts = [part for f in files for part in (f.relative_to(root).as_posix(), f.read_bytes())]
+        files = sorted(_package().rglob("*.py"))
+        parts = [part for f in files for part in (f.relative_to(_package()).as_posix(), f.read_bytes())]
     except OSError:
         return None
     return digest(parts) if parts else None
@@ -72,7 +71,7 @@ def directory() -> Path | None:
     try:
         path = Path(setting).expanduser() if setting is not None else _default()
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return path if path.is_dir() and _ours(os.stat(path)) else None
+        return path if path.is_dir() and _trusted(os.stat(path)) else None
     except (OSError, RuntimeError, ValueError):  # no home, not writable, a NUL in the name
         return None
 
@@ -89,7 +88,7 @@ def _default() -> Path:
     return Path.home() / ".cache/kinetree"
 
 
-def _ours(status: os.stat_result) -> bool:
+def _trusted(status: os.stat_result) -> bool:
     """Return whether nobody else could have written this file or directory."""
     if not _posix:
         return True
@@ -97,7 +96,7 @@ def _ours(status: os.stat_result) -> bool:
 
 
 def load(key: str) -> ObjectCode | None:
-    """Return the code stored under this key, None if there is none that is whole and ours."""
+    """Return the code stored under this key, None if there is none that can be trusted."""
     folder = directory()
     if folder is None:
         return None
@@ -117,17 +116,11 @@ def load(key: str) -> ObjectCode | None:
 
 def _read(path: Path) -> bytes | None:
     """Return the content of a file, None if it is not ours."""
-    flags = (
-        os.O_RDONLY
-        | getattr(os, "O_NOFOLLOW", 0)
-        | getattr(os, "O_NONBLOCK", 0)
-        | getattr(os, "O_BINARY", 0)
-        | getattr(os, "O_CLOEXEC", 0)
-    )
-    handle = os.open(path, flags)
+    flags = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
+    handle = os.open(path, os.O_RDONLY | flags)
     with os.fdopen(handle, "rb") as f:
         status = os.fstat(handle)
-        return f.read() if stat.S_ISREG(status.st_mode) and _ours(status) else None
+        return f.read() if stat.S_ISREG(status.st_mode) and _trusted(status) else None
 
 
 def store(key: str, code: ObjectCode) -> None:
@@ -154,33 +147,25 @@ def store(key: str, code: ObjectCode) -> None:
 
 def trim(folder: Path, largest: int | None = None) -> None:
     """Remove the files that were not used for the longest time, until at most this many bytes are left."""
-    limit = LARGEST if largest is None else largest
     try:
         with os.scandir(folder) as entries:
-            files = [(e.stat().st_mtime, e.stat().st_size, e.path) for e in entries if _is_cache_file(e.name)]
+            files = [
+                (e.stat().st_mtime, e.stat().st_size, e.path) for e in entries if e.name.endswith((SUFFIX, ".tmp"))
+            ]
     except OSError:
         return
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
-        if total <= limit:
+        if total <= (LARGEST if largest is None else largest):
             break
         total -= size
         with contextlib.suppress(OSError):
             os.unlink(path)
 
 
-def _is_cache_file(name: str) -> bool:
-    return name.endswith((SUFFIX, ".tmp"))
-
-
 def encode(code: ObjectCode, key: str) -> bytes:
     """Return the content of a file: magic, checksum of the rest, length of the header, header (JSON), object code."""
-    fields = {
-        "key": key,
-        "scratch": code.scratch,
-        "symbols": list(code.symbols),
-        "externals": list(code.externals),
-    }
+    fields = {"key": key, "scratch": code.scratch, "symbols": code.symbols, "externals": code.externals}
     header = json.dumps(fields).encode()
     rest = len(header).to_bytes(4, "little") + header + code.object_code
     return MAGIC + hashlib.sha256(rest).digest() + rest
@@ -197,8 +182,7 @@ def decode(raw: bytes, key: str) -> ObjectCode | None:
         fields = json.loads(bytes(rest[4:size]))
         if fields["key"] != key:
             return None
-        return ObjectCode(
-            bytes(rest[size:]), int(fields["scratch"]), tuple(fields["symbols"]), tuple(fields["externals"])
-        )
+        symbols, externals = tuple(fields["symbols"]), tuple(fields["externals"])
+        return ObjectCode(bytes(rest[size:]), int(fields["scratch"]), symbols, externals)
     except (ValueError, TypeError, KeyError):  # written by something else
         return None

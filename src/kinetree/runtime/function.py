@@ -1,4 +1,4 @@
-"""`Function`: what a user calls. It compiles when first called, and then is as quick as a built-in function."""
+"""`Function`: what users call. It compiles at its first call; later calls cost as much as those of a built-in."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import numpy as np
 from kinetree import locks
 from kinetree.errors import ArgumentError
 from kinetree.glue import entry
+from kinetree.graph.listing import listing
 from kinetree.lazy import cached_property
 from kinetree.runtime import arguments, batch, inline, memory, outputs
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.kernels import Kernels, Single
 from kinetree.runtime.spec import FunctionSpec, Variant
 
-MAX_GLUED_VARIANTS = 8  # that have their glue in the call; the others take the general path
+MAX_GLUED_VARIANTS = 8  # the latest ones; the others take the general path
 
 
 class Function:
@@ -27,8 +28,8 @@ class Function:
     It takes one state or, with leading axes, many: those broadcast as NumPy's do, and the result has them too. Plain
     contiguous arrays are quickest; lists, integers, strided arrays and other byte orders are converted. The result is
     float32 only where all arrays given are float32. NaN and inf are no errors: they reach the outputs that depend on
-    them. ``out=`` takes the result; it may overlap the arguments. Without, a result of 32 to 64 MB is a view of memory
-    that an earlier one had, if that is gone; the last two of such memories are kept.
+    them. ``out=`` takes the result; it may overlap the arguments. Without it, a result of 32 to 64 MB is a view of
+    memory that may be reused from a deleted result; the last two such blocks are retained.
 
     Each variant (which optional arguments are given, the options, the dtype, one state or many) is compiled when it is
     first used, or ahead by `warmup`, and kept in a cache on disk. Functions can be called from several threads, also
@@ -100,11 +101,9 @@ class Function:
         return self.spec.reduce()
 
     def __copy__(self) -> Self:
-        """Return the function itself: it cannot change."""
-        return self
+        return self  # it cannot change
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return the function itself: it cannot change."""
         return self
 
     def bind(self, **options: object) -> Function:
@@ -113,17 +112,12 @@ class Function:
         Parameters
         ----------
         **options
-            As in the call; those not given stay open.
+            As in the call; those not given stay open. ArgumentError is raised for an option or value that is unknown.
 
         Returns
         -------
         Function
             The same one for the same values.
-
-        Raises
-        ------
-        ArgumentError
-            For an option or a value that there is not.
 
         Examples
         --------
@@ -152,14 +146,8 @@ class Function:
     def listing(self, **options: object) -> str:
         """Return the optimised program as text, one operation a line (no optional arguments).
 
-        Parameters
-        ----------
-        **options
-            As in the call.
+        The options are those of the call.
         """
-        with locks.importing:
-            from kinetree.graph.listing import listing
-
         function = self.bind(**options)
         return listing(function._kernels.program(function._default))
 
@@ -213,14 +201,9 @@ class Function:
         single, batch : bool
             Whether there will be calls with one state, and with many.
         **options : str
-            As in the call.
-
-        Raises
-        ------
-        ArgumentError
-            For a dtype, an argument or an option that there is not.
+            As in the call. An ArgumentError is raised for a dtype, an argument or an option that does not exist.
         """
-        if dtype not in ("float64", "float32"):
+        if dtype not in arguments.DTYPES:
             raise ArgumentError(f"{self.__name__}: dtype is {dtype!r}, it must be 'float64' or 'float32'")
         given: Mapping[str, object] = {p.name: 0.0 for p in self.spec.required}
         call = arguments.bind(self.spec, (), {**given, **dict.fromkeys(optional, 0.0), **options})
@@ -235,16 +218,16 @@ class Function:
         return Variant((), self.spec.chosen({}), "float64")
 
     def _general(self, /, *args: object, **kwargs: object) -> Any:
-        """Take the arguments in any form: where all calls go that the glue does not take."""
-        if (usual := self._usual_batch(args, **kwargs)) is not None:
-            return usual
+        """Call with arguments in any form: the general path, for all calls that the glue does not accept."""
+        if (result := self._plain_batch(args, **kwargs)) is not None:
+            return result
         spec = self.spec
         call = arguments.bind(spec, args, kwargs)
         if inline.is_part_of_trace(call):
             return inline.inline_call(spec, call)
         inputs = arguments.convert(spec, call)
         given = outputs.given_outputs(spec, call.out, inputs)
-        places = outputs.places(spec, given, inputs)
+        places = outputs.result_arrays(spec, given, inputs)
         if 0 not in inputs.lead:
             self._run(inputs, places)
         if kwargs and inputs.lead == ():
@@ -256,11 +239,8 @@ class Function:
                 np.copyto(out, place)
         return outputs.returned(spec, given)
 
-    def _usual_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Any:
-        """Return the result for plain float64 arrays of equally many states, None for any other call.
-
-        It does what the rest of the general path does, without its generality: some microseconds less.
-        """
+    def _plain_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Any:
+        """Return the result for plain float64 arrays of equally many states, None for any other call: a fast path."""
         required, results = self.spec.required, self.spec.outputs
         if others or len(args) != len(required) or self.spec.default_options is None:
             return None

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.locks import importing
 from kinetree.runtime.arguments import Array, Call
+from kinetree.runtime.outputs import returned
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.tracing import context
+from kinetree.tracing.arrays import is_traced, traced_array
+from kinetree.tracing.tracer import flatten
 
 
 def is_part_of_trace(call: Call) -> bool:
@@ -18,17 +20,11 @@ def is_part_of_trace(call: Call) -> bool:
     trace = context.current()
     if trace is None:
         return False
-    with importing:
-        from kinetree.tracing.arrays import is_traced
-
     return bool(trace.substitutions) or any(is_traced(value) for value in call.values)
 
 
 def inline_call(spec: FunctionSpec, call: Call) -> Any:
     """Return the results of a call on traced values, one state."""
-    from kinetree.tracing.arrays import traced_array
-    from kinetree.tracing.tracer import flatten
-
     if call.out is not None:
         raise ArgumentError(f"{spec.name}: out= has no meaning in a function that is being compiled")
     arguments = {}
@@ -41,6 +37,4 @@ def inline_call(spec: FunctionSpec, call: Call) -> Any:
             )
         arguments[port.name] = array.tolist()
     results = spec.evaluate(arguments, dict(call.options))
-    arrays = [traced_array(list(flatten(r)), p.shape) for p, r in zip(spec.outputs, results, strict=True)]
-    result: Any = spec.result
-    return arrays[0] if result is None else result(*arrays)
+    return returned(spec, [traced_array(list(flatten(r)), p.shape) for p, r in zip(spec.outputs, results, strict=True)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from kinetree.graph import Program
 from kinetree.runtime import cache
 from kinetree.runtime.batch import BatchKernel, SingleKernel
 from kinetree.runtime.spec import FunctionSpec, Variant
+
+_K = TypeVar("_K")
 
 
 class Single(NamedTuple):
@@ -35,22 +37,7 @@ class Single(NamedTuple):
 
 
 class Kernels:
-    """What is compiled of a function, variant by variant.
-
-    Parameters
-    ----------
-    spec : FunctionSpec
-        Of the function.
-    backend : str
-        Which backend compiles it.
-    lanes : int or None
-        Of its batch kernels; what suits the processor if None.
-
-    Attributes
-    ----------
-    singles, batches : dict
-        The kernels that there are.
-    """
+    """What is compiled of a function, variant by variant; `lanes` of its batch kernels suit the processor if None."""
 
     def __init__(self, spec: FunctionSpec, backend: str, lanes: int | None) -> None:
         self._spec, self._backend_name, self._lanes = spec, backend, lanes
@@ -70,23 +57,11 @@ class Kernels:
 
     def single(self, variant: Variant) -> Single:
         """Return the kernel for one state."""
-        known = self.singles.get(variant)
-        if known is not None:
-            return known
-        with locks.compiling:
-            if variant not in self.singles:
-                self.singles[variant] = self._make_single(variant)
-            return self.singles[variant]
+        return self.singles.get(variant) or _made_once(self.singles, variant, self._make_single)
 
     def batch(self, variant: Variant) -> BatchKernel:
         """Return the kernel for many states."""
-        known = self.batches.get(variant)
-        if known is not None:
-            return known
-        with locks.compiling:
-            if variant not in self.batches:
-                self.batches[variant] = self._make_batch(variant)
-            return self.batches[variant]
+        return self.batches.get(variant) or _made_once(self.batches, variant, self._make_batch)
 
     def _make_single(self, variant: Variant) -> Single:
         spec, backend = self._spec, get_backend(self._backend_name)
@@ -127,6 +102,13 @@ class Kernels:
             if key is not None:
                 cache.store(key, code)
         return code
+
+
+def _made_once(kernels: dict[Variant, _K], variant: Variant, make: Callable[[Variant], _K]) -> _K:
+    with locks.compiling:
+        if variant not in kernels:
+            kernels[variant] = make(variant)
+        return kernels[variant]
 
 
 def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from kinetree.errors import ArgumentError, unknown_name
 
@@ -20,16 +20,17 @@ class Option:
     name : str
         The keyword.
     choices : tuple of str
-        The legal strings.
+        The legal strings; of the subclasses, the names that there are.
+    kind : str
+        What has these names, for the messages of the subclasses.
+    required : bool
+        Whether there is no default.
     """
 
     name: str
     choices: tuple[str, ...]
-
-    @property
-    def required(self) -> bool:
-        """Whether there is no default."""
-        return False
+    kind: str = "name"
+    required: bool = False
 
     @property
     def default(self) -> Value:
@@ -37,78 +38,44 @@ class Option:
         return self.choices[0]
 
     def canonical(self, value: object) -> Value:
-        """Return what the program is traced with: the same for all ways to say the same.
-
-        Raises
-        ------
-        ArgumentError
-            If it is no legal value.
-        """
+        """Return what the program is traced with, the same for equivalent values; raise ArgumentError for others."""
         if isinstance(value, str) and value in self.choices:
             return str(value)
         if isinstance(value, str) and len(self.choices) > 4:
             raise ArgumentError(unknown_name(self.name, value, self.choices))
-        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {listed(self.choices)}")
+        known = " or ".join(map(repr, self.choices[:4])) + (" or …" if len(self.choices) > 4 else "")
+        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {known}")
+
+    def _known(self, name: str) -> str:
+        if name not in self.choices:
+            raise ArgumentError(f"{self.name}: {unknown_name(self.kind, name, self.choices)}")
+        return str(name)
 
 
 @dataclass(frozen=True)
 class OneName(Option):
-    """One name of many, as of a frame; None if it is not required and not given.
+    """One name of many, as of a frame; None if it is not required and not given."""
 
-    Attributes
-    ----------
-    kind : str
-        What has these names.
-    needed : bool
-        Whether it must be given.
-    """
-
-    kind: str = "name"
-    needed: bool = True
-
-    @property
-    def required(self) -> bool:
-        """See `Option`."""
-        return self.needed
-
-    @property
-    def default(self) -> Value:
-        """See `Option`."""
-        return None
+    default: ClassVar[Value] = None
 
     def canonical(self, value: object) -> Value:
-        """See `Option`."""
-        if value is None and not self.needed:
+        """Return the name."""
+        if value is None and not self.required:
             return None
         if not isinstance(value, str):
             raise ArgumentError(f"{self.name} is {_short(value)}, it must be the name of a {self.kind}")
-        if value not in self.choices:
-            raise ArgumentError(f"{self.name}: {unknown_name(self.kind, value, self.choices)}")
-        return str(value)
+        return self._known(value)
 
 
 @dataclass(frozen=True)
 class Names(Option):
-    """Any number of names, as of joints: in what order, and how often each, makes no difference.
+    """Any number of names, as of joints, without order; `refused` are known names that cannot be given, and why."""
 
-    Attributes
-    ----------
-    kind : str
-        What has these names.
-    refused : mapping of str to str
-        Names that exist and cannot be given, with the reason.
-    """
-
-    kind: str = "name"
+    default: ClassVar[Value] = ()
     refused: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    @property
-    def default(self) -> Value:
-        """See `Option`."""
-        return ()
-
     def canonical(self, value: object) -> Value:
-        """See `Option`."""
+        """Return the names in the order of `choices`, each once."""
         if isinstance(value, str):
             raise ArgumentError(f"{self.name} is one string: write {self.name}=[{value!r}], a sequence of names")
         if not isinstance(value, Iterable):
@@ -119,30 +86,19 @@ class Names(Option):
                 raise ArgumentError(f"{self.name} has {_short(name)} in it, which is no name of a {self.kind}")
             if name in self.refused:
                 raise ArgumentError(f"{self.name}: {self.refused[name]}")
-            if name not in self.choices:
-                raise ArgumentError(f"{self.name}: {unknown_name(self.kind, name, self.choices)}")
+            self._known(name)
         return tuple(name for name in self.choices if name in given)
 
 
 @dataclass(frozen=True)
 class Fixed(Option):
-    """An option that is no longer one: `Function.bind` chose its value."""
+    """An option whose value `Function.bind` chose."""
 
-    value: Value = None
-
-    @property
-    def default(self) -> Value:
-        """See `Option`."""
-        return self.value
+    default: Value = None
 
     def canonical(self, value: object) -> Value:
-        """See `Option`."""
-        raise ArgumentError(f"{self.name} is fixed to {self.value!r} by bind")
-
-
-def listed(names: tuple[str, ...], most: int = 4) -> str:
-    """Return the names for a message, not too many."""
-    return " or ".join(repr(c) for c in names[:most]) + (" or …" if len(names) > most else "")
+        """Refuse any other value."""
+        raise ArgumentError(f"{self.name} is fixed to {self.default!r} by bind")
 
 
 def _short(value: Any) -> str:

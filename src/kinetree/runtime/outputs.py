@@ -1,4 +1,4 @@
-"""Where the results of a call go: into the arrays given as out, or into new ones."""
+"""The arrays for the results of a call: those given as out, or new ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinetree.runtime.spec import FunctionSpec
 
 
 def given_outputs(spec: FunctionSpec, out: object, inputs: Inputs) -> list[Array] | None:
-    """Return the arrays that the user gave for the results, one an output; None if none are given."""
+    """Return the arrays given as out, one for each output; None if none are given."""
     ports = spec.outputs
     if out is None:
         return None
@@ -30,8 +30,8 @@ def given_outputs(spec: FunctionSpec, out: object, inputs: Inputs) -> list[Array
     return given
 
 
-def places(spec: FunctionSpec, given: Sequence[Array] | None, inputs: Inputs) -> list[Array]:
-    """Return where to compute the outputs: in the given arrays, or in new memory where that is not possible."""
+def result_arrays(spec: FunctionSpec, given: Sequence[Array] | None, inputs: Inputs) -> list[Array]:
+    """Return the arrays to compute the outputs in: those given, or new ones where a kernel cannot write to them."""
     new = DTYPES[inputs.variant.dtype]
     return [
         given[k] if given and _in_place(given[k], port, inputs) else memory.empty(inputs.lead + port.shape, new)

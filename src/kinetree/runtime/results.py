@@ -1,4 +1,4 @@
-"""What a function with several outputs returns: a named tuple of its own type."""
+"""The results of functions with several outputs: named tuples."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ _types: dict[tuple[str, tuple[str, ...]], type[tuple[Any, ...]]] = {}
 def result_type(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
     """Return the named tuple of a function's outputs; the same type for the same names, in all threads.
 
-    Its instances pickle: they say how to make the type again. It adds nothing to the memory layout of a tuple, and
-    it lives as long as the process; the call glue relies on both.
+    Its instances can be pickled. It adds nothing to the memory layout of a tuple, and it lives as long as the process;
+    the call glue relies on both.
 
     Examples
     --------
     >>> result_type("hybrid_dynamics", ("a", "tau"))(a=1.0, tau=2.0)
     HybridDynamics(a=1.0, tau=2.0)
     """
-    known = _types.get((function, names))
-    return known or _types.setdefault((function, names), _made(function, names))
+    return _types.get((function, names)) or _types.setdefault((function, names), _made(function, names))
 
 
 def _made(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
@@ -32,14 +31,13 @@ def _made(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
         "__slots__": (),
         "__module__": __name__,
         "__doc__": f"The results of {function}: {', '.join(names)}.",
-        "__reduce__": lambda self: (remade, (function, names, tuple(self))),
+        "__reduce__": lambda self: (rebuilt, (function, names, tuple(self))),
     }
-    made: type[tuple[Any, ...]] = type(title, (base,), members)
-    return made
+    return type(title, (base,), members)
 
 
-def remade(function: str, names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the results again: how they come out of a pickle."""
+def rebuilt(function: str, names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the results from a pickle."""
     made: Any = result_type(function, names)
     return made(*values)  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""`FunctionSpec`: what the runtime must know of a function to compile and call it."""
+"""`FunctionSpec`: the definition of a function, from which the runtime compiles and calls it."""
 
 from __future__ import annotations
 
@@ -7,33 +7,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
 from kinetree.runtime.options import Fixed, Option, Value
 from kinetree.runtime.results import is_field, result_type
+from kinetree.tracing.tracer import Tracer
 
 
 class Variant(NamedTuple):
-    """One of the programs that a function stands for: compiled by itself, when first used.
+    """One of a function's programs: compiled by itself, when first used.
 
-    Attributes
-    ----------
-    optional : tuple of str
-        The names of the optional inputs that are given, in the order of the signature.
-    options : tuple of (str, value)
-        Every option with its value, in the order of the declaration.
-    dtype : str
-        ``"float64"`` or ``"float32"``.
+    It is known by the optional inputs that are given, all options with their values, and the dtype.
     """
 
-    optional: tuple[str, ...]
+    optional: tuple[str, ...]  # names, in the order of the signature
     options: tuple[tuple[str, Value], ...]
     dtype: str
 
 
 def describe_shape(port: Port) -> str:
-    """Return what is known of any port: its shape."""
+    """Return the description of a port without a meaning: its shape."""
     return f"one state has shape {port.shape}"
 
 
@@ -60,9 +54,9 @@ class FunctionSpec:
         `arguments` has the inputs that are given (the optional ones may be missing), `options` a value for each option;
         there is one result an output: a scalar, nested sequences or an array.
     identity : callable
-        ``identity() -> bytes``: whatever the program depends on beside the name, the variant and the source of kinetree
-        itself. For a robot: the hash of its model, and of joint classes from elsewhere. It is part of the key of the
-        disk cache, so two functions with different programs must not share it.
+        ``identity() -> bytes``: all that the program depends on besides the name, the variant and kinetree's source.
+        For a robot: the hashes of its model and of user-defined joint types. It is part of the key of the disk cache,
+        so two functions with different programs must not share it.
     optional : tuple of str
         The names of the inputs that may be left out.
     options : tuple of Option
@@ -128,19 +122,16 @@ class FunctionSpec:
         return result_type(self.name, tuple(port.name for port in self.outputs))
 
     def chosen(self, given: Mapping[str, object]) -> tuple[tuple[str, Value], ...]:
-        """Return every option with its value, where these are given.
-
-        Raises
-        ------
-        ArgumentError
-            If one has no legal value, or must be given and is not.
-        """
+        """Return every option with its value, where these are given; raise where that is not possible."""
         for option in self.options:
             if option.required and given.get(option.name) is None:
-                names = ", ".join(option.choices[:20]) + (", …" if len(option.choices) > 20 else "")
-                raise ArgumentError(f"{self.name} needs {option.name}=: one of {names or 'none'}")
+                raise ArgumentError(f"{self.name} needs {option.name}=: one of {listed(option.choices) or 'none'}")
+        values = self._canonical(given)
+        return tuple((o.name, values.get(o.name, o.default)) for o in self.options)
+
+    def _canonical(self, given: Mapping[str, object]) -> dict[str, Value]:
         try:
-            return tuple((o.name, o.canonical(given[o.name]) if o.name in given else o.default) for o in self.options)
+            return {o.name: o.canonical(given[o.name]) for o in self.options if o.name in given}
         except ArgumentError as error:
             raise ArgumentError(f"{self.name}: {error}") from None
 
@@ -154,48 +145,35 @@ class FunctionSpec:
         """Return the program of this variant, before any pass."""
         if self.program is not None:
             return self.program
-        from kinetree.tracing.tracer import Tracer
-
         tracer = Tracer()
         results = self.evaluate(tracer.arguments(self.ports(variant.optional)), dict(variant.options))
         return tracer.program({p.name: (p.shape, r) for p, r in zip(self.outputs, results, strict=True)})
 
     def bind(self, options: Mapping[str, object]) -> FunctionSpec:
-        """Return the spec with these options fixed.
-
-        Raises
-        ------
-        ArgumentError
-            For an option or a value that there is not.
-        """
+        """Return the spec with these options fixed; raise where there is no such option or value."""
         names = [option.name for option in self.open_options]
         for name in options:
             if name not in names:
                 raise ArgumentError(f"{self.name} has {unknown_name('option', name, names)}")
-        try:
-            values = {o.name: o.canonical(options[o.name]) for o in self.open_options if o.name in options}
-        except ArgumentError as error:
-            raise ArgumentError(f"{self.name}: {error}") from None
+        values = self._canonical(options)
         return replace(
             self,
-            options=tuple(Fixed(o.name, (), values[o.name]) if o.name in values else o for o in self.options),
-            reduce=self.reduce and (lambda: (_bind_again, (self.reduce(), values))),  # type: ignore[misc]
+            options=tuple(Fixed(o.name, (), default=values[o.name]) if o.name in values else o for o in self.options),
+            reduce=self.reduce and (lambda: (_rebuild_bound, (self.reduce(), values))),  # type: ignore[misc]
         )
 
     def signature(self) -> inspect.Signature:
         """Return the signature that users see."""
-        parameter, kinds = inspect.Parameter, inspect.Parameter
-        required = [parameter(p.name, kinds.POSITIONAL_OR_KEYWORD) for p in self.required]
-        optional = [parameter(name, kinds.POSITIONAL_OR_KEYWORD, default=None) for name in self.optional]
-        options = [
-            parameter(o.name, kinds.KEYWORD_ONLY, default=parameter.empty if o.required else o.default)
-            for o in self.open_options
-        ]
-        out = parameter("out", kinds.KEYWORD_ONLY, default=None)
-        return inspect.Signature([*required, *optional, *options, out])
+        parameter = inspect.Parameter
+        either, by_name = parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY
+        required = [parameter(p.name, either) for p in self.required]
+        optional = [parameter(name, either, default=None) for name in self.optional]
+        defaults = {o.name: parameter.empty if o.required else o.default for o in self.open_options}
+        by_keyword = [parameter(name, by_name, default=value) for name, value in {**defaults, "out": None}.items()]
+        return inspect.Signature([*required, *optional, *by_keyword])
 
 
-def _bind_again(made_by: tuple[Any, ...], options: Mapping[str, object]) -> Any:
-    """Return a function with options fixed: how it comes out of a pickle."""
+def _rebuild_bound(made_by: tuple[Any, ...], options: Mapping[str, object]) -> Any:
+    """Return a function with options fixed, from a pickle."""
     make, arguments = made_by
     return make(*arguments).bind(**options)

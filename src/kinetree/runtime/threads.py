@@ -1,4 +1,4 @@
-"""The threads of long batches: how many, where they come from, and how they share one batch."""
+"""The thread pool of long batches: its size, and how threads share one batch."""
 
 from __future__ import annotations
 
@@ -44,14 +44,9 @@ def get_num_threads() -> int:
     """Return how many threads a long batch may use, the calling one included."""
     if _chosen is not None:
         return _chosen
-    setting = os.environ.get("KINETREE_NUM_THREADS", "").strip()
-    if setting:
-        try:
-            value: object = int(setting)
-        except ValueError:
-            value = setting
-        return _count(value, "KINETREE_NUM_THREADS")
-    return _available()
+    if setting := os.environ.get("KINETREE_NUM_THREADS", "").strip():
+        return _count(int(setting) if setting.isdecimal() else setting, "KINETREE_NUM_THREADS")
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _count(value: object, what: str) -> int:
@@ -64,30 +59,14 @@ def _count(value: object, what: str) -> int:
     return n
 
 
-def _available() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class Job:
     """States 0 to n - 1, handed out in chunks to whoever asks next.
 
     Between chunks a thread needs the GIL for a moment, so there should be few; at the end no thread should have to
     wait for another, so the last should be small. Each is therefore a fixed part of what is left.
 
-    Attributes
-    ----------
-    run : callable
-        Makes what one thread needs: ``run()`` returns ``chunk(start, count)``, called by that thread only.
-    n : int
-        How many states.
-    largest : int
-        Most states in a chunk.
-    unit : int
-        All chunks but the last are multiples of this.
-    part : int
-        A chunk is what is left divided by this.
+    ``run()`` makes what one thread needs, ``chunk(start, count)``. A chunk is what is left divided by `part`, has at
+    most `largest` states, and is a multiple of `unit` if it is not the last.
     """
 
     def __init__(
@@ -109,7 +88,7 @@ class Job:
             chunk(*taken)
 
     def help(self) -> None:
-        """Do as `work` does, from a thread of the pool: an error is kept for the thread that owns the job."""
+        """Do as `work` does, in a thread of the pool: an error is stored for the thread that owns the job."""
         with self._lock:
             if self._next >= self.n:
                 return
@@ -125,7 +104,7 @@ class Job:
             self._left.put(None)
 
     def finish(self) -> None:
-        """Hand out no more chunks and wait for the helpers, whatever interrupts this thread meanwhile."""
+        """Hand out no more chunks and wait for the helpers, even if this thread is interrupted."""
         interrupted: BaseException | None = None
         while self._stop():  # counted anew each time: an interrupt may lose what get() returned
             try:
@@ -165,10 +144,7 @@ class Pool:
     def share(self, job: Job, threads: int) -> None:
         """Run a job on this thread and on `threads - 1` others, and return when all of it is done.
 
-        Raises
-        ------
-        BaseException
-            What one of the threads raised, KeyboardInterrupt in this one included, after all have stopped.
+        What one of them raises, KeyboardInterrupt in this one included, is raised here after all have stopped.
         """
         try:
             for _ in range(min(threads - 1, self._grown(threads - 1))):
@@ -183,16 +159,13 @@ class Pool:
         """Return how many threads there are, after adding those that are missing."""
         with self._lock, contextlib.suppress(RuntimeError):  # no more threads: the ones there are will do
             while self._threads < threads:
-                name = f"kinetree-{self._threads}"
-                threading.Thread(target=self._serve, name=name, daemon=True).start()
+                threading.Thread(target=self._serve, name=f"kinetree-{self._threads}", daemon=True).start()
                 self._threads += 1
         return self._threads
 
     def _serve(self) -> None:
         while True:
-            job = self._jobs.get()
-            job.help()
-            del job  # the arrays of a finished batch must not live until the next one
+            self._jobs.get().help()  # in no variable: the arrays of a finished batch must not live until the next one
 
 
 pool = Pool()

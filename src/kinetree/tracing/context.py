@@ -1,4 +1,4 @@
-"""What is being traced in this thread, and what takes the place of what while it is.
+"""The traces that are active in this thread, with their substitutions.
 
 A call of a compiled function inside a trace becomes part of it. While something is substituted, such as the gravity of
 a robot by an argument, that holds for calls with plain arrays too: `substituting_flag` sends them past the call glue.
@@ -19,7 +19,7 @@ substituting_flag = ctypes.c_int32(0)
 
 
 class TraceContext:
-    """A trace: by key what is substituted, opaque to the compiler, and which keys were asked for."""
+    """A trace: its substitutions by key, opaque to the compiler, and which keys were asked for."""
 
     def __init__(self, substitutions: Mapping[Hashable, Mapping[Any, Any]]) -> None:
         self.substitutions = substitutions
@@ -55,7 +55,7 @@ def tracing(new: Mapping[Hashable, Mapping[Any, Any]]) -> Iterator[TraceContext]
     merged = dict(outer.substitutions) if outer else {}
     merged.update({key: {**merged.get(key, {}), **values} for key, values in new.items()})
     context = TraceContext(merged)
-    with _calls_seen() if new else contextlib.nullcontext():
+    with _bypassing_glue() if new else contextlib.nullcontext():
         _local.contexts.append(context)
         try:
             yield context
@@ -66,8 +66,8 @@ def tracing(new: Mapping[Hashable, Mapping[Any, Any]]) -> Iterator[TraceContext]
 
 
 @contextlib.contextmanager
-def _calls_seen() -> Iterator[None]:
-    """Let all calls of compiled functions pass the call glue, and those of signal handlers be no part of the trace."""
+def _bypassing_glue() -> Iterator[None]:
+    """Send all calls of compiled functions past the call glue, and keep those of signal handlers out of the trace."""
     with locks.compiling, _signal_handlers_outside():
         substituting_flag.value += 1
         try:

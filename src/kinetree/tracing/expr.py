@@ -188,11 +188,7 @@ class Expr(NumpyDispatch):
 class Condition(NumpyDispatch):
     """A comparison of traced values: what `kt.where` chooses by. ``&``, ``|`` and ``~`` combine conditions.
 
-    Parameters
-    ----------
-    graph : Graph
-    choose : callable
-        The node of the choice between two nodes: the first where the condition holds, else the second.
+    ``choose(x, y)`` makes the node of the choice between two nodes: x where the condition holds, else y.
     """
 
     __slots__ = ("choose", "graph")

@@ -180,8 +180,8 @@ def solve(A: Any, b: Any) -> Any:
         return np.linalg.solve(A, b[..., None])[..., 0] if vector else np.linalg.solve(A, b)
     if A.ndim != 2:
         raise ArgumentError(f"solve takes one matrix while a function is being compiled; A has shape {A.shape}")
-    columns = [plain(b)] if vector else list(plain(b).T)
-    solved = np.array(_solve_columns(plain(A).tolist(), [list(c) for c in columns]), dtype=object)
+    columns = [plain(b).tolist()] if vector else plain(b).T.tolist()
+    solved = np.array(_solve_columns(plain(A).tolist(), columns), dtype=object)
     return solved[0].view(TracedArray) if vector else solved.T.view(TracedArray)
 
 

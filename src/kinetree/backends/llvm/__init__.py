@@ -26,7 +26,7 @@ class LLVM(Backend):
 
     @property
     def legal(self) -> frozenset[str]:
-        """See `Backend.legal`."""
+        """The operations in the backend's tables."""
         from kinetree.backends.llvm.module import legal_operations
 
         return legal_operations()

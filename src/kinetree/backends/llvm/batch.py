@@ -10,9 +10,10 @@ W states are one block whose last row is repeated. So some states are computed t
 
 from __future__ import annotations
 
+from kinetree.backends.base import check_legal
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.module import REGION_OPERATIONS, call_steps, check_legal, module_text
+from kinetree.backends.llvm.module import REGION_OPERATIONS, call_steps, legal_operations, module_text
 from kinetree.backends.llvm.rows import Input, Output, Rows, distances
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.target import Target
@@ -32,7 +33,7 @@ def batch_ir(
     program: Program, dtype: str, target: Target, count: int, region_operations: int = REGION_OPERATIONS
 ) -> tuple[str, int]:
     """Return the IR with ``void kt_batch(ptr ins, ptr outs, ptr strides, i64 n, ptr scratch)``, and the scratch."""
-    check_legal(program)
+    check_legal(program, legal_operations(), "LLVM")
     lanes = Lanes(dtype, count)
     size = min(region_operations, REGION_BYTES // lanes.bytes)
     plan = lower(program, size, widths=_tile_widths(program, lanes), in_place=1.0)

@@ -18,19 +18,9 @@ def compile_single(
 ) -> ObjectCode:
     """Return code for one state, with the entry ``kt_single`` (see `Backend`).
 
-    Parameters
-    ----------
-    program : Program
-    dtype : {"float64", "float32"}
-        Of all inputs and outputs, and of the arithmetic (angles are reduced in float64).
-    target : Target
-    glue : callable
-        Given the bytes of scratch that ``@kt_single`` needs, LLVM IR that is appended to the module, with more entries.
-
-    Raises
-    ------
-    NotImplementedError
-        The program has an operation that this backend does not know.
+    Inputs, outputs and arithmetic have the dtype; angles are reduced in float64. `glue` returns LLVM IR to append to
+    the module, with more entries, given the bytes of scratch that ``@kt_single`` needs. NotImplementedError is raised
+    for an operation that this backend does not know.
 
     Examples
     --------
@@ -50,11 +40,6 @@ def compile_batch(program: Program, *, dtype: str = "float64", target: Target, l
     """Return code for n states, with the entry ``kt_batch`` (see `Backend`).
 
     States are evaluated `lanes` at a time: 1, 2, 4, 8 or 16. The bits are those of `compile_single`.
-
-    Raises
-    ------
-    NotImplementedError
-        The program has an operation that this backend does not know.
     """
     ir, scratch = batch_ir(program, dtype, target, lanes)
     return object_code(ir, scratch, target)

@@ -5,13 +5,12 @@ call where every argument is exactly a `numpy.ndarray` of the right shape and dt
 and aligned; where the keywords name this variant's options with values that are known by address (the table that
 ``kt_set_table`` sets); and where ``out``, if given, is likewise, writeable, and apart from the inputs. It makes the
 results, runs ``kt_single`` and returns. Everything else, and every call while a trace substitutes numbers
-(`tracing.context`), goes to its ``self``, a Python callable: the next variant's glue or the general path. So it never
-has to be clever, only never to be wrong about what it accepts.
+(`tracing.context`), goes to its ``self``, a Python callable: the next variant's glue or the general path.
 
 It counts references through ``Py_NewRef`` and ``Py_DecRef`` only, so immortal objects and free-threaded Python are
 right; it reads arrays and tuples, and fills tuples, at the offsets of `glue.cpython.Layout`, verified at import. The
-addresses of Python's and NumPy's functions are not in the code: they are symbols, so that object code from the disk
-cache works in any process.
+addresses of Python's and NumPy's functions are external symbols, so that object code from the disk cache works in any
+process.
 
 ``kt_c_entry`` is for callers from C: one pointer for each input and output, no Python object and no GIL.
 """
@@ -49,17 +48,8 @@ def c_entry_ir(inputs: Sequence[Port], outputs: Sequence[Port], scratch: int) ->
 def call_ir(inputs: Sequence[Port], outputs: Sequence[Port], dtype: str, layout: Layout) -> str:
     """Return LLVM IR that defines ``kt_call`` and ``kt_set_table``; it needs that of `c_entry_ir`.
 
-    Parameters
-    ----------
-    inputs : sequence of Port
-        The arguments, all required here.
-    outputs : sequence of Port
-        The results: several are returned as a tuple of the type that is in the table, one without axes as a NumPy
-        scalar.
-    dtype : str
-        ``"float64"`` or ``"float32"``: of all arguments and of the results.
-    layout : Layout
-        Where to read arrays and tuples.
+    Several results are returned as a tuple of the type that is in the table, one without axes as a NumPy scalar. The
+    dtype is that of all arguments and results; the layout says where to read arrays and tuples.
     """
     n, m = len(inputs), len(outputs)
     labels = [*(f"input.{k}" for k in range(n)), "output"]
@@ -80,8 +70,9 @@ def call_ir(inputs: Sequence[Port], outputs: Sequence[Port], dtype: str, layout:
     )
     dims = [_dims(f"{kind}.{k}", p) for kind, ports in (("in", inputs), ("out", outputs)) for k, p in enumerate(ports)]
     known = {**layout._asdict(), "dtype": TYPE_NUMBER[dtype]}
+    objects = ("ndarray", "tuple", "out", f"descr_{dtype}", f"scalar_{dtype}", "float", "int")
     parts = [
-        text.DECLARATIONS.format(dtype=dtype),
+        text.DECLARATIONS.format(objects="\n".join(f"@kinetree_{name} = external global i8" for name in objects)),
         *dims,
         text.PLAIN.format(**known),
         text.KEYWORDS.format(**known),

@@ -11,7 +11,7 @@ define internal i32 @kt_run(ptr %ins, ptr %outs) {{
 }}
 """
 
-# Run kt_single with scratch memory from the heap; 0, or -1 where there is none to be had.
+# Run kt_single with scratch memory from the heap; 0, or -1 if out of memory.
 RUN_ON_HEAP = """
 declare ptr @kinetree_PyMem_RawMalloc(i64)
 declare void @kinetree_PyMem_RawFree(ptr)
@@ -35,13 +35,7 @@ no.memory:
 """
 
 DECLARATIONS = """
-@kinetree_ndarray = external global i8
-@kinetree_tuple = external global i8
-@kinetree_out = external global i8
-@kinetree_descr_{dtype} = external global i8
-@kinetree_scalar_{dtype} = external global i8
-@kinetree_float = external global i8
-@kinetree_int = external global i8
+{objects}
 declare double @kinetree_PyLong_AsDouble(ptr)
 declare void @kinetree_PyErr_Clear()
 declare ptr @kinetree_PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
@@ -61,7 +55,7 @@ define void @kt_set_table(ptr %table) {{
 }}
 """
 
-# Whether the keywords are those of this variant; what is given as out goes to %out.p, else null.
+# Whether the keywords are those of this variant; %out.p becomes the object given as out, else null.
 # The table: the type of several results, how many entries, how many of them must be there, and the entries: name,
 # value, 1 if it must be there.
 KEYWORDS = """

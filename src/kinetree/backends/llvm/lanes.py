@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from dataclasses import dataclass
 
 ITEM_BYTES = {"float64": 8, "float32": 4}
-_SCALAR = {"float64": "double", "float32": "float"}
-_SUFFIX = {"float64": "f64", "float32": "f32"}
+_NAMES = {"float64": ("double", "f64"), "float32": ("float", "f32")}
 
 
-@dataclass(frozen=True)
 class Lanes:
     """The type of one value: a vector of `count` states, or a scalar for one.
+
+    Attributes
+    ----------
+    item, bytes, alignment : int
+        Bytes of one lane and of the value, and the alignment of the value in memory.
+    scalar, type, suffix : str
+        The LLVM types of one lane and of the value, and the suffix of an intrinsic on the value.
 
     Examples
     --------
@@ -23,48 +27,19 @@ class Lanes:
     ('float', '0x3FE0000000000000')
     """
 
-    dtype: str
-    count: int
-
-    @property
-    def item(self) -> int:
-        """Bytes of one scalar."""
-        return ITEM_BYTES[self.dtype]
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the value."""
-        return self.count * self.item
-
-    @property
-    def alignment(self) -> int:
-        """Alignment of the value in memory, in bytes."""
-        return min(64, self.bytes)
-
-    @property
-    def scalar(self) -> str:
-        """The LLVM type of one lane."""
-        return _SCALAR[self.dtype]
-
-    @property
-    def type(self) -> str:
-        """The LLVM type of the value."""
-        return f"<{self.count} x {self.scalar}>" if self.count > 1 else self.scalar
-
-    @property
-    def suffix(self) -> str:
-        """The suffix of an intrinsic on this type."""
-        return f"v{self.count}{_SUFFIX[self.dtype]}" if self.count > 1 else _SUFFIX[self.dtype]
+    def __init__(self, dtype: str, count: int) -> None:
+        self.dtype, self.count = dtype, count
+        self.item = ITEM_BYTES[dtype]
+        self.bytes = count * self.item
+        self.alignment = min(64, self.bytes)
+        self.scalar, suffix = _NAMES[dtype]
+        self.type = f"<{count} x {self.scalar}>" if count > 1 else self.scalar
+        self.suffix = f"v{count}{suffix}" if count > 1 else suffix
 
     def constant(self, value: float) -> str:
         """Return the constant with this value in every lane, rounded to the type."""
-        literal = hex_literal(round_to(self.dtype, value))
+        literal = hex_literal(value if self.dtype == "float64" else ctypes.c_float(value).value)  # inf on overflow
         return f"splat ({self.scalar} {literal})" if self.count > 1 else literal
-
-
-def round_to(dtype: str, value: float) -> float:
-    """Return the value rounded to the type, to infinity on overflow."""
-    return value if dtype == "float64" else ctypes.c_float(value).value
 
 
 def hex_literal(value: float) -> str:

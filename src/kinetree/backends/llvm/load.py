@@ -26,13 +26,7 @@ locks.fork_waits_for(_llvm_lock)
 
 
 class LoadedObject:
-    """ObjectCode in memory. It is freed with this object: keep it as long as anything may be called.
-
-    Attributes
-    ----------
-    scratch : int
-        Bytes of 64-byte aligned scratch that one running call needs.
-    """
+    """See `kinetree.backends.base.LoadedCode`; `scratch` as in the `ObjectCode`."""
 
     def __init__(self, tracker: Any, addresses: dict[str, int], scratch: int) -> None:
         self._tracker = tracker  # frees the code, and the linker with it
@@ -47,21 +41,11 @@ class LoadedObject:
 def load(code: ObjectCode, symbols: Mapping[str, int] = MappingProxyType({})) -> LoadedObject:
     """Bring code into memory.
 
-    Every code has a linker of its own: that costs half a millisecond, and frees everything in the end. (A shared one
-    keeps some kilobytes for each library that it ever linked.) JITLink places code and constants together, so
-    that no distance between them is ever too large, and reaches externals through stubs.
+    Each object has its own linker: that costs half a millisecond, but frees all memory. (A shared one retains some
+    kilobytes for each library that it linked.) JITLink places code and constants together, so that they are always
+    in range of each other, and reaches externals through stubs.
 
-    Parameters
-    ----------
-    code : ObjectCode
-        Made in this process or another one.
-    symbols : mapping of str to int
-        Addresses of externals; LLVM is asked for the others.
-
-    Raises
-    ------
-    LookupError
-        An external is neither in `symbols` nor in the process.
+    `symbols` are addresses of externals; LLVM is asked for the others, and LookupError raised if it does not know one.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

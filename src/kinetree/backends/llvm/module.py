@@ -12,7 +12,6 @@ from kinetree.backends.llvm.lanes import Lanes, hex_literal
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.straight_line import SPELLING, Access, emit_region
 from kinetree.backends.llvm.target import Target, target_machine
-from kinetree.graph import Program
 from kinetree.graph.ops import OPS
 from kinetree.lowering.plan import Area, ArrayCall, Cell, Plan, Region
 
@@ -27,13 +26,6 @@ def legal_operations() -> frozenset[str]:
     """Return the operations in the backend's tables."""
     arrays = [op.name for op in OPS.values() if op.array_op in ARRAY_KERNELS]
     return frozenset(["const", "input", *SPELLING, *arrays])
-
-
-def check_legal(program: Program) -> None:
-    """Raise NotImplementedError if an operation of the program is not in the backend's tables."""
-    illegal = {program.graph[i].op for i in program.schedule()} - legal_operations()
-    if illegal:
-        raise NotImplementedError(f"the LLVM backend cannot do {', '.join(sorted(illegal))}")
 
 
 def _step_functions(plan: Plan, layout: ScratchLayout, target: Target) -> list[str]:

@@ -17,14 +17,6 @@ class ScratchLayout:
     and an output is reached through a table of pointers to the rows of the lanes. A second table has the distances
     between these rows.
 
-    Parameters
-    ----------
-    plan : Plan
-    lanes : Lanes
-        The content of one cell.
-    batch : bool
-        Whether the code is for many states.
-
     Attributes
     ----------
     distances, rows : dict

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from kinetree.backends.base import check_legal
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.module import REGION_OPERATIONS, call_steps, check_legal, module_text
+from kinetree.backends.llvm.module import REGION_OPERATIONS, call_steps, legal_operations, module_text
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.target import Target
 from kinetree.graph import Program
@@ -15,7 +16,7 @@ def single_ir(
     program: Program, dtype: str, target: Target, region_operations: int = REGION_OPERATIONS
 ) -> tuple[str, int]:
     """Return the LLVM IR with ``void kt_single(ptr ins, ptr outs, ptr scratch)``, and the bytes of scratch."""
-    check_legal(program)
+    check_legal(program, legal_operations(), "LLVM")
     plan = lower(program, region_operations)
     layout = ScratchLayout(plan, Lanes(dtype, 1), batch=False)
     body = Body()

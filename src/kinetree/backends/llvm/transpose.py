@@ -7,7 +7,8 @@ stores spread over the computation overlap with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
@@ -113,12 +114,9 @@ def rows_to_lanes(lanes: Lanes, columns: int) -> str:
     one, so that no column is left over.
     """
     b = Body()
-    rows = row_pointers(b, lanes, "%rows")
-    last = b(f"sub i64 %size, {columns}")
-    with b.loop(columns, "%size"):
-        column = b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
+    transpose = Transpose(b, lanes, columns)
+    with _tiles(b, lanes, columns) as (rows, column):
         block = b(f"getelementptr {lanes.type}, ptr %cells, i64 {column}")
-        transpose = Transpose(b, lanes, columns)
         sources = [b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}") for row in rows]
         tile = [b(f"load {transpose.row}, ptr {p}, align {lanes.item}") for p in sources]
         for c, vector in enumerate(transpose.to_lanes(tile)):
@@ -133,23 +131,29 @@ def gather_rows(lanes: Lanes, columns: int) -> str:
     `rows` are W pointers; `places` are the offsets in the scratch of the columns' cells: i32, in bytes.
     """
     b = Body()
-    rows = row_pointers(b, lanes, "%rows")
-    last = b(f"sub i64 %size, {columns}")
-    with b.loop(columns, "%size"):
-        column = b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
+    transpose = Transpose(b, lanes, columns)
+    with _tiles(b, lanes, columns) as (rows, column):
         first = b(f"getelementptr i32, ptr %places, i64 {column}")
         vectors = []
         for c in range(columns):
             place = b(f"load i32, ptr {b(f'getelementptr i32, ptr {first}, i64 {c}')}, align 4")
             cell = b(f"getelementptr i8, ptr %scratch, i64 {b(f'zext i32 {place} to i64')}")
             vectors.append(b(f"load {lanes.type}, ptr {cell}, align {lanes.alignment}"))
-        transpose = Transpose(b, lanes, columns)
         values = transpose.to_rows(vectors)
         targets = [b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}") for row in rows]
         for value, target in zip(values, targets, strict=True):
             b.line(f"store {transpose.row} {value}, ptr {target}, align {lanes.item}")
     signature = "(ptr noalias %rows, ptr noalias %places, ptr noalias %scratch, i64 %size)"
     return function(f"void @gather_rows_{columns}{signature}", b)
+
+
+@contextmanager
+def _tiles(b: Body, lanes: Lanes, columns: int) -> Iterator[tuple[list[str], str]]:
+    """Append a loop over tiles; yield the pointers of %rows and the first column, of the last tile size − C."""
+    rows = row_pointers(b, lanes, "%rows")
+    last = b(f"sub i64 %size, {columns}")
+    with b.loop(columns, "%size"):
+        yield rows, b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
 
 
 def row_pointers(b: Body, lanes: Lanes, table: str) -> list[str]:
