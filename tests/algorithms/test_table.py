@@ -10,6 +10,7 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,6 +136,18 @@ def test_another_process_does_not_get_the_code_of_a_changed_algorithm() -> None:
     code += "@algorithm('changing', outputs={{'r': ()}})\ndef changing(model, q): return q[0] {} q[1]\n"
     code += "print(r.changing([3.0, 2.0, 0, 0, 0, 0]))"
     assert [run(code.format(operation)) for operation in "/*"] == ["1.5", "6.0"]
+
+
+def test_a_pickle_imports_the_module_of_its_algorithm(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.py").write_text(
+        "from kinetree.algorithms.registry import algorithm\n\n"
+        "@algorithm('half', outputs={'r': ()})\ndef half(model, q):\n    return 0.5 * q[0]\n"
+    )
+    path = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import pickle, kinetree as kt\n"
+    made = run(path + "import elsewhere; print(pickle.dumps(kt.load('ur5').half).hex())")
+    assert run(path + f"print(pickle.loads(bytes.fromhex({made!r}))([3.0] * 6))") == "1.5"
+    lost = f"import pickle\ntry: pickle.loads(bytes.fromhex({made!r}))\nexcept ImportError as error: print(error.name)"
+    assert run(lost) == "elsewhere"
 
 
 def test_names_are_unique(toy: Any) -> None:

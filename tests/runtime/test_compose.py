@@ -442,3 +442,60 @@ def test_a_signal_handler_is_no_part_of_a_trace():
     assert all(np.array_equal(forces, plain) and forces.dtype == float for forces in seen)
     assert seen
     assert f([0.0], [0, 0, -2.0]) != plain
+
+
+def test_a_traced_function_may_wait_for_another_thread():
+    robot = on_a_stick(1.0)
+
+    def waiting(q):
+        worker = threading.Thread(target=lambda: other_results.append(robot.bias_forces([0.0], [1.0])))
+        worker.start()
+        worker.join(30)
+        assert not worker.is_alive()
+        return robot.gravity_forces(q)
+
+    other_results = []
+    kt.compile(robot, waiting, inputs=[kt.gravity])
+    assert other_results[0].dtype == float
+
+
+def test_what_is_asked_of_a_function_in_a_trace_is_its_own():
+    robot = on_a_stick(1.0)
+    count = on_a_stick(1.0).gravity_forces.op_count
+    seen = []
+
+    def curious(q):
+        seen.append(robot.gravity_forces.op_count)
+        seen.append(kt.compile(robot, lambda q: robot.gravity_forces(q), name="inner").op_count)
+        return robot.gravity_forces(q)
+
+    kt.compile(robot, curious, inputs=[kt.gravity])
+    assert seen == [count, count]
+
+
+def test_inputs_count_for_plain_batches_too():
+    robot = on_a_stick(1.0)
+    robot.gravity_forces(np.zeros((5, 1)))  # compiled: the quick path would answer
+    with pytest.raises(ArgumentError, match="a function that is being compiled gives it one state"):
+        kt.compile(robot, lambda q: robot.gravity_forces(np.zeros((5, 1)))[0] + q, inputs=[kt.gravity])
+
+
+def test_a_cached_function_of_another_robot_is_refused_as_well():
+    one, other = on_a_stick(1.0), on_a_stick(2.0)
+    kt.compile(other, other.gravity_forces, inputs=[kt.gravity])([0.0], [0, 0, -1.0])
+    with pytest.raises(ArgumentError, match="uses no function of 'stick'"):
+        kt.compile(one, on_a_stick(2.0).gravity_forces, inputs=[kt.gravity])([0.0], [0, 0, -1.0])
+
+
+def test_an_argument_and_an_input_of_one_name():
+    robot = on_a_stick(1.0)
+    with pytest.raises(ArgumentError, match="these arguments do not have different names"):
+        kt.compile(robot, lambda q, gravity: robot.gravity_forces(q), shapes={"gravity": 3}, inputs=[kt.gravity])
+
+
+def test_the_inertia_of_a_body_is_given_once_in_two_steps_too():
+    robot = on_a_stick(1.0)
+    first = kt.compile(robot, "gravity_forces", inputs=[kt.inertia("stick", name="A")])
+    second = kt.compile(robot, first, inputs=[kt.inertia("end", name="B")])
+    with pytest.raises(ArgumentError, match="are the inertia of one body"):
+        second([0.0], np.zeros(10), np.zeros(10))

@@ -4,6 +4,7 @@ import gc
 import pickle
 import sys
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from kinetree.backends.llvm.glue import STACK_SCRATCH
 from kinetree.backends.llvm.single import single_ir
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
-from kinetree.runtime import batch
+from kinetree.graph import Port
+from kinetree.runtime import Function, FunctionSpec, batch
 
 pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 
@@ -273,3 +275,24 @@ def test_a_finalizer_in_a_cycle_may_call_the_function():
     gc.collect()
     assert len(results) == 3
     assert all(np.array_equal(r, WANTED) for r in results)
+
+
+def test_an_argument_by_position_is_the_first_optional_one():
+    """The glue of the variant with the second one only must not take it."""
+    ports = Port("q", (2,)), Port("x", (2,)), Port("y", (2,))
+
+    def evaluate(given, options):
+        return [[a + 10.0 * b for a, b in zip(given.get("x", [0.0] * 2), given.get("y", [0.0] * 2), strict=True)]]
+
+    f = Function(FunctionSpec("two", "", ports, (Port("r", (2,)),), evaluate, lambda: b"two", optional=("x", "y")))
+    q, one = np.zeros(2), np.ones(2)
+    for _ in range(2):
+        assert f(q, y=one).tolist() == [10.0, 10.0]
+        assert f(q, one).tolist() == [1.0, 1.0]
+        assert f(q, one, one).tolist() == [11.0, 11.0]
+
+
+def test_what_is_not_known_is_not_kept_on_disk(own_cache):
+    f = Function(replace(declare(), identity=lambda: None))
+    assert np.array_equal(f(X, Y, Z), WANTED)
+    assert not own_cache.exists() or not list(own_cache.iterdir())

@@ -7,14 +7,13 @@ The functions of a robot, their documentation, the benchmarks and the conformanc
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from kinetree.algorithms import symbols
 from kinetree.algorithms.docstrings import full_docstring
 from kinetree.algorithms.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
-from kinetree.algorithms.table import ALGORITHMS, INDEX
+from kinetree.algorithms.table import ALGORITHMS
 
 __all__ = ["ALGORITHMS", "Algorithm", "Joints", "Matrix", "OneFrame", "Option", "Shape", "Vector"]
 __all__ += ["algorithm", "shape_of"]
@@ -36,8 +35,6 @@ class Algorithm(NamedTuple):
     outputs: Mapping[str, Shape]
     joint_space: bool
     """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`model.regroup`)."""
-    identity: bytes
-    """Part of its code's name in the disk cache: unique for an algorithm from outside, whose code may change."""
 
     @property
     def needs_option(self) -> bool:
@@ -85,7 +82,6 @@ def algorithm(
             defined("option", (p.name for p in parameters if p not in arrays), {**symbols.CHOICES, **(options or {})}),
             defined("symbol", outputs.split(), symbols.SHAPES) if isinstance(outputs, str) else outputs,
             joint_space,
-            b"" if INDEX.get(name) == function.__module__ else os.urandom(16),
         )
         ALGORITHMS.register(made)
         function.__doc__ = full_docstring(made, raises)

@@ -97,6 +97,7 @@ def traced_model(model: Model, joint_space: bool) -> Model:
     same, and costs fewer operations than regrouping the arguments.
     """
     values = context.substitutions(model.digest)
+    check_inputs(model, values)
     bodies = list(model.bodies)
     for i in (model.frame(value.frame).body for value in values if value.kind == "inertia"):
         bodies[i] = replace(bodies[i], inertia=Inertia.zero())
@@ -148,7 +149,7 @@ def with_inputs(
         inputs=(*spec.required, *extra, *spec.inputs[len(spec.required) :]),
         evaluate=substituting(spec.evaluate, model, inputs, name),
         describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
-        identity=lambda: spec.identity() + repr((spec.name, tuple(inputs))).encode(),
+        identity=lambda: _extended(spec.identity(), repr((spec.name, model.digest, tuple(inputs)))),
         reduce=spec.reduce and (lambda: (_rebuild_with_inputs, (spec.reduce(), model, tuple(inputs), name))),  # type: ignore[misc]
         program=None,
     )
@@ -157,8 +158,13 @@ def with_inputs(
 
 def traced(spec: FunctionSpec) -> FunctionSpec:
     """Return the spec with its program, which is its identity too: source text would not show what a closure holds."""
-    program = spec.trace(Variant((), (), "float64"))
+    with context.outside():
+        program = spec.trace(Variant((), (), "float64"))
     return replace(spec, program=program, identity=functools.cache(lambda: b"traced " + digest(program)))
+
+
+def _extended(identity: bytes | None, more: str) -> bytes | None:
+    return None if identity is None else identity + more.encode()
 
 
 def check_inputs(model: Model, inputs: Iterable[ModelInput]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
-from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
-from kinetree.algorithms.registry import Joints, OneFrame
+from kinetree.algorithms.registry import Algorithm, Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
-from kinetree.errors import listed
+from kinetree.algorithms.symbols import shape_of
+from kinetree.algorithms.table import ALGORITHMS
+from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.functions.model_inputs import traced_model
 from kinetree.graph import Port
 from kinetree.graph.digest import digest
@@ -23,8 +25,15 @@ from kinetree.runtime.spec import FunctionSpec
 from kinetree.tracing.tracer import Tracer
 
 
-def robot_function(model: Model, name: str) -> Function:
-    """Return the compiled function of this name for this model; nothing is compiled yet."""
+def robot_function(model: Model, name: str, module: str | None = None) -> Function:
+    """Return the compiled function of this name for this model; nothing is compiled yet.
+
+    Where the name is not known, the module that defines the algorithm is imported first: a pickle brings both.
+    """
+    if name not in ALGORITHMS and module is not None:
+        import_module(module)
+    if name not in ALGORITHMS:
+        raise ArgumentError(unknown_name("function", name, ALGORITHMS))
     return Function(robot_spec(model, ALGORITHMS[name]))
 
 
@@ -42,11 +51,11 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         inputs=tuple(Port(name, shape_of(shape, model)) for name, shape in inputs.items()),
         outputs=tuple(Port(name, shape_of(shape, model)) for name, shape in algorithm.outputs.items()),
         evaluate=evaluate,
-        identity=lambda: identity(model) + algorithm.identity,
+        identity=lambda: identity(model) if covers_source_of(algorithm.function) else None,
         optional=tuple(algorithm.optional),
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port, inputs[port.name]),
-        reduce=lambda: (robot_function, (model, algorithm.name)),
+        reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )
 
 

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kinetree.algorithms import ALGORITHMS, ALIASES, shape_of
-from kinetree.algorithms.symbols import shape_of_name
+from kinetree.algorithms.symbols import shape_of, shape_of_name
+from kinetree.algorithms.table import ALGORITHMS, ALIASES
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs, ports, substituting, with_inputs
 from kinetree.functions.of_robot import describe
@@ -24,7 +24,7 @@ from kinetree.graph.digest import digest
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.results import is_field
-from kinetree.runtime.spec import FunctionSpec
+from kinetree.runtime.spec import FunctionSpec, check_names
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Condition, Expr
@@ -146,7 +146,9 @@ def user_function(
 
     run = substituting(results, model, inputs, name)
     tracer, all_ports = Tracer(), (*own, *ports(inputs))
-    outputs = {key: (array.shape, array) for key, array in run(tracer.arguments(all_ports), {}).items()}
+    check_names(name, [port.name for port in all_ports])
+    with context.outside():
+        outputs = {key: (array.shape, array) for key, array in run(tracer.arguments(all_ports), {}).items()}
     program = tracer.program(outputs)
     spec = FunctionSpec(
         name=name,

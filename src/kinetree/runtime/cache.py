@@ -57,9 +57,9 @@ def _package() -> Path:
     return Path(__file__).resolve().parent.parent
 
 
-def covers_source_of(kind: type) -> bool:
-    """Return whether `source_digest` covers the file in which a class is defined."""
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+def covers_source_of(definition: object) -> bool:
+    """Return whether `source_digest` covers the file in which a class or a function is defined."""
+    file = getattr(sys.modules.get(definition.__module__), "__file__", None)
     return file is not None and Path(file).resolve().is_relative_to(_package())
 
 

@@ -18,6 +18,7 @@ from kinetree.runtime import arguments, batch, inline, memory, outputs
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.kernels import Kernels, Single
 from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.tracing.context import substituting_flag
 
 MAX_GLUED_VARIANTS = 8  # the latest ones; the others take the general path
 
@@ -219,7 +220,7 @@ class Function:
 
     def _general(self, /, *args: object, **kwargs: object) -> Any:
         """Call with arguments in any form: the general path, for all calls that the glue does not accept."""
-        if (result := self._plain_batch(args, **kwargs)) is not None:
+        if not substituting_flag.value and (result := self._plain_batch(args, **kwargs)) is not None:
             return result
         spec = self.spec
         call = arguments.bind(spec, args, kwargs)
@@ -285,8 +286,9 @@ class Function:
         Each takes the calls that it knows and hands the others to the next, the last one to the general path.
         """
         target: Any = self._general
-        for made in reversed(list(self._kernels.singles.values())[-MAX_GLUED_VARIANTS:]):
-            if made.call is not None:
+        for variant, made in reversed(list(self._kernels.singles.items())[-MAX_GLUED_VARIANTS:]):
+            ports = self.spec.ports(variant.optional)
+            if made.call is not None and self.spec.inputs[: len(ports)] == ports:  # arguments by position are these
                 owner = entry.gc_opaque((made.kernel.keep, made.table))
                 target = entry.builtin(self.__name__, made.call, target, owner)
         if target != self._general:

@@ -20,7 +20,9 @@ def is_part_of_trace(call: Call) -> bool:
     trace = context.current()
     if trace is None:
         return False
-    return bool(trace.substitutions) or any(is_traced(value) for value in call.values)
+    if any(is_traced(value) for value in call.values):
+        return True
+    return bool(trace.substitutions) and not trace.is_interrupted()
 
 
 def inline_call(spec: FunctionSpec, call: Call) -> Any:

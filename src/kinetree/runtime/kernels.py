@@ -20,6 +20,7 @@ from kinetree.graph import Program
 from kinetree.runtime import cache
 from kinetree.runtime.batch import BatchKernel, SingleKernel
 from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.tracing import context
 
 _K = TypeVar("_K")
 
@@ -52,7 +53,8 @@ class Kernels:
             if key not in self._programs:
                 from kinetree.passes.pipeline import optimize
 
-                self._programs[key] = optimize(self._spec.trace(variant))
+                with context.outside():
+                    self._programs[key] = optimize(self._spec.trace(variant))
             return self._programs[key]
 
     def single(self, variant: Variant) -> Single:
@@ -113,11 +115,11 @@ def _made_once(kernels: dict[Variant, _K], variant: Variant, make: Callable[[Var
 
 def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> str | None:
     """Return the digest of all that this code depends on, None if that cannot be known."""
-    source = cache.source_digest()
-    if source is None:
+    source, identity = cache.source_digest(), spec.identity()
+    if source is None or identity is None:
         return None
     ports = repr((spec.inputs, spec.outputs))
-    return cache.digest([source, _abi(), target, spec.name, ports, spec.identity(), repr(variant), kind])
+    return cache.digest([source, _abi(), target, spec.name, ports, identity, repr(variant), kind])
 
 
 @functools.cache

@@ -31,6 +31,12 @@ def describe_shape(port: Port) -> str:
     return f"one state has shape {port.shape}"
 
 
+def check_names(function: str, names: list[str]) -> None:
+    """Raise `ArgumentError` if two arguments of a function have one name."""
+    if len(set(names)) != len(names):
+        raise ArgumentError(f"{function}: these arguments do not have different names: {names}")
+
+
 Arguments = Mapping[str, Any]
 """The inputs by name, as nested lists of scalars; an input without axes is a scalar."""
 
@@ -54,7 +60,8 @@ class FunctionSpec:
         `arguments` has the inputs that are given (the optional ones may be missing), `options` a value for each option;
         there is one result an output: a scalar, nested sequences or an array.
     identity : callable
-        ``identity() -> bytes``: all that the program depends on besides the name, the variant and kinetree's source.
+        ``identity() -> bytes``: all that the program depends on besides the name, the variant and kinetree's source;
+        None where that is not known, and the code is not kept on disk.
         For a robot: the hashes of its model and of user-defined joint types. It is part of the key of the disk cache,
         so two functions with different programs must not share it.
     optional : tuple of str
@@ -77,7 +84,7 @@ class FunctionSpec:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     evaluate: Callable[[Arguments, Mapping[str, Any]], Sequence[Any]]
-    identity: Callable[[], bytes]
+    identity: Callable[[], bytes | None]
     optional: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     describe: Callable[[Port], str] = describe_shape
@@ -87,9 +94,7 @@ class FunctionSpec:
 
     def __post_init__(self) -> None:
         names = [port.name for port in self.inputs]
-        everything = [*names, *(option.name for option in self.options), "out"]
-        if len(set(everything)) != len(everything):
-            raise ArgumentError(f"{self.name}: these arguments do not have different names: {everything}")
+        check_names(self.name, [*names, *(option.name for option in self.options), "out"])
         if tuple(names[len(names) - len(self.optional) :]) != self.optional:
             raise ValueError(f"{self.name}: the optional inputs {self.optional} are not the last of {names}")
         if not self.outputs:

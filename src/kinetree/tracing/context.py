@@ -8,22 +8,43 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
+import sys
 import threading
 from collections.abc import Hashable, Iterator, Mapping
+from types import FrameType
 from typing import Any
 
 from kinetree import locks
 
 substituting_flag = ctypes.c_int32(0)
-"""How many traces with substitutions there are, read by the call glue; it changes under `locks.compiling` only."""
+"""How many traces with substitutions there are in all threads; the call glue reads it."""
+
+_lock = threading.RLock()
+locks.fork_waits_for(lambda: _lock)
 
 
 class TraceContext:
-    """A trace: its substitutions by key, opaque to the compiler, and which keys were asked for."""
+    """A trace: its substitutions by key, opaque to the compiler, which keys were asked for, and who traces."""
 
-    def __init__(self, substitutions: Mapping[Hashable, Mapping[Any, Any]]) -> None:
+    def __init__(self, substitutions: Mapping[Hashable, Mapping[Any, Any]], frame: FrameType) -> None:
         self.substitutions = substitutions
         self.asked: set[Hashable] = set()
+        self._frame = frame
+
+    def is_interrupted(self) -> bool:
+        """Return whether the caller is, or was called by, a signal handler that interrupted what is traced.
+
+        Such a handler has the frame that it interrupted, which is the one that it returns to, as an argument.
+        """
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame is not self._frame:
+            back = frame.f_back
+            for value in frame.f_locals.values():
+                if back is not None and (value is back or (isinstance(value, tuple) and any(x is back for x in value))):
+                    return True
+            frame = back
+        return False
 
 
 class _Local(threading.local):
@@ -54,51 +75,41 @@ def tracing(new: Mapping[Hashable, Mapping[Any, Any]]) -> Iterator[TraceContext]
     outer = current()
     merged = dict(outer.substitutions) if outer else {}
     merged.update({key: {**merged.get(key, {}), **values} for key, values in new.items()})
-    context = TraceContext(merged)
-    with _bypassing_glue() if new else contextlib.nullcontext():
-        _local.contexts.append(context)
-        try:
-            yield context
-        finally:
-            _local.contexts.pop()
-            if outer:
-                outer.asked |= context.asked
+    context = TraceContext(merged, sys._getframe(2))  # the caller's, behind contextlib's
+    _local.contexts.append(context)
+    _count(bool(new))
+    try:
+        yield context
+    finally:
+        _count(-bool(new))
+        _local.contexts.pop()
+        if outer:
+            outer.asked |= context.asked
+
+
+def _count(change: int) -> None:
+    with _lock:
+        substituting_flag.value += change
 
 
 @contextlib.contextmanager
-def _bypassing_glue() -> Iterator[None]:
-    """Send all calls of compiled functions past the call glue, and keep those of signal handlers out of the trace."""
-    with locks.compiling, _signal_handlers_outside():
-        substituting_flag.value += 1
-        try:
-            yield
-        finally:
-            substituting_flag.value -= 1
-
-
-@contextlib.contextmanager
-def _signal_handlers_outside() -> Iterator[None]:
-    """Run Python's signal handlers, which interrupt the main thread anywhere, outside every trace."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    with locks.importing:
-        import signal
-    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
-    own = {n: h for n, h in handlers.items() if callable(h) and h is not signal.default_int_handler}
-
-    def outside(number: Any, frame: Any) -> None:
-        contexts, _local.contexts = _local.contexts, []
-        try:
-            own[number](number, frame)
-        finally:
-            _local.contexts = contexts
-
-    for number in own:
-        signal.signal(number, outside)
+def outside() -> Iterator[None]:
+    """Be outside every trace: what is traced here is a function of its own."""
+    contexts, _local.contexts = _local.contexts, []
     try:
         yield
     finally:
-        for number, handler in own.items():
-            if signal.getsignal(number) is outside:  # unless the traced function has set another one
-                signal.signal(number, handler)
+        _local.contexts = contexts
+
+
+def _after_fork() -> None:
+    """Count the traces of the thread that forked: the child has no other."""
+    outer: Mapping[Hashable, Any] = {}
+    substituting_flag.value = 0
+    for context in _local.contexts:
+        substituting_flag.value += context.substitutions != outer
+        outer = context.substitutions
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
