@@ -117,5 +117,6 @@ def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: ArrayLike 
 
 def with_inertial_parameters(robot: R, parameters: ArrayLike) -> R:
     """Return this robot with these (10 nb,) inertial parameters, as in `inertial_parameters`."""
-    ten = real_array("parameters", parameters, 10 * robot.nb, batch=False)
+    what = f"parameters, ten for each of the nb = {robot.nb} bodies,"
+    ten = real_array(what, parameters, 10 * robot.nb, batch=False)
     return type(robot)(changes.with_inertial_parameters(robot.model, ten.tolist()))

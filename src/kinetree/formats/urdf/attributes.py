@@ -22,20 +22,23 @@ READ: Final = {
 }
 """The attributes that are read of each element."""
 
-PASSED_OVER: Final = {
-    "link": ("type",),
-    "joint": ("dont_collapse",),
+IGNORED: Final = {
+    "link": ("type", "id", "self_collide"),
+    "joint": ("dont_collapse", "id"),
     "limit": ("acceleration", "deceleration", "jerk", "command_effort", "current", "gear_velocity"),
-    "dynamics": ("D", "K", "mu_coulomb", "mu_viscous", "stiffness", "spring_stiffness", "spring_reference", "armature"),
+    "dynamics": (
+        *("D", "K", "mu_coulomb", "mu_viscous", "stiffness", "spring_stiffness", "spring_reference", "spring_mount"),
+        *("armature", "rotor_inertia"),
+    ),
 }
-"""Further ones, of URDF 1.2 and of simulators, that files carry."""
+"""Attributes of URDF 1.2 and of simulators that real files have, and that are not read."""
 
 
 def checked(element: Element) -> Element:
-    """Return the element if all its attributes are known; those with a namespace are others' business."""
-    read, passed_over = READ[element.tag], PASSED_OVER.get(element.tag, ())
+    """Return the element if all its attributes are known; namespaced ones are ignored."""
+    read, ignored = READ[element.tag], IGNORED.get(element.tag, ())
     for name in element.attributes:
-        if name not in read and name not in passed_over and not name.startswith("{"):
+        if name not in read and name not in ignored and not name.startswith("{"):
             raise element.error(f"<{element.tag}> has {unknown_name('attribute', name, read)}")
     return element
 
