@@ -19,9 +19,9 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms import ALGORITHMS, ALIASES
 from kinetree.algorithms.registry import OneFrame, algorithm
-from kinetree.algorithms.symbols import OPTIONS, SYMBOLS, TEXTS, shape_of_name
 from kinetree.algorithms.table import INDEX, PAGES
 from kinetree.errors import ArgumentError
+from kinetree.glossary.symbols import OPTIONS, SYMBOLS, TEXTS, shape_of_name
 
 
 def run(code: str) -> str:

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.registry import Algorithm
-from kinetree.algorithms.symbols import shape_of
 from kinetree.algorithms.table import ALGORITHMS, ALIASES
+from kinetree.glossary.symbols import shape_of
 
 if TYPE_CHECKING:
     from kinetree.algorithms.dynamics.aba import aba

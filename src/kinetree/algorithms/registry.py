@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from kinetree.algorithms import symbols
-from kinetree.algorithms.docstrings import full_docstring
-from kinetree.algorithms.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
 from kinetree.algorithms.table import ALGORITHMS
+from kinetree.glossary import symbols
+from kinetree.glossary.docstrings import full_docstring
+from kinetree.glossary.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
 
 __all__ = ["ALGORITHMS", "Algorithm", "Joints", "Matrix", "OneFrame", "Option", "Shape", "Vector"]
 __all__ += ["algorithm", "shape_of"]
@@ -54,7 +54,7 @@ def algorithm(
     """Register a function as an algorithm and complete its docstring; the function itself is returned.
 
     Its parameters after the model are the inputs, those with a default the optional ones, and those by keyword the
-    options. The glossary (`kinetree.algorithms.symbols`) has their shapes and choices.
+    options. The glossary (`kinetree.glossary.symbols`) has their shapes and choices.
 
     Parameters
     ----------

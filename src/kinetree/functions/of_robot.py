@@ -10,10 +10,10 @@ from typing import Any
 
 from kinetree.algorithms.registry import Algorithm, Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
-from kinetree.algorithms.symbols import shape_of
 from kinetree.algorithms.table import ALGORITHMS
 from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.functions.model_inputs import traced_model
+from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.joints import Joint

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kinetree.algorithms.symbols import shape_of, shape_of_name
 from kinetree.algorithms.table import ALGORITHMS, ALIASES
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs, ports, substituting, with_inputs
 from kinetree.functions.of_robot import describe
+from kinetree.glossary.symbols import shape_of, shape_of_name
 from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.model import Model

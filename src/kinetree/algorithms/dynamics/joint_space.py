@@ -6,7 +6,7 @@ from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.factorization import ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import block, refuse_singular, velocities
-from kinetree.algorithms.symbols import Vector
+from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 from kinetree.spatial import Scalar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from kinetree.algorithms.symbols import Vector
+from kinetree.glossary.symbols import Vector
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
 from kinetree.scalars.dual import Dual, rate_of

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.kinematics.jacobian import jacobian
 from kinetree.algorithms.recursions.path import path_to
-from kinetree.algorithms.symbols import Matrix, Vector
 from kinetree.errors import ModelError
+from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.model import Model
 from kinetree.scalars.linalg import dot, orthogonal_rows, solve_lower, transposed
 from kinetree.spatial import Scalar, sqrt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.symbols import Vector
+from kinetree.glossary.symbols import Vector
 from kinetree.model import WORLD, Body, Model
 from kinetree.model.model import BodyState
 from kinetree.spatial import Motion, Transform

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from kinetree.algorithms.symbols import TEXTS, Joints, OneFrame, Option, Shape, shape_of
+from kinetree.glossary.symbols import TEXTS, Joints, OneFrame, Option, Shape, shape_of
 
 if TYPE_CHECKING:
     from kinetree.algorithms.registry import Algorithm

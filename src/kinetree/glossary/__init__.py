@@ -1,0 +1,1 @@
+"""The symbols of mechanics with their shapes, units and frames, and the documentation that is made of them."""
