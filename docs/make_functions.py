@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kinetree.algorithms import ALGORITHMS, Algorithm
 from kinetree.algorithms.registry import Joints, OneFrame
+from kinetree.algorithms.table import INDEX
 
 HEAD = """# The functions of a robot
 
@@ -29,7 +30,7 @@ def _call(a: Algorithm) -> str:
         if isinstance(kind, OneFrame):
             arguments.append(f"{name}=FRAME")
         elif isinstance(kind, Joints):
-            arguments.append(f"{name}=[JOINTS]")
+            arguments.append(f"{name}=()")
         else:
             arguments.append(f"{name}=" + "｜".join(f'"{choice}"' for choice in kind))
     return f"{a.name}({', '.join(arguments)})"
@@ -38,7 +39,7 @@ def _call(a: Algorithm) -> str:
 def page() -> str:
     """Return the text of docs/functions.md."""
     pages: dict[str, list[Algorithm]] = {}
-    for a in ALGORITHMS.values():
+    for a in (ALGORITHMS[name] for name in INDEX):
         pages.setdefault(a.function.__module__, []).append(a)
     text = [HEAD]
     for module, algorithms in pages.items():

@@ -140,8 +140,8 @@ def test_shapes_are_known_by_name_or_said():
 @pytest.mark.parametrize(
     ("function", "kwargs", "message"),
     [
-        (lambda q, gain: gain * q, {}, r"which shape has 'gain'.*shapes={'gain': \(\)}.*shapes={'gain': \(7,\)}"),
-        (lambda q, b_des: q, {}, "which shape has 'b_des'"),
+        (lambda q, gain: gain * q, {}, r"what is the shape of 'gain'.*shapes={'gain': \(\)}.*shapes={'gain': \(7,\)}"),
+        (lambda q, b_des: q, {}, "what is the shape of 'b_des'"),
         (lambda q: q, {"shapes": {"p": ()}}, "no argument 'p'"),
         (lambda *q: q, {}, "the arguments must have names"),
         (lambda q: q, {"inputs": ["gravity"]}, r"kt\.gravity, kt\.inertia\(link\)"),

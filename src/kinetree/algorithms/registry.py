@@ -65,9 +65,9 @@ def algorithm(
     inputs, options : mapping, optional
         Shapes of inputs, and choices of options, that differ from the glossary or are not in it.
     raises : str
-        When the page raises `ModelError`, other than for a frame that does not exist.
+        When the algorithm raises `ModelError`.
     joint_space : bool
-        See `Algorithm`.
+        Whether the result depends on the inertias through M(q) and h(q, v) alone: fewer operations are traced then.
     """
 
     def register(function: F) -> F:

@@ -59,7 +59,7 @@ def inertia(link: str, name: str | None = None) -> ModelInput:
 
     Its value has shape (..., 10): ``(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)`` of the whole moving
     body, links fixed to it included, about the origin of the body's frame and in its axes: a row of
-    `robot.inertial_parameters`.
+    `robot.inertial_parameters.reshape(-1, 10)`.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ def _ports(model: Model, function: Callable[..., Any], shapes: Shapes, name: str
     for key in shapes:
         if key not in parameters:
             raise ArgumentError(
-                f"{name} has {unknown_name('argument', key, parameters)}, to which shapes gives a shape"
+                f"{name}: shapes= names {key!r}; {name} has {unknown_name('argument', key, parameters)}"
             )
     return ports
 
@@ -192,7 +192,7 @@ def _shape(model: Model, parameter: inspect.Parameter, function: str) -> tuple[i
     if (known := shape_of_name(name)) is not None:
         return shape_of(known, model)
     raise ArgumentError(
-        f"{function}: which shape has {name!r} for one state? Say so with shapes={{{name!r}: ()}} if it is a number "
+        f"{function}: what is the shape of {name!r} for one state? Give shapes={{{name!r}: ()}} if it is a number "
         f"(or annotate it, {name}: float), "
         f"shapes={{{name!r}: ({model.nv},)}} if it has one entry a joint; or give it a default value to make it a "
         "constant (q, v, a, tau, f_ext and names like q_des are known)"

@@ -103,10 +103,14 @@ def _wrapped(text: str) -> str:
 
 
 def _raises(algorithm: Algorithm, reason: str) -> str:
-    """Return when an algorithm raises `ModelError`: for a frame that is missing, and for the reason that it gives."""
-    frames = any(isinstance(option, OneFrame) for option in algorithm.options.values())
-    reasons = ["If there is no frame of that name."] * frames + [reason] * bool(reason)
-    return f"ModelError\n{_wrapped(' '.join(reasons))}" if reasons else ""
+    """Return what an algorithm raises: for a frame or joint that is missing, and for the reason that it gives."""
+    kinds = {OneFrame: "frame", Joints: "joint"}
+    named = sorted({kinds[type(option)] for option in algorithm.options.values() if type(option) in kinds})
+    raised = {
+        "ArgumentError": f"If there is no {' or '.join(named)} of that name." if named else "",
+        "ModelError": reason,
+    }
+    return "\n".join(f"{error}\n{_wrapped(when)}" for error, when in raised.items() if when)
 
 
 def _example(algorithm: Algorithm, written: str) -> str:

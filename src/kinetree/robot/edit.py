@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -71,8 +71,8 @@ def lock(robot: R, joints: Sequence[str], q: ArrayLike | None = None) -> R:
     >>> kt.load("panda").lock(["panda_joint3", "panda_joint5"]).joint_names
     ('panda_joint1', 'panda_joint2', 'panda_joint4', 'panda_joint6', 'panda_joint7')
     """
-    if isinstance(joints, str) or not isinstance(joints, Collection):
-        raise ArgumentError(f"joints takes a list of names, such as [{joints!r}]")
+    if isinstance(joints, str | Mapping) or not isinstance(joints, Collection):
+        raise ArgumentError(f"joints takes a list of names, and q= the configuration to lock them in; not {joints!r}")
     configuration = robot.neutral() if q is None else real_array("q", q, robot.nq, batch=False)
     if not np.isfinite(configuration).all():
         raise ArgumentError("lock takes a finite configuration; q holds NaN or inf")

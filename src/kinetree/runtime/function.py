@@ -83,14 +83,14 @@ class Function:
         self._kernels = Kernels(spec, backend, self._lanes)
 
     def __call__(self, /, *args: object, **kwargs: object) -> Any:
-        """Call the function; once something is compiled, the glue is here instead."""
+        """Call the function."""
         return self._general(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<kinetree function {self.__name__}{self.__signature__}>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """Return where a user's function is defined if it is found there, else how to make the function again."""
+        """Support pickle: a user's function by its name in its module, others by how they are made."""
         path = getattr(self.spec.wrapped, "__qualname__", "")
         found: Any = sys.modules.get(self.__module__)
         for part in path.split("."):
