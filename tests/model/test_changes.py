@@ -163,7 +163,7 @@ def test_inertial_parameters_go_out_and_in() -> None:
     assert phi[10] == robot.model.bodies[1].inertia.m
     assert robot.with_inertial_parameters(phi) == robot
     assert robot.with_inertial_parameters(2 * phi).mass == pytest.approx(2 * robot.mass)
-    with pytest.raises(kt.ArgumentError, match="ten for each of the nb = .* has shape"):
+    with pytest.raises(kt.ArgumentError, match=r"ten for each of the nb = .* has shape"):
         robot.with_inertial_parameters(phi[1:])
     with pytest.raises(kt.ModelError, match="nan"):
         robot.with_inertial_parameters(np.full_like(phi, np.nan))
