@@ -281,3 +281,29 @@ def test_a_long_chain_and_its_cycle_cost_no_recursion():
 def test_other_formats_are_named(tag):
     with pytest.raises(FormatError, match="cannot be read yet"):
         load_model(f"<{tag}/>")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("<axis xyz", "<axes xyz"),
+        ("<axis xyz", "<Axis xyz"),
+        ("<origin", "<orgin"),
+        ("<limit", "<limits"),
+        ("<inertial>", "<inertal>"),
+        ("<mass", "<Mass"),
+        ("<dynamics", "<dynamic"),
+        ("<mimic", "<mimc"),
+    ],
+)
+def test_a_misspelt_element_is_refused(right: str, wrong: str) -> None:
+    text = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="c"/>
+    <joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/>
+    <limit effort="1" velocity="1" lower="0" upper="1"/><dynamics damping="1"/></joint>
+    <joint name="k" type="continuous"><parent link="b"/><child link="c"/><mimic joint="j"/></joint></robot>"""
+    load_model(text)
+    tag, misspelt = right[1:].split()[0].strip(">"), wrong[1:].split()[0].strip(">")
+    closed = text.replace(f"</{tag}>", f"</{misspelt}>") if f"</{tag}>" in text else text
+    with pytest.raises(FormatError, match=f"has no element <{misspelt}>, did you mean <{tag}>"):
+        load_model(closed.replace(f"<{tag} ", f"<{misspelt} ").replace(f"<{tag}>", f"<{misspelt}>"))

@@ -38,6 +38,9 @@ def refuse_singular(model: Model, prescribed: Collection[str] = ()) -> None:
     A tie between joints can only add to what they meet; whether it does, M itself must tell. Numbers that are not known
     yet have no pattern either.
     """
+    regular: set[frozenset[str]] = model.__dict__.setdefault("_regular", set())  # with these joints prescribed
+    if frozenset(prescribed) in regular:
+        return
     generic = (0.1 + k * 0.6180339887498949 % 1.0 for k in count())
     inexact = map_leaves(model, lambda x: as_rounded(x, next(generic)))
     q: list[Scalar] = [as_rounded("q", next(generic)) for _ in range(model.nq)]
@@ -50,6 +53,7 @@ def refuse_singular(model: Model, prescribed: Collection[str] = ()) -> None:
                 f"joint {body.joint_name!r} meets no inertia that other joints leave it: the mass matrix is singular; "
                 "give the links that it carries an inertia, or the joint an armature"
             )
+    regular.add(frozenset(prescribed))
 
 
 def _null_pivots(model: Model, q: list[Scalar], prescribed: Collection[str]) -> Iterator[int]:

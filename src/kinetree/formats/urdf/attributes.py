@@ -1,7 +1,8 @@
-"""The attributes of URDF's elements, and elements whose attributes are all known."""
+"""What dynamics reads of URDF's elements, and elements in which nothing that it reads is misspelt."""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Final
 
 from kinetree.errors import unknown_name
@@ -34,12 +35,25 @@ IGNORED: Final = {
 """Attributes of URDF 1.2 and of simulators that real files have, and that are not read."""
 
 
+CHILDREN: Final = {
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
+}
+"""The elements that are read inside others, which may have any further ones."""
+
+
 def checked(element: Element) -> Element:
-    """Return the element if all its attributes are known; namespaced ones are ignored."""
-    read, ignored = READ[element.tag], IGNORED.get(element.tag, ())
-    for name in element.attributes:
+    """Return the element if its attributes are known or namespaced, and no child has nearly a name that is read."""
+    read, ignored = READ.get(element.tag, ()), IGNORED.get(element.tag, ())
+    for name in element.attributes if element.tag in READ else ():
         if name not in read and name not in ignored and not name.startswith("{"):
             raise element.error(f"<{element.tag}> has {unknown_name('attribute', name, read)}")
+    known = CHILDREN.get(element.tag, ())
+    for child in element.children if known else ():
+        near = () if child.tag in known else get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)
+        if near:
+            raise child.error(f"<{element.tag}> has no element <{child.tag}>, did you mean <{near[0]}>?")
     return element
 
 

@@ -196,7 +196,7 @@ def _leave_namespace(robot: Element) -> None:
 
 
 def _link(element: Element) -> UrdfLink:
-    inertial = element.only("inertial")
+    inertial = part(element, "inertial")
     return UrdfLink(required(checked(element), "name"), element, None if inertial is None else _inertial(inertial))
 
 
