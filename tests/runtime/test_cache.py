@@ -325,3 +325,17 @@ def test_processes_that_write_at_the_same_time(own_cache, python):
     assert len(files) == 12
     for path in files:
         assert cache.load(path.stem) is not None
+
+
+FIRST = """
+import sys
+import kinetree as kt
+robot = kt.load("ur5")
+robot.gravity_forces(robot.neutral())
+print(sorted(m for m in sys.modules if m.startswith(("kinetree.tracing.e", "kinetree.passes", "kinetree.lowering"))))
+"""
+
+
+def test_cached_code_is_called_without_the_compiler(python):
+    assert "kinetree.tracing.expr" in python(FIRST)
+    assert python(FIRST) == "[]\n"

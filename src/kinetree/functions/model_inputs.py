@@ -10,14 +10,12 @@ from typing import Any
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
-from kinetree.graph.digest import digest
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec, Variant, describe_shape
 from kinetree.spatial import Inertia, Transform
 from kinetree.tracing import context
-from kinetree.tracing.tracer import flatten
 
 Evaluate = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 
@@ -123,7 +121,7 @@ def substituting(evaluate: Evaluate, model: Model, inputs: Sequence[ModelInput],
     """Return the function in which arguments of these names take the place of the model's numbers."""
 
     def substituted(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
-        values = {i: list(flatten(arguments[i.name])) for i in inputs}
+        values = {i: list(arguments[i.name]) for i in inputs}
         own = {key: entries for key, entries in arguments.items() if key not in {i.name for i in inputs}}
         with context.tracing({model.digest: values}) as trace:
             results = evaluate(own, options)
@@ -158,6 +156,8 @@ def with_inputs(
 
 def traced(spec: FunctionSpec) -> FunctionSpec:
     """Return the spec with its program, which is its identity too: source text would not show what a closure holds."""
+    from kinetree.graph.digest import digest
+
     with context.outside():
         program = spec.trace(Variant((), (), "float64"))
     return replace(spec, program=program, identity=functools.cache(lambda: b"traced " + digest(program)))

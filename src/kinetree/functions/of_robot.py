@@ -15,14 +15,12 @@ from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.functions.model_inputs import traced_model
 from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
-from kinetree.graph.digest import digest
 from kinetree.joints import Joint
 from kinetree.model import Body, Model
 from kinetree.runtime.cache import covers_source_of
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names, OneName, Option
 from kinetree.runtime.spec import FunctionSpec
-from kinetree.tracing.tracer import Tracer
 
 
 def robot_function(model: Model, name: str, module: str | None = None) -> Function:
@@ -100,6 +98,9 @@ def _is_foreign(joint: Joint) -> bool:
 
 def _behaviour(body: Body) -> bytes:
     """Return a hash of a user-defined joint type's traced methods; its source may be unavailable."""
+    from kinetree.graph.digest import digest
+    from kinetree.tracing.tracer import Tracer
+
     joint, tracer = body.joint, Tracer()
     given = tracer.arguments([Port("q", (joint.nq,)), Port("v", (joint.nv,)), Port("q1", (joint.nq,))])
     q, v = given["q"], given["v"]

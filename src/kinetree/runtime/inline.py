@@ -10,9 +10,7 @@ from kinetree.errors import ArgumentError
 from kinetree.runtime.arguments import Array, Call
 from kinetree.runtime.outputs import returned
 from kinetree.runtime.spec import FunctionSpec
-from kinetree.tracing import context
-from kinetree.tracing.arrays import is_traced, traced_array
-from kinetree.tracing.tracer import flatten
+from kinetree.tracing import context  # what records is imported where there is a trace: cached code needs none
 
 
 def is_part_of_trace(call: Call) -> bool:
@@ -20,6 +18,8 @@ def is_part_of_trace(call: Call) -> bool:
     trace = context.current()
     if trace is None:
         return False
+    from kinetree.tracing.arrays import is_traced
+
     if any(is_traced(value) for value in call.values):
         return True
     return bool(trace.substitutions) and not trace.is_interrupted()
@@ -27,6 +27,9 @@ def is_part_of_trace(call: Call) -> bool:
 
 def inline_call(spec: FunctionSpec, call: Call) -> Any:
     """Return the results of a call on traced values, one state."""
+    from kinetree.tracing.arrays import traced_array
+    from kinetree.tracing.tracer import flatten
+
     if call.out is not None:
         raise ArgumentError(f"{spec.name}: out= has no meaning in a function that is being compiled")
     arguments = {}

@@ -12,7 +12,6 @@ from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
 from kinetree.runtime.options import Fixed, Option, Value
 from kinetree.runtime.results import is_field, result_type
-from kinetree.tracing.tracer import Tracer
 
 
 class Variant(NamedTuple):
@@ -150,6 +149,8 @@ class FunctionSpec:
         """Return the program of this variant, before any pass."""
         if self.program is not None:
             return self.program
+        from kinetree.tracing.tracer import Tracer
+
         tracer = Tracer()
         results = self.evaluate(tracer.arguments(self.ports(variant.optional)), dict(variant.options))
         return tracer.program({p.name: (p.shape, r) for p, r in zip(self.outputs, results, strict=True)})
