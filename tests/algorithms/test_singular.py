@@ -154,8 +154,9 @@ def test_compiled_functions_say_it_too(case: str) -> None:
             getattr(robot, name)(*arguments)
     tau = robot.inverse_dynamics(q, v, a)
     a_known, tau_known = robot.hybrid_dynamics(q, v, a, tau, prescribed=["first"])
-    np.testing.assert_allclose(a_known, a, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(tau_known, tau, rtol=0, atol=1e-11)
+    # entries of order one, and M's condition number is up to 110
+    np.testing.assert_allclose(a_known, a, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(tau_known, tau, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("case", IN_LINE)
@@ -201,9 +202,10 @@ def test_what_is_given_at_run_time_may_be_inertia_enough() -> None:
 
     holding = kt.compile(robot, dynamics, inputs=[kt.payload("leaf")])
     tau = robot.attach(ball, "leaf").inverse_dynamics(q, v, a)
-    np.testing.assert_allclose(holding(q, v, tau, np.array(list(ball))), a, rtol=1e-10)
+    # the smallest entries have lost two digits: 3e-14 here
+    np.testing.assert_allclose(holding(q, v, tau, np.array(list(ball))), a, rtol=1e-12)
     odd = kt.Robot(arm(ball, Revolute(SKEW))).with_inertial_parameters(-robot.attach(ball, "leaf").inertial_parameters)
-    np.testing.assert_allclose(odd.forward_dynamics(q, v, odd.inverse_dynamics(q, v, a)), a, rtol=1e-10)
+    np.testing.assert_allclose(odd.forward_dynamics(q, v, odd.inverse_dynamics(q, v, a)), a, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [100, 200, 1000])

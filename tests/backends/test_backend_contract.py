@@ -96,8 +96,9 @@ def test_a_backend_from_outside(interpreter: str) -> None:
     f = Function(robot_spec(model, ALGORITHMS["inverse_dynamics"]), backend=interpreter)
     wanted = page(rnea, model, q, v, a)
     compiled = Function(robot_spec(model, ALGORITHMS["inverse_dynamics"]))
-    assert np.allclose(f(q, v, a), wanted, rtol=1e-12, atol=1e-12)
-    assert np.allclose(f(q[0], v[0], a[0]), wanted[0], rtol=1e-12, atol=1e-12)
+    rounding = 200 * np.finfo(float).eps * np.abs(wanted).max()  # the page is evaluated without any pass
+    assert np.allclose(f(q, v, a), wanted, rtol=0, atol=rounding)
+    assert np.allclose(f(q[0], v[0], a[0]), wanted[0], rtol=0, atol=rounding)
     assert f.op_count == compiled.op_count
     out = np.empty_like(wanted)
     assert f(q, v, a, out=out) is out

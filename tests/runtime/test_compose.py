@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pickle
 import signal
 import threading
@@ -16,6 +17,7 @@ from kinetree.glue import cpython as layout
 from kinetree.joints import Revolute
 from kinetree.model.regroup import regrouped
 from kinetree.runtime import Function
+from kinetree.tracing import context
 
 robot = kt.load("panda")
 Q, V, A = robot.random_state(seed=0)
@@ -499,3 +501,22 @@ def test_the_inertia_of_a_body_is_given_once_in_two_steps_too():
     second = kt.compile(robot, first, inputs=[kt.inertia("end", name="B")])
     with pytest.raises(ArgumentError, match="are the inertia of one body"):
         second([0.0], np.zeros(10), np.zeros(10))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_counts_the_traces_of_its_own_thread():
+    robot, other = on_a_stick(1.0), on_a_stick(2.0)
+    statuses = []
+
+    def forking(q):
+        child = os.fork()
+        if child == 0:
+            os._exit(context.substituting_flag.value)
+        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        return robot.gravity_forces(q) + other.gravity_forces(q)
+
+    kt.compile(robot, forking, inputs=[kt.gravity])
+    once = kt.compile(robot, forking, inputs=[kt.gravity])
+    kt.compile(other, once, inputs=[kt.payload("end", name="load")])
+    assert statuses == [1, 1, 2]
+    assert context.substituting_flag.value == 0

@@ -25,10 +25,11 @@ locks.fork_waits_for(lambda: _lock)
 
 
 class TraceContext:
-    """A trace: its substitutions by key, opaque to the compiler, which keys were asked for, and who traces."""
+    """A trace: its substitutions by key, opaque to the compiler, and whether some are its own; which were asked for."""
 
-    def __init__(self, substitutions: Mapping[Hashable, Mapping[Any, Any]], frame: FrameType) -> None:
+    def __init__(self, substitutions: Mapping[Hashable, Mapping[Any, Any]], own: bool, frame: FrameType) -> None:
         self.substitutions = substitutions
+        self.own = own
         self.asked: set[Hashable] = set()
         self._frame = frame
 
@@ -75,13 +76,13 @@ def tracing(new: Mapping[Hashable, Mapping[Any, Any]]) -> Iterator[TraceContext]
     outer = current()
     merged = dict(outer.substitutions) if outer else {}
     merged.update({key: {**merged.get(key, {}), **values} for key, values in new.items()})
-    context = TraceContext(merged, sys._getframe(2))  # the caller's, behind contextlib's
+    context = TraceContext(merged, bool(new), sys._getframe(2))  # the caller's, behind contextlib's
     _local.contexts.append(context)
-    _count(bool(new))
+    _count(context.own)
     try:
         yield context
     finally:
-        _count(-bool(new))
+        _count(-context.own)
         _local.contexts.pop()
         if outer:
             outer.asked |= context.asked
@@ -104,11 +105,7 @@ def outside() -> Iterator[None]:
 
 def _after_fork() -> None:
     """Count the traces of the thread that forked: the child has no other."""
-    outer: Mapping[Hashable, Any] = {}
-    substituting_flag.value = 0
-    for context in _local.contexts:
-        substituting_flag.value += context.substitutions != outer
-        outer = context.substitutions
+    substituting_flag.value = sum(context.own for context in _local.contexts)
 
 
 if hasattr(os, "register_at_fork"):
