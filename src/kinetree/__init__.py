@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.spatial import Inertia
     from kinetree.tracing.functions import abs, maximum, minimum, solve, where
+    from kinetree.tracing.loops import repeat
 
 __all__ = [
     "ArgumentError",
@@ -49,6 +50,7 @@ __all__ = [
     "minimum",
     "modern_robotics",
     "payload",
+    "repeat",
     "set_num_threads",
     "solve",
     "where",
@@ -64,6 +66,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "runtime": ("get_num_threads", "set_num_threads"),
     "spatial": ("Inertia",),
     "tracing.functions": ("abs", "maximum", "minimum", "solve", "where"),
+    "tracing.loops": ("repeat",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
 _SUBMODULES = ("algorithms", "conventions", "formats", "joints", "model", "modern_robotics", "robot", "spatial")

@@ -28,9 +28,20 @@ class LoadedCode(Protocol):
 
 def check_legal(program: Program, legal: frozenset[str], backend: str) -> None:
     """Raise NotImplementedError if the program has an operation that is not legal; every backend must check that."""
-    illegal = {program.graph[i].op for i in program.schedule()} - legal
+    illegal = _operations(program) - legal
     if illegal:
         raise NotImplementedError(f"the {backend} backend cannot do {', '.join(sorted(illegal))}")
+
+
+def _operations(program: Program) -> set[str]:
+    """Return the names of all operations of a program, those of array operations' programs among them."""
+    nodes, names = program.graph.nodes, set[str]()
+    for i in program.schedule():
+        names.add(nodes[i].op)
+        if nodes[i].op == "call":
+            names.add(nodes[i].payload.name)
+            names.update(*(_operations(nested) for nested in nodes[i].payload.programs))
+    return names
 
 
 class Backend(ABC):

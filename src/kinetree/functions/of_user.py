@@ -141,7 +141,8 @@ def user_function(
 
     def results(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         arrays = {p.name: traced_array(list(flatten(arguments[p.name])), p.shape) for p in own}
-        with context.tracing({}):
+        graph = next((entry.graph for entry in flatten(list(arguments.values())) if isinstance(entry, Expr)), None)
+        with context.tracing({}, graph):
             return _outputs(function(**arrays), name)
 
     run = substituting(results, model, inputs, name)

@@ -34,10 +34,11 @@ class Graph:
     Node(op='mul', args=(0, 0), payload=None)
     """
 
-    __slots__ = ("_ids", "nodes")
+    __slots__ = ("_ids", "inner", "nodes")
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.inner: Any = None  # the graph of a loop's body while that is traced (see `kinetree.tracing.nesting`)
         self._ids: dict[Node, int] = {}
 
     def node(self, op: str, args: tuple[int, ...] = (), payload: Any = None) -> int:
@@ -47,6 +48,12 @@ class Graph:
         if known == len(self.nodes):
             self.nodes.append(node)
         return known
+
+    def capture(self, graph: Graph, i: int) -> int:
+        """Return the node here of a node of another graph, which must be this one; graphs inside others know more."""
+        if graph is not self:
+            raise KeyError(i)
+        return i
 
     def find(self, op: str, args: tuple[int, ...], payload: Any = None) -> int | None:
         """Return the id of this node, or None if it does not exist."""
@@ -118,9 +125,11 @@ class Program:
         return self.order if self.order is not None else tuple(self.graph.live(self.roots()))
 
     def op_count(self) -> dict[str, int]:
-        """Return the number of live nodes of each operation, without constants and inputs."""
-        counts = Counter(self.graph[i].op for i in self.schedule())
-        return {op: n for op, n in counts.items() if op not in ("const", "input")}
+        """Return the number of live nodes of each operation; array operations count by name, and once."""
+        counts = Counter(
+            self.graph[i].payload.name if self.graph[i].op == "call" else self.graph[i].op for i in self.schedule()
+        )
+        return {op: n for op, n in counts.items() if op not in ("const", "input", "get")}
 
     def uses(self) -> Counter[int]:
         """Return how many times each live node is an argument or an output entry."""

@@ -36,6 +36,7 @@ def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[Array
             raise ArgumentError(f"input {port.name!r} has {flat.size} entries, not the {port.size} of {port.shape}")
         entries.append(flat.tolist())
     values: dict[int, float] = {}
+    called: dict[int, Sequence[float]] = {}  # by `call` node
     for i in program.schedule():
         op, args, payload = program.graph[i]
         if op == "const":
@@ -43,6 +44,10 @@ def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[Array
         elif op == "input":
             port_index, entry = payload
             values[i] = entries[port_index][entry]
+        elif op == "call":
+            called[i] = payload.evaluate([values[a] for a in args])
+        elif op == "get":
+            values[i] = called[args[0]][payload]
         else:
             values[i] = OPS[op].evaluate(*[values[a] for a in args])
     return [

@@ -34,7 +34,8 @@ def listing(program: Program) -> str:
             names[i] = entry_name(program.inputs[port], entry)
         else:
             names[i] = f"@{len(lines) + 1}"
-            lines.append(f"{names[i]} = {OPS[op].listing.format(*[names[a] for a in args])}")
+            shown = [names[a] for a in args]
+            lines.append(f"{names[i]} = {OPS[op].listing.format(*shown, args=', '.join(shown), payload=payload)}")
     for output, entries in zip(program.outputs, program.results, strict=True):
         lines.extend(f"{entry_name(output, j)} = {names[i]}" for j, i in enumerate(entries))
     return "\n".join(lines)

@@ -25,7 +25,7 @@ class Op:
     name : str
         Its name in nodes and in the tables of the backends.
     arity : int
-        Number of arguments; leaves (constants and inputs) have none.
+        Number of arguments; leaves (constants and inputs) have none, and that of `call` depends on the operation.
     evaluate : callable
         Its value on floats.
     listing : str
@@ -56,19 +56,24 @@ class Op:
 
     @property
     def straight_line(self) -> bool:
-        """Whether straight-line code computes it: it is neither a leaf nor part of an array kernel."""
-        return self.arity > 0 and not self.array_op
+        """Whether straight-line code computes it: it is neither a leaf nor part of an array call."""
+        return self.arity > 0 and not self.array_op and self.name != "get"
 
     def node(self, graph: Graph, args: tuple[int, ...], payload: Any = None) -> int:
         """Return the node of this operation on these arguments, folded if possible."""
         return graph.node(self.name, args, payload) if self.fold is None else self.fold(graph, *args)
 
 
+ANY = -1
+
 OPS: dict[str, Op] = {
     row.name: row
     for row in (
         Op("const", 0, lambda: math.nan, "{payload!r}"),
         Op("input", 0, lambda: math.nan, "{payload}"),
+        # an array operation (the payload) on any number of arguments, and one of its results (the payload is its index)
+        Op("call", ANY, lambda *_: math.nan, "{payload}({args})"),
+        Op("get", 1, lambda _: math.nan, "{0}[{payload}]"),
         Op("add", 2, lambda a, b: a + b, "({0} + {1})", fold.add, np.add, commutative=True),
         Op("sub", 2, lambda a, b: a - b, "({0} - {1})", fold.sub, np.subtract),
         Op("mul", 2, lambda a, b: a * b, "({0} * {1})", fold.mul, np.multiply, commutative=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 
+from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.graph import Node, Port, Program
 from kinetree.graph.ops import OPS
 
@@ -18,10 +19,11 @@ def verify(program: Program, legal: Collection[str] | None = None) -> Program:
 
     Of all nodes: the operation is known, it has as many arguments as its arity says, they were made before it, and no
     other node is equal to it. The payload of a constant is a float (NaN and inf included: folding may make them), of
-    which zero has no sign; that of an input is an entry of a port; other nodes have none. Of the program: ports have
-    different names, each output has a node for every entry, and the order, where there is one, has every live node
-    once, after its arguments; live nodes have `legal` operations, all of `OPS` by default. The message of the
-    InvalidProgramError names the node.
+    which zero has no sign; that of an input is an entry of a port; that of `call` is an array operation with as many
+    arguments, whose programs are well formed too; that of `get` is the index of one of its results; other nodes have
+    none. Of the program: ports have different names, each output has a node for every entry, and the order, where there
+    is one, has every live node once, after its arguments; live nodes have `legal` operations, all of `OPS` by default.
+    The message of the InvalidProgramError names the node.
 
     Examples
     --------
@@ -32,6 +34,9 @@ def verify(program: Program, legal: Collection[str] | None = None) -> Program:
     Traceback (most recent call last):
     kinetree.graph.verify.InvalidProgramError: node 1, add(0): add takes 2 arguments, not 1
     """
+    for node in program.graph.nodes:
+        for nested in node.payload.programs if isinstance(node.payload, ArrayOperation) else ():
+            verify(nested, legal)
     for faults in (_node_faults(program), _port_faults(program), _order_faults(program, legal)):
         for fault in faults:
             raise InvalidProgramError(fault)
@@ -45,7 +50,7 @@ def _shown(i: int, node: Node) -> str:
 def _node_faults(program: Program) -> Iterator[str]:
     first: dict[Node, int] = {}
     for i, node in enumerate(program.graph.nodes):
-        fault = _node_fault(i, node, program.inputs)
+        fault = _node_fault(i, node, program.graph.nodes, program.inputs)
         if fault:
             yield f"{_shown(i, node)}: {fault}"
         key = node._replace(payload=node.payload.hex()) if isinstance(node.payload, float) else node  # NaN equals NaN
@@ -53,12 +58,15 @@ def _node_faults(program: Program) -> Iterator[str]:
             yield f"{_shown(i, node)}: it is equal to node {first[key]}"
 
 
-def _node_fault(i: int, node: Node, inputs: Sequence[Port]) -> str:
+def _node_fault(i: int, node: Node, nodes: Sequence[Node], inputs: Sequence[Port]) -> str:
     op, args, payload = node
     if op not in OPS:
         return "there is no such operation"
-    if len(args) != OPS[op].arity:
-        return f"{op} takes {OPS[op].arity} arguments, not {len(args)}"
+    if op == "call" and not isinstance(payload, ArrayOperation):
+        return "the payload of a call is an array operation"
+    arity = payload.arity if op == "call" else OPS[op].arity
+    if len(args) != arity:
+        return f"{op} takes {arity} arguments, not {len(args)}"
     if not all(0 <= a < i for a in args):
         return "an argument is not made before it"
     if op == "const":
@@ -70,7 +78,11 @@ def _node_fault(i: int, node: Node, inputs: Sequence[Port]) -> str:
         port, entry = payload
         good = 0 <= port < len(inputs) and 0 <= entry < inputs[port].size
         return "" if good else "no input port has this entry"
-    return "" if payload is None else f"{op} has no payload"
+    if op == "get":
+        called = nodes[args[0]]
+        good = called.op == "call" and type(payload) is int and 0 <= payload < called.payload.results
+        return "" if good else "it is no result of a call"
+    return "" if payload is None or op == "call" else f"{op} has no payload"
 
 
 def _port_faults(program: Program) -> Iterator[str]:

@@ -8,21 +8,46 @@ from kinetree.lowering.plan import ArrayCall, Plan
 
 
 def group_by_depth(program: Program) -> list[list[int]]:
-    """Return the nodes of array operations by the number of these on the longest path to each, then by kernel."""
+    """Return the nodes that array calls evaluate: together what has one kernel and depth, by depth.
+
+    The depth is the number of such nodes on the longest path to one; a `call` is a group of its own.
+    """
     nodes = program.graph.nodes
     depth: dict[int, int] = {}
-    groups: dict[tuple[int, str], list[int]] = {}
+    groups: dict[tuple[int, str, int], list[int]] = {}
     for i in program.schedule():
-        kernel = OPS[nodes[i].op].array_op
-        depth[i] = max((depth[a] for a in nodes[i].args), default=0)
-        if kernel:
-            groups.setdefault((depth[i], kernel), []).append(i)
+        op, args, _ = nodes[i]
+        depth[i] = max((depth[a] for a in args), default=0)
+        if OPS[op].array_op or op == "call":
+            groups.setdefault((depth[i], OPS[op].array_op, i if op == "call" else 0), []).append(i)
             depth[i] += 1
     return [groups[key] for key in sorted(groups)]
 
 
 def place_call(plan: Plan, group: list[int], in_place: float) -> ArrayCall:
-    """Return the call that evaluates these nodes, with cells for its operands and results.
+    """Return the call that evaluates these nodes, with cells for its operands and results."""
+    nodes = plan.program.graph.nodes
+    if nodes[group[0]].op == "call":
+        return _place_operation(plan, group[0])
+    return _place_kernel(plan, group, in_place)
+
+
+def _place_operation(plan: Plan, i: int) -> ArrayCall:
+    """Return the call of the operation of a node: all arguments are copied side by side."""
+    nodes = plan.program.graph.nodes
+    _, args, operation = nodes[i]
+    inputs, outputs = plan.new_area("args", len(args)), plan.new_area("results", operation.results)
+    for n, a in enumerate(args):
+        plan.copy(a, inputs._replace(offset=n))
+    for k in range(operation.results):
+        result = plan.program.graph.find("get", (i,), k)
+        if result is not None:
+            plan.location[result] = outputs._replace(offset=k)
+    return ArrayCall(operation, (inputs,), (outputs,), 1)
+
+
+def _place_kernel(plan: Plan, group: list[int], in_place: float) -> ArrayCall:
+    """Return the call of the kernel of these nodes.
 
     Arguments that are close together in one input are read in place: evaluating the entries of the input between them
     costs less than copying the arguments.

@@ -15,13 +15,9 @@ from kinetree.lowering.plan import Cell, Plan, Tile
 
 def place_entries(plan: Plan) -> None:
     """Make the entries of all outputs cells."""
-    nodes = plan.program.graph.nodes
     for k, entries in enumerate(plan.program.results):
         for j, i in enumerate(entries):
-            if nodes[i].op == "const":
-                plan.constants.append((Cell(("out", k), j), nodes[i].payload))
-            else:
-                plan.copy(i, Cell(("out", k), j))
+            plan.copy(i, Cell(("out", k), j))
 
 
 def place_deferred(plan: Plan, ports: Iterable[int]) -> None:
@@ -36,11 +32,9 @@ def place_deferred(plan: Plan, ports: Iterable[int]) -> None:
                 continue
             cells[i] = Cell(("deferred", k), size)
             size += 1
-            if nodes[i].op == "const":
-                plan.constants.append((cells[i], nodes[i].payload))
-            else:
+            if nodes[i].op != "const":
                 plan.location[i] = cells[i]
-                plan.copy(i, cells[i])
+            plan.copy(i, cells[i])
         if size:
             plan.areas["deferred", k] = size
         plan.deferred[k] = [cells[i] for i in plan.program.results[k]]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kinetree.graph import Program
+from kinetree.graph.array_operations import ArrayOperation
 
 Area = tuple[str, int]
 """A block of memory: ``("in", k)`` or ``("out", k)`` for a port, ``("args", n)`` and ``("results", n)`` for operands of
@@ -43,9 +44,12 @@ class Region:
 
 @dataclass
 class ArrayCall:
-    """A call of an array kernel on `count` elements; each operand and each result is contiguous from a cell on."""
+    """A call of an array kernel on `count` elements, or of an array operation.
 
-    kernel: str
+    Each operand and each result is contiguous from a cell on.
+    """
+
+    kernel: str | ArrayOperation
     inputs: tuple[Cell, ...]
     outputs: tuple[Cell, ...]
     count: int
@@ -88,4 +92,8 @@ class Plan:
 
     def copy(self, node: int, cell: Cell) -> None:
         """Have the value of this node stored in one more cell."""
-        self.copies.setdefault(node, []).append(cell)
+        kind, _, payload = self.program.graph[node]
+        if kind == "const":
+            self.constants.append((cell, payload))
+        else:
+            self.copies.setdefault(node, []).append(cell)

@@ -43,6 +43,8 @@ def check_constants(program: Program, dtype: str, name: str) -> None:
     lost: dict[int, tuple[float, bool]] = {}  # by node: the constant rounded to zero in it, and if multiplied
     for i in program.schedule():
         op, args, payload = program.graph[i]
+        for nested in payload.programs if op == "call" else ():
+            check_constants(nested, dtype, name)
         if op == "const":
             constant = cast(float, payload)
             rounded = _rounded(constant, dtype)

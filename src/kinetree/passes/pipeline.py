@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from kinetree.graph import Program
 from kinetree.passes.contract import contract
+from kinetree.passes.nested import with_nested
 from kinetree.passes.rewrite import rewrite
 
 PASSES: tuple[Callable[[Program], Program], ...] = (rewrite, contract)
@@ -14,7 +15,8 @@ PASSES: tuple[Callable[[Program], Program], ...] = (rewrite, contract)
 def optimize(program: Program) -> Program:
     """Return the program after all passes: rewritten, fused and scheduled.
 
-    Results change in rounding only. The passes are deterministic and take linear time.
+    The programs of array operations go through them as well. Results change in rounding only. The passes are
+    deterministic and take linear time.
 
     Examples
     --------
@@ -25,6 +27,7 @@ def optimize(program: Program) -> Program:
     >>> optimize(t.program({"r": ((), [x * y + z * z])})).op_count()
     {'mul': 1, 'fma': 1}
     """
+    program = with_nested(program, optimize)
     for one_pass in PASSES:
         program = one_pass(program)
     return program

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 
 from kinetree import locks
+from kinetree.graph import Graph
 
 substituting_flag = ctypes.c_int32(0)
 """How many traces with substitutions there are in all threads; the call glue reads it."""
@@ -25,10 +26,16 @@ locks.fork_waits_for(lambda: _lock)
 
 
 class TraceContext:
-    """A trace: its substitutions by key, opaque to the compiler, and whether some are its own; which were asked for."""
+    """A trace: its substitutions by key, opaque to the compiler, and whether some are its own; which were asked for.
 
-    def __init__(self, substitutions: Mapping[Hashable, Mapping[Any, Any]], own: bool, frame: FrameType) -> None:
+    `graph` is what a function of a user's is recorded in.
+    """
+
+    def __init__(
+        self, substitutions: Mapping[Hashable, Mapping[Any, Any]], own: bool, graph: Graph | None, frame: FrameType
+    ) -> None:
         self.substitutions = substitutions
+        self.graph = graph
         self.own = own
         self.asked: set[Hashable] = set()
         self._frame = frame
@@ -71,12 +78,14 @@ def substitutions(key: Hashable) -> Mapping[Any, Any]:
 
 
 @contextlib.contextmanager
-def tracing(new: Mapping[Hashable, Mapping[Any, Any]]) -> Iterator[TraceContext]:
-    """Trace in this context; the substitutions of the contexts around it hold too."""
+def tracing(new: Mapping[Hashable, Mapping[Any, Any]], graph: Graph | None = None) -> Iterator[TraceContext]:
+    """Trace in this context; the substitutions of the contexts around it hold too, and so does their graph."""
     outer = current()
+    if graph is None and outer is not None:
+        graph = outer.graph
     merged = dict(outer.substitutions) if outer else {}
     merged.update({key: {**merged.get(key, {}), **values} for key, values in new.items()})
-    context = TraceContext(merged, bool(new), sys._getframe(2))  # the caller's, behind contextlib's
+    context = TraceContext(merged, bool(new), graph, sys._getframe(2))  # the caller's, behind contextlib's
     _local.contexts.append(context)
     _count(context.own)
     try:

@@ -33,6 +33,8 @@ def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = Fal
     """Return the operator method that records this operation."""
 
     def method(self: Expr, other: object) -> Expr:
+        if self.graph.inner is not None:
+            self = self._here()
         b = self._id(other)
         if b is None:
             return NotImplemented  # type: ignore[no-any-return]
@@ -47,6 +49,8 @@ def _comparison(
     """Return the operator method that makes a condition, or a truth value where both sides are constants."""
 
     def method(self: Expr, other: object) -> Any:
+        if self.graph.inner is not None:
+            self = self._here()
         b = self._id(other)
         if b is None:
             return NotImplemented
@@ -86,15 +90,34 @@ class Expr(NumpyDispatch):
     def _id(self, other: object) -> int | None:
         """Return the node of the other operand in this graph, None if it is not a scalar."""
         if isinstance(other, Expr):
-            if other.graph is not self.graph:
-                raise ValueError("these two values belong to different traces and cannot be combined")
-            return other.id
+            if other.graph is self.graph:
+                return other.id
+            try:
+                return self.graph.capture(other.graph, other.id)
+            except KeyError:
+                raise ValueError("these two values belong to different traces and cannot be combined") from None
         if isinstance(other, Real):
             return self.graph.const(float(other))
         return None
 
+    def node(self, value: object) -> int:
+        """Return the node of a number or traced value in this graph."""
+        i = self._id(value)
+        if i is None:
+            raise TypeError(f"a number is needed, not {type(value).__name__}")
+        return i
+
+    def _here(self) -> Expr:
+        """Return this value in the innermost of the graphs inside its own: the body of a loop that is being traced."""
+        graph = self.graph
+        while graph.inner is not None:
+            graph = graph.inner
+        return Expr(graph, graph.capture(self.graph, self.id))
+
     def record(self, op: Op, *operands: object) -> Expr:
         """Return the operation on these operands, which include this one."""
+        if self.graph.inner is not None:
+            self = self._here()
         ids = [self._id(x) for x in operands]
         if None in ids:
             raise TypeError(f"{op.name} takes numbers, not {', '.join(type(x).__name__ for x in operands)}")
@@ -199,20 +222,31 @@ class Condition(NumpyDispatch):
 
     def where(self, x: object, y: object) -> Expr:
         """Return x where the condition holds, y where it does not."""
+        if self.graph.inner is not None:
+            return choice(self._here(), x, y)  # type: ignore[no-any-return]
         zero = Expr(self.graph, self.graph.const(0.0))
         ids = [zero._id(entry) for entry in (x, y)]
         if None in ids:
             raise TypeError(f"kt.where chooses between numbers, not {type(x).__name__} and {type(y).__name__}")
         return Expr(self.graph, self.choose(*ids))  # type: ignore[arg-type]
 
+    def _here(self) -> Any:
+        """Return this condition in the innermost of the graphs inside its own, by the number that it chooses."""
+        graph = self.graph
+        if graph.inner is None:
+            return self
+        return Expr(graph, self.choose(graph.const(1.0), graph.const(0.0)))._here() > 0.5
+
     def __and__(self, other: object) -> Any:
         if isinstance(other, Condition):
-            return Condition(self.graph, lambda x, y: self.choose(other.choose(x, y), y))
+            a, b = self._here(), other._here()
+            return Condition(a.graph, lambda x, y: a.choose(b.choose(x, y), y))
         return (self if other else False) if isinstance(other, bool | np.bool_) else NotImplemented
 
     def __or__(self, other: object) -> Any:
         if isinstance(other, Condition):
-            return Condition(self.graph, lambda x, y: self.choose(x, other.choose(x, y)))
+            a, b = self._here(), other._here()
+            return Condition(a.graph, lambda x, y: a.choose(x, b.choose(x, y)))
         return (True if other else self) if isinstance(other, bool | np.bool_) else NotImplemented
 
     __rand__, __ror__ = __and__, __or__

@@ -13,7 +13,8 @@ from __future__ import annotations
 from kinetree.backends.base import check_legal
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.module import REGION_OPERATIONS, call_steps, legal_operations, module_text
+from kinetree.backends.llvm.module import OPERATIONS, REGION_OPERATIONS, legal_operations, module_text
+from kinetree.backends.llvm.routines import Routines
 from kinetree.backends.llvm.rows import Input, Output, Rows, distances
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.target import Target
@@ -37,7 +38,8 @@ def batch_ir(
     lanes = Lanes(dtype, count)
     size = min(region_operations, REGION_BYTES // lanes.bytes)
     plan = lower(program, size, widths=_tile_widths(program, lanes), in_place=1.0)
-    layout = ScratchLayout(plan, lanes, batch=True)
+    routines = Routines(OPERATIONS, dtype, target, size)
+    layout = ScratchLayout(plan, lanes, routines.frame(plan, lanes), batch=True)
     inputs = [Input(layout, k, first, last) for k, (first, last) in _used_inputs(plan).items()]
     used = [(k, len(program.inputs) + k) for k, port in enumerate(program.outputs) if port.size]
     outputs = [Output(layout, k, index, plan.deferred.get(k, ())) for k, index in used]
@@ -54,7 +56,7 @@ def batch_ir(
             port.point(b, first)
         for input_ in inputs:
             input_.move(b)
-        call_steps(b, plan, layout)
+        routines.call_steps(b, "", plan, layout)
         for output in deferred:
             output.copy(b)
     entry = function("void @kt_batch(ptr %in, ptr %out, ptr %strides, i64 %n, ptr %s)", b, internal=False)
@@ -62,7 +64,7 @@ def batch_ir(
     moves = [rows_to_lanes(lanes, columns) for columns in sorted({port.columns for port in inputs})]
     moves += [gather_rows(lanes, columns) for columns in sorted({port.columns for port in deferred})]
     places = [output.places() for output in deferred]
-    return module_text(plan, layout, target, entry, [*places, distances(count), *moves]), layout.size
+    return module_text(plan, layout, routines, target, entry, [*places, distances(count), *moves]), layout.size
 
 
 def _tile_widths(program: Program, lanes: Lanes) -> list[int]:

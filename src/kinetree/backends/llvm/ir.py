@@ -21,11 +21,12 @@ class Body:
       %t2 = fadd double %t1, %z
     """
 
-    __slots__ = ("_count", "lines")
+    __slots__ = ("_block", "_count", "lines")
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._count = 0
+        self._block = "entry"
 
     def __call__(self, instruction: str) -> str:
         """Append the instruction under a new name, and return the name."""
@@ -41,6 +42,7 @@ class Body:
     def label(self, name: str) -> None:
         """Begin a basic block."""
         self.lines.append(name + ":")
+        self._block = name
 
     def fma(self, v: Lanes, x: str, y: str, z: str) -> str:
         """Append x·y + z with one rounding."""
@@ -56,6 +58,23 @@ class Body:
         self.line(f"%next = add i64 {i}, {step}")
         self.line(f"br i1 {self(f'icmp ult i64 %next, {bound}')}, label %{label}, label %end")
         self.label("end")
+
+    @contextmanager
+    def times(self, count: int) -> Iterator[str]:
+        """Append a loop of `count` iterations, at least one, over what is appended inside, for i = 0, 1, …; return i.
+
+        Unlike `loop` it may contain basic blocks and other such loops, and stand anywhere.
+        """
+        self._count += 1
+        name, before, phi = f"loop{self._count}", self._block, len(self.lines) + 2
+        self.line(f"br label %{name}")
+        self.label(name)
+        self.lines.append("")
+        yield f"%{name}.i"
+        following = self(f"add i64 %{name}.i, 1")
+        self.lines[phi] = f"  %{name}.i = phi i64 [0, %{before}], [{following}, %{self._block}]"
+        self.line(f"br i1 {self(f'icmp ult i64 {following}, {count}')}, label %{name}, label %{name}.end")
+        self.label(f"{name}.end")
 
     def __str__(self) -> str:
         return "\n".join(self.lines)

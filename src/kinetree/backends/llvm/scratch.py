@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kinetree.backends.llvm.ir import Body
 from kinetree.backends.llvm.lanes import Lanes
 from kinetree.lowering.plan import Area, Cell, Plan
@@ -11,7 +13,7 @@ _POINTER = 8
 
 
 class ScratchLayout:
-    """Offsets of the areas and of the tables of row pointers in the scratch.
+    """Offsets of the areas, of the tables of row pointers, and of a frame of so many bytes in the scratch.
 
     For one state, inputs and outputs are the caller's own arrays. For a batch, an input is a lane block in the scratch,
     and an output is reached through a table of pointers to the rows of the lanes. A second table has the distances
@@ -25,10 +27,9 @@ class ScratchLayout:
         Size of an area for one state.
     """
 
-    def __init__(self, plan: Plan, lanes: Lanes, *, batch: bool) -> None:
+    def __init__(self, plan: Plan, lanes: Lanes, frame: int, *, batch: bool) -> None:
         self.lanes = lanes
         self.parameters = "ptr noalias %s" if batch else "ptr noalias %in, ptr noalias %out, ptr noalias %s"
-        self.arguments = self.parameters.replace("noalias ", "")
         self._offsets: dict[Area, int] = {}
         self.row_bytes = {area: count * lanes.item for area, count in plan.areas.items()}
         self.distances: dict[Area, int] = {}
@@ -42,6 +43,12 @@ class ScratchLayout:
             if area[0] in ("in", "out") and batch:
                 self.distances[area] = self._reserve(_POINTER * lanes.count)
                 self.rows[area] = self._reserve(_POINTER * lanes.count)
+        self._frame = self._reserve(frame)
+
+    @property
+    def arguments(self) -> str:
+        """The arguments of a call of another function with the same parameters."""
+        return self.parameters.replace("noalias ", "")
 
     def _reserve(self, size: int) -> int:
         """Reserve this many bytes and return their offset."""
@@ -52,7 +59,23 @@ class ScratchLayout:
     def address(self, cell: Cell) -> tuple[Area | None, int]:
         """Return the port whose array holds the cell (None for the scratch), and the offset in bytes."""
         port = None if cell.area in self._offsets else cell.area
-        return port, self._offsets.get(cell.area, 0) + cell.offset * self.lanes.bytes
+        return port, self._offsets.get(cell.area, 0) + cell.offset * self.stride(cell.area)
+
+    def stride(self, area: Area) -> int:
+        """Return the bytes from one cell of this area to the next."""
+        return self.lanes.bytes
+
+    def is_dense(self, area: Area) -> bool:
+        """Return whether the cells of this area follow one another without gaps."""
+        return self.stride(area) == self.lanes.bytes
+
+    def alignment(self, area: Area) -> int:
+        """Return the alignment of the cells of this area."""
+        return self.lanes.alignment if self.is_dense(area) else self.lanes.item
+
+    def frame(self, body: Body) -> str:
+        """Return a pointer to the scratch of the array operations that are called, as many bytes as `frame` says."""
+        return body(f"getelementptr i8, ptr %s, i64 {self._frame}")
 
     def base(self, body: Body, port: Area | None) -> str:
         """Return a pointer to the array of a port, or to the scratch."""
@@ -60,3 +83,24 @@ class ScratchLayout:
             return "%s"
         kind, k = port
         return body(f"load ptr, ptr {body(f'getelementptr ptr, ptr %{kind}, i64 {k}')}, align 8")
+
+
+class NestedLayout(ScratchLayout):
+    """The layout of a program of an array operation: each port is a parameter that points to its first cell.
+
+    `strides` are the bytes between the cells of a port, where these are further apart than their size.
+    """
+
+    def __init__(self, plan: Plan, lanes: Lanes, frame: int, strides: Mapping[Area, int]) -> None:
+        super().__init__(plan, lanes, frame, batch=False)
+        self._strides = strides
+        ports = [f"%{kind}{k}" for kind, k in plan.areas if kind in ("in", "out")]
+        self.parameters = ", ".join(f"ptr noalias {name}" for name in (*ports, "%s"))
+
+    def stride(self, area: Area) -> int:
+        """Return the bytes from one cell of this area to the next."""
+        return self._strides.get(area, self.lanes.bytes)
+
+    def base(self, body: Body, port: Area | None) -> str:
+        """Return a pointer to the first cell of a port, or to the scratch."""
+        return "%s" if port is None else f"%{port[0]}{port[1]}"

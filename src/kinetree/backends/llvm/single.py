@@ -5,7 +5,8 @@ from __future__ import annotations
 from kinetree.backends.base import check_legal
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.module import REGION_OPERATIONS, call_steps, legal_operations, module_text
+from kinetree.backends.llvm.module import OPERATIONS, REGION_OPERATIONS, legal_operations, module_text
+from kinetree.backends.llvm.routines import Routines
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.target import Target
 from kinetree.graph import Program
@@ -18,9 +19,10 @@ def single_ir(
     """Return the LLVM IR with ``void kt_single(ptr ins, ptr outs, ptr scratch)``, and the bytes of scratch."""
     check_legal(program, legal_operations(), "LLVM")
     plan = lower(program, region_operations)
-    layout = ScratchLayout(plan, Lanes(dtype, 1), batch=False)
+    lanes, routines = Lanes(dtype, 1), Routines(OPERATIONS, dtype, target, region_operations)
+    layout = ScratchLayout(plan, lanes, routines.frame(plan, lanes), batch=False)
     body = Body()
     body.line(f"call void @constants({layout.arguments})")
-    call_steps(body, plan, layout)
+    routines.call_steps(body, "", plan, layout)
     entry = function("void @kt_single(ptr %in, ptr %out, ptr %s)", body, internal=False)
-    return module_text(plan, layout, target, entry), layout.size
+    return module_text(plan, layout, routines, target, entry), layout.size

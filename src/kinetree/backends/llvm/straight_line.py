@@ -96,12 +96,13 @@ class Access:
     def load(self, cell: Cell) -> str:
         """Load the value of the cell."""
         lanes = self._layout.lanes
-        return self._body(f"load {lanes.type}, ptr {self.pointer(cell)}, align {lanes.alignment}")
+        return self._body(f"load {lanes.type}, ptr {self.pointer(cell)}, align {self._layout.alignment(cell.area)}")
 
     def store(self, value: str, cell: Cell) -> None:
         """Store a value to the cell."""
         lanes = self._layout.lanes
-        self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {lanes.alignment}")
+        align = self._layout.alignment(cell.area)
+        self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {align}")
 
     def store_tile(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
         """Transpose a tile of these values, which belong to these nodes, and store it to the rows."""

@@ -1,0 +1,132 @@
+"""Loops: the array operations of `kinetree.graph.loops` as LLVM IR."""
+
+from __future__ import annotations
+
+from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.routines import Routines
+from kinetree.backends.llvm.scratch import ALIGNMENT
+from kinetree.graph.array_operations import ArrayOperation
+from kinetree.graph.loops import Map, Repeat
+
+_SIGNATURE = "void @{}(ptr noalias %args, ptr noalias %results, ptr noalias %s)"
+
+
+def emit_repeat(routines: Routines, name: str, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:
+    """Return the function of a `Repeat`, and its scratch.
+
+    The carried values are in `results`. The body writes the next ones to scratch, and they replace the present ones in
+    the lanes that go on. A lane that has stopped stays so; where all have, the loop ends.
+    """
+    assert isinstance(operation, Repeat)
+    v = Values(lanes)
+    test = routines.nested(f"{name}condition", operation.condition, lanes)
+    body = routines.nested(f"{name}body", operation.body, lanes)
+    sizes = lanes.bytes, operation.results * lanes.bytes, test.size, body.size
+    places, size = _places(*sizes)
+    b = Body()
+    initial = v.pointer(b, "%args", operation.captured)
+    with b.times(operation.results) as i:
+        v.store(b, v.load(b, initial, i), "%results", i)
+    positive, new, test_scratch, body_scratch = (b(f"getelementptr i8, ptr %s, i64 {place}") for place in places)
+    run_test = f"@{name}condition{{}}(ptr %args, ptr %results, ptr {positive}, ptr {test_scratch})"
+    run_body = f"@{name}body{{}}(ptr %args, ptr %results, ptr {new}, ptr {body_scratch})"
+    b.line(f"call void {run_test.format('constants')}")
+    b.line(f"call void {run_body.format('constants')}")
+    b.line("br label %start")
+    b.label("start")
+    b.line("br label %test")
+    b.label("test")
+    b.line("%k = phi i64 [0, %start], [%following, %again]")
+    b.line(f"%live = phi {v.truth} [{v.true}, %start], [%going, %again]")
+    b.line(f"call void {run_test.format('')}")
+    goes_on = b(f"fcmp ogt {lanes.type} {v.load(b, positive, '0')}, {lanes.constant(0.0)}")
+    b.line(f"%going = and {v.truth} %live, {goes_on}")
+    b.line(f"br i1 {v.any(b, '%going')}, label %run, label %end")
+    b.label("run")
+    b.line(f"call void {run_body.format('')}")
+    with b.times(operation.results) as i:
+        chosen = f"{lanes.type} {v.load(b, new, i)}, {lanes.type} {v.load(b, '%results', i)}"
+        v.store(b, b(f"select {v.truth} %going, {chosen}"), "%results", i)
+    b.line("br label %again")
+    b.label("again")
+    b.line("%following = add i64 %k, 1")
+    b.line(f"br i1 {b(f'icmp ult i64 %following, {operation.most}')}, label %test, label %end")
+    b.label("end")
+    return function(_SIGNATURE.format(name), b), size
+
+
+def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:
+    """Return the function of a `Map`, and its scratch.
+
+    Of many states, the columns follow one another. Of one state, as many columns as a vector has lanes are computed
+    side by side; the last ones may be computed twice.
+    """
+    assert isinstance(operation, Map)
+    width = routines.target.lanes(lanes.dtype)
+    side_by_side = lanes.count == 1 and operation.count >= width > 1
+    inner = Lanes(lanes.dtype, width) if side_by_side else lanes
+    stride = operation.count * lanes.bytes
+    body = routines.nested(f"{name}body", operation.body, inner, {("in", 1): stride, ("out", 0): stride})
+    places, size = _places(operation.captured * inner.bytes if side_by_side else 0, body.size)
+    b = Body()
+    shared, scratch = "%args", b(f"getelementptr i8, ptr %s, i64 {places[1]}")
+    if side_by_side and operation.captured:
+        shared = b(f"getelementptr i8, ptr %s, i64 {places[0]}")
+        one, many = Values(lanes), Values(inner)
+        with b.times(operation.captured) as i:
+            many.store(b, many.splat(b, one.load(b, "%args", i)), shared, i)
+    columns = Values(lanes).pointer(b, "%args", operation.captured)
+    steps = -(-operation.count // inner.count) if side_by_side else operation.count
+    with b.times(steps) as i:
+        first = i
+        if side_by_side:
+            first = b(f"call i64 @llvm.umin.i64(i64 {b(f'mul i64 {i}, {width}')}, i64 {operation.count - width})")
+        column, result = (Values(lanes).pointer(b, base, first) for base in (columns, "%results"))
+        arguments = f"ptr {shared}, ptr {column}, ptr {result}, ptr {scratch}"
+        b.line(f"call void @{name}bodyconstants({arguments})")  # some may be results
+        b.line(f"call void @{name}body({arguments})")
+    return function(_SIGNATURE.format(name), b), size
+
+
+class Values:
+    """Loads, stores and choices of values of these lanes, which lie side by side in memory."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self.truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
+        self.true = "splat (i1 true)" if lanes.count > 1 else "true"
+
+    def pointer(self, b: Body, base: str, index: str | int) -> str:
+        """Return a pointer to the value of this index."""
+        return b(f"getelementptr {self.lanes.type}, ptr {base}, i64 {index}")
+
+    def load(self, b: Body, base: str, index: str | int) -> str:
+        """Load the value of this index."""
+        return b(f"load {self.lanes.type}, ptr {self.pointer(b, base, index)}, align {self.lanes.alignment}")
+
+    def store(self, b: Body, value: str, base: str, index: str | int) -> None:
+        """Store the value of this index."""
+        place = self.pointer(b, base, index)
+        b.line(f"store {self.lanes.type} {value}, ptr {place}, align {self.lanes.alignment}")
+
+    def splat(self, b: Body, scalar: str) -> str:
+        """Return the value that has this scalar in every lane."""
+        kind = self.lanes.type
+        one = b(f"insertelement {kind} poison, {self.lanes.scalar} {scalar}, i64 0")
+        return b(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes.count} x i32> zeroinitializer")
+
+    def any(self, b: Body, truth: str) -> str:
+        """Return whether a truth value holds in some lane."""
+        if self.lanes.count == 1:
+            return truth
+        return b(f"call i1 @llvm.vector.reduce.or.v{self.lanes.count}i1({self.truth} {truth})")
+
+
+def _places(*sizes: int) -> tuple[list[int], int]:
+    """Return aligned offsets of blocks of these sizes, and their total size."""
+    places, total = [], 0
+    for size in sizes:
+        places.append(total)
+        total += -(-size // ALIGNMENT) * ALIGNMENT
+    return places, total

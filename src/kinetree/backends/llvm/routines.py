@@ -1,0 +1,90 @@
+"""What array calls run: array kernels and array operations, each defined once in a module."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+
+from kinetree.backends.llvm.functions import plan_functions
+from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.kernels import ARRAY_KERNELS
+from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.scratch import NestedLayout, ScratchLayout
+from kinetree.backends.llvm.straight_line import Access
+from kinetree.backends.llvm.target import Target
+from kinetree.graph import Program
+from kinetree.graph.array_operations import ArrayOperation
+from kinetree.lowering.build import lower
+from kinetree.lowering.plan import Area, Plan, Region
+
+Emitter = Callable[["Routines", str, ArrayOperation, Lanes], tuple[str, int]]
+"""From a name, an operation and its lanes to the definition of ``void @NAME(ptr %args, ptr %results, ptr %s)`` and the
+bytes of scratch that it needs; arguments and results are values of these lanes, one after another."""
+
+
+class Routines:
+    """The functions that array calls of a module run.
+
+    Attributes
+    ----------
+    definitions : dict of str to str
+        By name, the LLVM IR of a function.
+    """
+
+    def __init__(self, emitters: Mapping[str, Emitter], dtype: str, target: Target, region_operations: int) -> None:
+        self.target = target
+        self.definitions: dict[str, str] = {}
+        self._emitters, self._dtype, self._region_operations = emitters, dtype, region_operations
+        self._operations: dict[tuple[ArrayOperation, int], tuple[str, int]] = {}
+
+    def frame(self, plan: Plan, lanes: Lanes) -> int:
+        """Define what the plan calls, and return the most bytes of scratch that one of its array operations needs."""
+        most = 0
+        for step in plan.steps:
+            if isinstance(step, Region):
+                continue
+            if isinstance(step.kernel, ArrayOperation):
+                most = max(most, self._operation(step.kernel, lanes)[1])
+            elif step.kernel not in self.definitions:
+                self.definitions[step.kernel] = ARRAY_KERNELS[step.kernel](self._dtype, self.target.lanes("float64"))
+        return most
+
+    def _operation(self, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:
+        """Return the name of the function of this operation, and the bytes of scratch that it needs."""
+        key = operation, lanes.count
+        if key not in self._operations:
+            name = f"{operation.name}{len(self._operations)}"
+            self._operations[key] = name, 0  # an operation inside gets another name
+            self.definitions[name], size = self._emitters[operation.name](self, name, operation, lanes)
+            self._operations[key] = name, size
+        return self._operations[key]
+
+    def nested(
+        self, name: str, program: Program, lanes: Lanes, strides: Mapping[Area, int] | None = None
+    ) -> NestedLayout:
+        """Define ``@NAME`` and ``@NAMEconstants`` for a program of an array operation, and return their layout.
+
+        Both take pointers to the ports and to scratch; the constants must be stored once in the same memory.
+        """
+        plan = lower(program, self._region_operations)
+        layout = NestedLayout(plan, lanes, self.frame(plan, lanes), strides or {})
+        b = Body()
+        self.call_steps(b, name, plan, layout)
+        steps = function(f"void @{name}({layout.parameters})", b)
+        self.definitions[name] = "\n".join([*plan_functions(name, plan, layout), steps])
+        return layout
+
+    def call_steps(self, b: Body, prefix: str, plan: Plan, layout: ScratchLayout) -> None:
+        """Call regions, array kernels and array operations in order."""
+        access = Access(b, layout)
+        regions = itertools.count()
+        for step in plan.steps:
+            if isinstance(step, Region):
+                b.line(f"call void @{prefix}region{next(regions)}({layout.arguments})")
+                continue
+            pointers = "".join(f"ptr {access.pointer(cell)}, " for cell in step.inputs + step.outputs)
+            if isinstance(step.kernel, ArrayOperation):
+                name, _ = self._operation(step.kernel, layout.lanes)
+                b.line(f"call void @{name}({pointers}ptr {layout.frame(b)})")
+            else:
+                b.line(f"call void @{step.kernel}({pointers}i64 {step.count * layout.lanes.count})")

@@ -1,0 +1,175 @@
+"""`repeat`: loops in functions that are compiled, and on plain arrays."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.graph import Graph, Port, Program
+from kinetree.graph.array_operations import call
+from kinetree.graph.loops import Repeat
+from kinetree.tracing import context
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.expr import Condition, Expr, choice
+from kinetree.tracing.nesting import CARRIED, nested
+from kinetree.tracing.numpy_dispatch import plain
+
+
+def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], most: int) -> Any:
+    """Return what is left of `init` after ``x = body(x)`` has been repeated until a condition holds.
+
+    It is ``for _ in range(most): if until(x): break; x = body(x)``. In a function that is being compiled it is a loop
+    of the compiled code. Of many states at once each one stops by itself, with the bits that it has alone, and the
+    loop ends when all have. A state also stops where a carried value is NaN. With ``most=1`` it is a branch: a body
+    that no state needs is not run.
+
+    Parameters
+    ----------
+    body : callable
+        From the carried values to the next ones, which have the same structure and shapes. It may use other values of
+        the function around it, which stay the same.
+    init : number, array, or tuple, list or dict of these
+        The first carried values. A tuple is passed as several arguments, ``body(*x)``.
+    until : callable
+        From the carried values to a condition; it is tried before each iteration.
+    most : int
+        The largest number of iterations.
+
+    Returns
+    -------
+    like `init`
+
+    Raises
+    ------
+    ArgumentError
+        If the body returns another structure or other shapes, `until` no condition, or `most` is no whole number.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> def square_root(a):  # by Newton's method
+    ...     return kt.repeat(lambda x: (x + a / x) / 2, a, until=lambda x: abs(x * x - a) < 1e-12 * a, most=50)
+    >>> square_root(9.0)
+    3.0
+    >>> compiled = kt.compile(kt.load("panda"), square_root, shapes={"a": ()})
+    >>> compiled([1.0, 9.0, 100.0])
+    array([ 1.,  3., 10.])
+    """
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
+        raise ArgumentError(f"repeat: most is the largest number of iterations, 0 or more, not {most!r}")
+    spec, first = _structure(init), list(_entries(init))
+    graph = _graph(first)
+    if graph is None or not most:
+        return _repeat_plain(body, init, spec, until, most)
+    captured: dict[int, int] = {}
+    test, go_on = _program(graph, captured, spec, lambda x: [_goes_on(_applied(until, x), _entries(x))])
+    steps, following = _program(graph, captured, spec, lambda x: _next(_applied(body, x), spec))
+    ports = Port("captured", (len(captured),)), Port("carried", (len(first),))
+    loop = Repeat(
+        Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
+        Program(steps, ports, ports[1:], (tuple(following),)),
+        int(most),
+    )
+    zero = Expr(graph, graph.const(0.0))
+    results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
+    return _built(spec, iter([Expr(graph, i) for i in results]))
+
+
+def _repeat_plain(body: Callable[..., Any], x: Any, spec: Any, until: Callable[..., Any], most: int) -> Any:
+    """Repeat on numbers and arrays of numbers, one state."""
+    for _ in range(most):
+        arrived = _applied(until, x)
+        if np.ndim(arrived) or not isinstance(arrived, bool | np.bool_):
+            raise ArgumentError(f"repeat: until must return a condition, of one state; it returned {arrived!r}")
+        if arrived or any(entry != entry for entry in _entries(x)):
+            break
+        x = _applied(body, x)
+        _next(x, spec)
+    return x
+
+
+def _applied(function: Callable[..., Any], x: Any) -> Any:
+    return function(*x) if isinstance(x, tuple) and not hasattr(x, "_fields") else function(x)
+
+
+def _goes_on(arrived: Any, carried: Iterable[Any]) -> Any:
+    """Return 1 where the loop goes on, 0 where it has arrived or a carried value is NaN."""
+    if not isinstance(arrived, Condition | bool | np.bool_):
+        raise ArgumentError(f"repeat: until must return a condition, such as error < 1e-9; it returned {arrived!r}")
+    number = choice(arrived, 0.0, 1.0)
+    for entry in carried:
+        number = choice(entry <= entry, number, 0.0)
+    return number
+
+
+def _next(x: Any, spec: Any) -> list[Any]:
+    """Return the entries of what the body returned, which must have the structure of what it was given."""
+    if _structure(x) != spec:
+        raise ArgumentError(
+            f"repeat: the body must return what it is given: {_shown(spec)}; it returned {_shown(_structure(x))}"
+        )
+    return list(_entries(x))
+
+
+def _graph(entries: Sequence[Any]) -> Graph | None:
+    """Return the graph to record in: that of these values or of the function being traced; None if there is none."""
+    graph = next((x.graph for x in entries if isinstance(x, Expr)), None)
+    if graph is None and (trace := context.current()) is not None:
+        graph = trace.graph
+    while graph is not None and graph.inner is not None:
+        graph = graph.inner
+    return graph
+
+
+def _program(
+    outer: Graph, captured: dict[int, int], spec: Any, function: Callable[[Any], list[Any]]
+) -> tuple[Graph, list[int]]:
+    """Return the graph of a function of the carried values, and its results."""
+    with nested(outer, captured) as graph:
+        entries = (Expr(graph, graph.node("input", (), (CARRIED, k))) for k in itertools.count())
+        results = function(_built(spec, entries))
+        zero = Expr(graph, graph.const(0.0))
+        return graph, [zero.node(entry) for entry in results]
+
+
+def _structure(x: Any) -> Any:
+    """Return how values are nested: types, keys and, of arrays, shapes."""
+    if isinstance(x, Mapping):
+        return dict, tuple((key, _structure(part)) for key, part in x.items())
+    if isinstance(x, tuple | list):
+        return type(x), tuple(_structure(part) for part in x)
+    return None, np.shape(x)
+
+
+def _entries(x: Any) -> Iterator[Any]:
+    """Yield the scalars in the order of the structure."""
+    if isinstance(x, Mapping | tuple | list):
+        for part in x.values() if isinstance(x, Mapping) else x:
+            yield from _entries(part)
+    else:
+        yield from np.asarray(plain(x), dtype=object).ravel().tolist()
+
+
+def _built(spec: Any, entries: Iterator[Any]) -> Any:
+    """Return values of this structure with these scalars."""
+    kind, parts = spec
+    if kind is None:
+        return traced_array(list(itertools.islice(entries, math.prod(parts))), parts)
+    if kind is dict:
+        return {key: _built(part, entries) for key, part in parts}
+    values = [_built(part, entries) for part in parts]
+    return kind(*values) if hasattr(kind, "_fields") else kind(values)
+
+
+def _shown(spec: Any) -> str:
+    kind, parts = spec
+    if kind is None:
+        return f"array {parts}" if parts else "number"
+    if kind is dict:
+        return "{" + ", ".join(f"{key!r}: {_shown(part)}" for key, part in parts) + "}"
+    return f"{kind.__name__}({', '.join(_shown(part) for part in parts)})"

@@ -1,0 +1,132 @@
+"""Array operations: interpreter and every kind of kernel agree to the bit, nested ones and those in parts included."""
+
+import numpy as np
+import pytest
+
+from helpers.kernels import run_batch, run_single, same_bits, small_regions
+from kinetree.graph import Port, Program
+from kinetree.graph.array_operations import ArrayOperation, call
+from kinetree.graph.digest import digest
+from kinetree.graph.interpret import interpret
+from kinetree.graph.listing import listing
+from kinetree.graph.loops import Map, Repeat
+from kinetree.graph.verify import InvalidProgramError, verify
+from kinetree.passes import optimize
+from kinetree.tracing.expr import Expr, choice
+from kinetree.tracing.tracer import Tracer
+
+X = np.concatenate(
+    [np.random.default_rng(0).uniform(-4, 4, (20, 3)), [[np.nan, 1, 1], [1, np.inf, 0], [0, 0, 0], [1, np.nan, 2]]]
+)
+
+
+def nested(outputs, captured, inner):
+    """A program of an array operation: a function of two lists of scalars."""
+    t = Tracer()
+    ports = Port("captured", (captured,)), inner
+    (name, shape), function = outputs
+    entries = function(t.input(ports[0]), t.input(ports[1]))
+    return t.program({name: (shape, entries)})
+
+
+def powers(most=9):
+    """x, y ← x/2 + c₀, y·c₁ + x while y is below 20."""
+    carried = Port("carried", (2,))
+    return Repeat(
+        nested((("go_on", ()), lambda c, x: [choice(x[1] < 20.0, 1.0, 0.0)]), 2, carried),
+        nested((("carried", (2,)), lambda c, x: [x[0] * 0.5 + c[0], x[1] * c[1] + x[0]]), 2, carried),
+        most,
+    )
+
+
+def columns(count=11):
+    """For each column u of three: u₀ c₀ + u₁, u₂ / c₁, 1."""
+
+    def function(c, u):
+        return [u[0] * c[0] + u[1], u[2] / c[1], 1.0]
+
+    return Map(nested((("result", (3,)), function), 2, Port("column", (3,))), count)
+
+
+def twice():
+    """A loop whose body is another loop and a map, after which it has a constant and more work."""
+
+    def body(c, x):
+        graph = x[0].graph
+        inner = call(graph, powers(4), [c[0].id, c[1].id, x[0].id, x[1].id])
+        u, v = (Expr(graph, i) for i in inner)
+        entries = [(x[k % 2] * float(k)).id for k in range(9)]
+        sums = [Expr(graph, i) for i in call(graph, columns(3), [u.id, v.id, *entries])]
+        return [sums[0] + sums[4] * u, v - sums[2]]
+
+    carried = Port("carried", (2,))
+    test = nested((("go_on", ()), lambda c, x: [choice(x[0] * x[0] < 50.0, 1.0, 0.0)]), 2, carried)
+    return Repeat(test, nested((("carried", (2,)), body), 2, carried), 5)
+
+
+OPERATIONS = {"repeat": powers(), "map": columns(), "one column": columns(1), "in each other": twice()}
+
+
+def program(operation: ArrayOperation) -> Program:
+    """The operation on entries of an input, constants and computed values; its results are used in every way."""
+    t = Tracer()
+    x = t.input(Port("x", (3,)))
+    graph = t.graph
+    pool = [x[0], x[1], x[0] * x[2] + 1.0, Expr(graph, graph.const(0.75)), x[2]]
+    results = [Expr(graph, i) for i in call(graph, operation, [pool[k % len(pool)].id for k in range(operation.arity)])]
+    return t.program({"y": ((operation.results,), results), "z": ((2,), [results[0] * x[1] + results[-1], results[0]])})
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_same_bits_everywhere(name):
+    plain = verify(program(OPERATIONS[name]))
+    for code in (plain, verify(optimize(plain))):
+        expected = [np.array(outputs) for outputs in zip(*(interpret(code, [x]) for x in X), strict=True)]
+        for single in (code, small_regions(code, None, size=1)):
+            got = zip(*(run_single(single, [x]) for x in X), strict=True)
+            assert all(same_bits(np.array(a), b) for a, b in zip(got, expected, strict=True))
+        for lanes in (1, 2, 4, 8, 16):
+            for batch in (code, small_regions(code, lanes, size=1)):
+                got = run_batch(batch, [X], lanes)
+                assert all(same_bits(a, b) for a, b in zip(got, expected, strict=True)), lanes
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_float32(name):
+    code = program(OPERATIONS[name])
+    single = [np.array(out) for out in zip(*(run_single(code, [x], "float32") for x in X), strict=True)]
+    for lanes in (4, 16):
+        got = run_batch(code, [X], lanes, "float32")
+        assert all(same_bits(a, b) for a, b in zip(got, single, strict=True))
+
+
+def test_equal_calls_are_one_node_and_others_are_not():
+    t = Tracer()
+    x = t.input(Port("x", (2,)))
+    arguments = [x[0].id, x[1].id, x[0].id, x[1].id]
+    graph = t.graph
+    assert call(graph, powers(), arguments) == call(graph, powers(), arguments)
+    assert call(graph, powers(), arguments) != call(graph, powers(8), arguments)
+    assert repr(powers()) == repr(powers())
+    assert digest(program(powers())) != digest(program(powers(8)))
+    assert "= repeat<" in listing(program(powers()))
+    assert program(powers()).op_count()["repeat"] == 1
+
+
+@pytest.mark.parametrize(
+    ("op", "payload", "fault"),
+    [("call", powers(), "call takes 4 arguments, not 1"), ("get", 0, "no result of a call"), ("call", None, "payload")],
+)
+def test_malformed_calls_are_found(op, payload, fault):
+    t = Tracer()
+    (x,) = t.input(Port("x", ()))
+    node = t.graph.node(op, (x.id,), payload)
+    with pytest.raises(InvalidProgramError, match=fault):
+        verify(Program(t.graph, (Port("x", ()),), (Port("y", ()),), ((node,),)))
+
+
+def test_faults_inside_an_operation_are_found():
+    operation = powers()
+    operation.body.graph.node("add", (0,))
+    with pytest.raises(InvalidProgramError, match="add takes 2 arguments"):
+        verify(program(operation))
