@@ -33,8 +33,9 @@ def module_text(
     plan: Plan, layout: ScratchLayout, routines: Routines, target: Target, entry: str, helpers: Sequence[str] = ()
 ) -> str:
     """Return the module of a plan with this entry point, functions that help it, and declarations of intrinsics."""
-    functions = plan_functions("", plan, layout)
-    text = "\n".join([*helpers, fill_function(layout.lanes.dtype), *functions, *routines.definitions.values(), entry])
+    constants, *regions = plan_functions("", plan, layout)
+    constants = fill_function(layout.lanes.dtype) + constants
+    text = "\n".join([*helpers, constants, *regions, *routines.definitions.values(), entry])
     data_layout = target_machine(target).target_data
     return (
         f'target triple = "{target.triple}"\ntarget datalayout = "{data_layout}"\n\n{text}\n{_declarations(text)}\n'
