@@ -2,31 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.routines import Routines
-from kinetree.backends.llvm.scratch import ALIGNMENT
+from kinetree.backends.llvm.scratch import ALIGNMENT, NestedLayout
+from kinetree.backends.llvm.straight_line import Access, StraightLine
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.loops import Map, Repeat
+from kinetree.lowering.plan import ArrayCall, Plan
 
 _SIGNATURE = "void @{}(ptr noalias %args, ptr noalias %results, ptr noalias %s)"
+
+
+MOST_IN_REGISTERS = 16
+"""Most carried values that stay in registers, where a loop is short."""
 
 
 def emit_repeat(routines: Routines, name: str, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:
     """Return the function of a `Repeat`, and its scratch.
 
-    The carried values are in `results`. The body writes the next ones to scratch, and they replace the present ones in
-    the lanes that go on. A lane that has stopped stays so; where all have, the loop ends.
+    The next values replace the present ones in the lanes that go on. A lane that has stopped stays so; where all have,
+    the loop ends.
     """
     assert isinstance(operation, Repeat)
-    v = Values(lanes)
-    test = routines.nested(f"{name}condition", operation.condition, lanes)
-    body = routines.nested(f"{name}body", operation.body, lanes)
-    sizes = lanes.bytes, operation.results * lanes.bytes, test.size, body.size
-    places, size = _places(*sizes)
+    short = operation.results <= MOST_IN_REGISTERS
+    plans = [routines.plan(program) for program in operation.programs] if short else []
+    if plans and all(_nodes(plan) is not None for plan in plans):
+        return _in_registers(name, operation, Values(lanes), *plans), 0
+    return _in_memory(routines, name, operation, Values(lanes))
+
+
+def _in_registers(name: str, loop: Repeat, v: Values, test: Plan, body: Plan) -> str:
+    """Return a loop whose condition and body are one region each, with the carried values in registers."""
     b = Body()
-    initial = v.pointer(b, "%args", operation.captured)
-    with b.times(operation.results) as i:
+    b.line("%in0 = getelementptr i8, ptr %args, i64 0")
+    initial = v.pointer(b, "%args", loop.captured)
+    first = [v.load(b, initial, k) for k in range(loop.results)]
+    b.line("br label %test")
+    b.label("test")
+    b.line("%k = phi i64 [0, %entry], [%following, %run]")
+    b.line(f"%live = phi {v.truth} [{v.true}, %entry], [%going, %run]")
+    for k, x in enumerate(first):
+        b.line(f"%x{k} = phi {v.lanes.type} [{x}, %entry], [%y{k}, %run]")
+    _branch(b, v, *_results(b, v.lanes, test))
+    b.label("run")
+    for k, y in enumerate(_results(b, v.lanes, body)):
+        b.line(f"%y{k} = select {v.truth} %going, {v.lanes.type} {y}, {v.lanes.type} %x{k}")
+    _again(b, loop.most)
+    last = [b(f"phi {v.lanes.type} [%x{k}, %test], [%y{k}, %run]") for k in range(loop.results)]
+    for k, x in enumerate(last):
+        v.store(b, x, "%results", k)
+    return function(_SIGNATURE.format(name), b)
+
+
+def _nodes(plan: Plan) -> Sequence[int] | None:
+    """Return the nodes to compute if all are in one region, else None."""
+    if not plan.steps:
+        return ()
+    region, *others = plan.steps
+    return None if others or isinstance(region, ArrayCall) else [i for i in region.items if isinstance(i, int)]
+
+
+def _results(b: Body, lanes: Lanes, plan: Plan) -> list[str]:
+    """Compute a program of one region with the carried values %x0, %x1, …, and return its results."""
+    layout = NestedLayout(plan, lanes, 0, {})
+    carried = {i: f"%x{cell.offset}" for i, cell in plan.location.items() if cell.area == ("in", 1)}
+    code = StraightLine(b, Access(b, layout), plan, lanes, carried)
+    for code.now, i in enumerate(_nodes(plan) or ()):
+        code.compute(i)
+    return [code.value(i) for i in plan.program.results[0]]
+
+
+def _in_memory(routines: Routines, name: str, loop: Repeat, v: Values) -> tuple[str, int]:
+    """Return a loop whose carried values are in `results`; the body writes the next ones to scratch."""
+    test = routines.nested(f"{name}condition", loop.condition, v.lanes)
+    body = routines.nested(f"{name}body", loop.body, v.lanes)
+    places, size = _places(v.lanes.bytes, loop.results * v.lanes.bytes, test.size, body.size)
+    b = Body()
+    initial = v.pointer(b, "%args", loop.captured)
+    with b.times(loop.results) as i:
         v.store(b, v.load(b, initial, i), "%results", i)
     positive, new, test_scratch, body_scratch = (b(f"getelementptr i8, ptr %s, i64 {place}") for place in places)
     run_test = f"@{name}condition{{}}(ptr %args, ptr %results, ptr {positive}, ptr {test_scratch})"
@@ -40,20 +96,30 @@ def emit_repeat(routines: Routines, name: str, operation: ArrayOperation, lanes:
     b.line("%k = phi i64 [0, %start], [%following, %again]")
     b.line(f"%live = phi {v.truth} [{v.true}, %start], [%going, %again]")
     b.line(f"call void {run_test.format('')}")
-    goes_on = b(f"fcmp ogt {lanes.type} {v.load(b, positive, '0')}, {lanes.constant(0.0)}")
-    b.line(f"%going = and {v.truth} %live, {goes_on}")
-    b.line(f"br i1 {v.any(b, '%going')}, label %run, label %end")
+    _branch(b, v, v.load(b, positive, 0))
     b.label("run")
     b.line(f"call void {run_body.format('')}")
-    with b.times(operation.results) as i:
-        chosen = f"{lanes.type} {v.load(b, new, i)}, {lanes.type} {v.load(b, '%results', i)}"
+    with b.times(loop.results) as i:
+        chosen = f"{v.lanes.type} {v.load(b, new, i)}, {v.lanes.type} {v.load(b, '%results', i)}"
         v.store(b, b(f"select {v.truth} %going, {chosen}"), "%results", i)
     b.line("br label %again")
     b.label("again")
-    b.line("%following = add i64 %k, 1")
-    b.line(f"br i1 {b(f'icmp ult i64 %following, {operation.most}')}, label %test, label %end")
-    b.label("end")
+    _again(b, loop.most)
     return function(_SIGNATURE.format(name), b), size
+
+
+def _branch(b: Body, v: Values, number: str) -> None:
+    """Go to %run where the number is positive in a lane that is live, else to %end."""
+    positive = b(f"fcmp ogt {v.lanes.type} {number}, {v.lanes.constant(0.0)}")
+    b.line(f"%going = and {v.truth} %live, {positive}")
+    b.line(f"br i1 {v.any(b, '%going')}, label %run, label %end")
+
+
+def _again(b: Body, most: int) -> None:
+    """Count the iteration and go back to %test, or to %end after the last one."""
+    b.line("%following = add i64 %k, 1")
+    b.line(f"br i1 {b(f'icmp ult i64 %following, {most}')}, label %test, label %end")
+    b.label("end")
 
 
 def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:

@@ -59,6 +59,10 @@ class Routines:
             self._operations[key] = name, size
         return self._operations[key]
 
+    def plan(self, program: Program) -> Plan:
+        """Return the plan of a program of an array operation."""
+        return lower(program, self._region_operations)
+
     def nested(
         self, name: str, program: Program, lanes: Lanes, strides: Mapping[Area, int] | None = None
     ) -> NestedLayout:
@@ -66,7 +70,7 @@ class Routines:
 
         Both take pointers to the ports and to scratch; the constants must be stored once in the same memory.
         """
-        plan = lower(program, self._region_operations)
+        plan = self.plan(program)
         layout = NestedLayout(plan, lanes, self.frame(plan, lanes), strides or {})
         b = Body()
         self.call_steps(b, name, plan, layout)

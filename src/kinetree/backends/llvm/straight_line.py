@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.transpose import Transpose, row_pointers
 from kinetree.graph.graph import Node
@@ -40,40 +42,60 @@ CACHE_LINE = 64
 
 def emit_region(name: str, plan: Plan, region: Region, layout: ScratchLayout) -> str:
     """Return the function `name` that computes the values of this region and stores those used outside."""
-    nodes = plan.program.graph.nodes
-    lanes = layout.lanes
-    truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
-    spelling = {
-        op: [line.replace("{V}", lanes.type).replace("{B}", truth).replace("{S}", lanes.suffix) for line in lines]
-        for op, lines in SPELLING.items()
-    }
     b = Body()
     access = Access(b, layout)
-    values: dict[int, tuple[str, int]] = {}  # the register of a node, and the time of its last use
-
-    def value(i: int, now: int) -> str:
-        name, last = values.get(i, ("", now - RELOAD_DISTANCE))
-        if nodes[i].op == "const":
-            name = lanes.constant(nodes[i].payload)
-        elif now - last >= RELOAD_DISTANCE and i in plan.location:
-            name = access.load(plan.location[i])
-        values[i] = name, now
-        return name
-
-    for now, i in enumerate(region.items):
+    code = StraightLine(b, access, plan, layout.lanes)
+    for code.now, i in enumerate(region.items):
         if isinstance(i, Tile):
-            access.store_tile(i, [value(j, now) for j in i.nodes], [nodes[j] for j in i.nodes])
+            access.store_tile(i, [code.value(j) for j in i.nodes], [plan.program.graph[j] for j in i.nodes])
             continue
-        lines = spelling.get(nodes[i].op)
+        code.compute(i)
+        for cell in plan.copies.get(i, ()):
+            access.store(code.value(i), cell)
+    return function(f"void @{name}({layout.parameters})", b)
+
+
+class StraightLine:
+    """Computes nodes of a plan in the body of a function; `known` are the registers of nodes that are not in memory.
+
+    `now` is the time: the number of the item that is computed.
+    """
+
+    def __init__(
+        self, body: Body, access: Access, plan: Plan, lanes: Lanes, known: Mapping[int, str] | None = None
+    ) -> None:
+        self._body, self._access, self._plan, self._lanes = body, access, plan, lanes
+        truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
+        self._spelling = {
+            op: [line.replace("{V}", lanes.type).replace("{B}", truth).replace("{S}", lanes.suffix) for line in lines]
+            for op, lines in SPELLING.items()
+        }
+        self._values: dict[int, tuple[str, float]] = {  # the register of a node, and the time of its last use
+            i: (name, math.inf) for i, name in (known or {}).items()
+        }
+        self.now = 0
+
+    def compute(self, i: int) -> None:
+        """Compute a node, if straight-line code does."""
+        op, args, _ = self._plan.program.graph[i]
+        lines = self._spelling.get(op)
         if lines is not None:
-            arguments = [value(a, now) for a in nodes[i].args]
+            arguments = [self.value(a) for a in args]
             result = ""
             for line in lines:
-                result = b(line.format(*arguments, t=result))
-            values[i] = result, now
-        for cell in plan.copies.get(i, ()):
-            access.store(value(i, now), cell)
-    return function(f"void @{name}({layout.parameters})", b)
+                result = self._body(line.format(*arguments, t=result))
+            self._values[i] = result, self.now
+
+    def value(self, i: int) -> str:
+        """Return the register of a node, which is loaded if that is better, or its constant."""
+        name, last = self._values.get(i, ("", self.now - RELOAD_DISTANCE))
+        op, _, payload = self._plan.program.graph[i]
+        if op == "const":
+            name = self._lanes.constant(payload)
+        elif self.now - last >= RELOAD_DISTANCE and i in self._plan.location:
+            name = self._access.load(self._plan.location[i])
+        self._values[i] = name, max(self.now, last)
+        return name
 
 
 class Access:
