@@ -64,7 +64,13 @@ def twice():
     return Repeat(test, nested((("carried", (2,)), body), 2, carried), 5)
 
 
-OPERATIONS = {"repeat": powers(), "map": columns(), "one column": columns(1), "in each other": twice()}
+OPERATIONS = {
+    "repeat": powers(),
+    "map": columns(),
+    "one column": columns(1),
+    "a vector": columns(8),
+    "in each other": twice(),
+}
 
 
 def program(operation: ArrayOperation) -> Program:

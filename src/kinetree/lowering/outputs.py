@@ -14,10 +14,14 @@ from kinetree.lowering.plan import Cell, Plan, Tile
 
 
 def place_entries(plan: Plan) -> None:
-    """Make the entries of all outputs cells."""
+    """Make the entries of all outputs cells. Results of array operations, often very many, are moved there last."""
     for k, entries in enumerate(plan.program.results):
         for j, i in enumerate(entries):
-            plan.copy(i, Cell(("out", k), j))
+            cell = Cell(("out", k), j)
+            if plan.program.graph[i].op == "get":
+                plan.moves.append((i, cell))
+            else:
+                plan.copy(i, cell)
 
 
 def place_deferred(plan: Plan, ports: Iterable[int]) -> None:

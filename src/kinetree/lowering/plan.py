@@ -70,6 +70,8 @@ class Plan:
         The cells that the value of a node is stored to when it is computed: slot, output entries, operands of calls.
     deferred : dict of int to list of Cell
         For each deferred output, the cells that its entries are finally copied from.
+    moves : list of (int, Cell)
+        Results of array operations that are output entries, and the cells that they are finally copied to.
     constants : list of (Cell, float)
         Constants that must be in memory; those in tiles are not among them.
     areas : dict
@@ -81,6 +83,7 @@ class Plan:
     location: dict[int, Cell] = field(default_factory=dict)
     copies: dict[int, list[Cell]] = field(default_factory=dict)
     deferred: dict[int, list[Cell]] = field(default_factory=dict)
+    moves: list[tuple[int, Cell]] = field(default_factory=list)
     constants: list[tuple[Cell, float]] = field(default_factory=list)
     areas: dict[Area, int] = field(default_factory=dict)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -174,6 +174,14 @@ class Expr(NumpyDispatch):
     def atan2(self, x: object) -> Expr:
         """Return the angle of the point (x, self) in radians."""
         return atan2(self, x, choice)  # type: ignore[no-any-return]
+
+    def map_columns(
+        self, function: Callable[[list[Any]], list[Any]], columns: Sequence[Sequence[Any]]
+    ) -> list[list[Any]]:
+        """Return the function of each column, recorded as one loop (see `kinetree.scalars.loops`)."""
+        from kinetree.tracing.loops import map_columns  # which makes such scalars
+
+        return map_columns(self._here().graph, function, columns)
 
     __lt__, __le__ = _comparison(operator.lt, fold.select_lt), _comparison(operator.le, fold.select_le)
     __gt__ = _comparison(operator.gt, fold.select_lt, swap=True)

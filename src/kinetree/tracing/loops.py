@@ -1,4 +1,4 @@
-"""`repeat`: loops in functions that are compiled, and on plain arrays."""
+"""Loops in functions that are compiled: `repeat` until a condition holds, `map_columns` over independent columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.array_operations import call
-from kinetree.graph.loops import Repeat
+from kinetree.graph.loops import Map, Repeat
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Condition, Expr, choice
@@ -78,6 +78,21 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     zero = Expr(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
     return _built(spec, iter([Expr(graph, i) for i in results]))
+
+
+def map_columns(
+    graph: Graph, function: Callable[[list[Any]], list[Any]], columns: Sequence[Sequence[Any]]
+) -> list[list[Expr]]:
+    """Return the results of a function of each of these columns, as a loop of the compiled code."""
+    captured: dict[int, int] = {}
+    spec = list, tuple(_structure(x) for x in columns[0])
+    body, results = _program(graph, captured, spec, function)
+    ports = Port("captured", (len(captured),)), Port("column", (len(columns[0]),))
+    loop = Map(Program(body, ports, (Port("result", (len(results),)),), (tuple(results),)), len(columns))
+    zero = Expr(graph, graph.const(0.0))
+    entries = [zero.node(column[k]) for k in range(len(columns[0])) for column in columns]
+    nodes = [Expr(graph, i) for i in call(graph, loop, [*captured, *entries])]
+    return [nodes[c :: len(columns)] for c in range(len(columns))]
 
 
 def _repeat_plain(body: Callable[..., Any], x: Any, spec: Any, until: Callable[..., Any], most: int) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.dynamics.inverse_columns import UNROLLED, inverse_by_columns, path_lengths
 from kinetree.algorithms.dynamics.singular import SINGULAR, refuse_singular
 from kinetree.algorithms.recursions.articulated import articulated_bodies
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
@@ -155,11 +156,14 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Matrix:
 
     References: RBDA section 6.5 with the factors of Table 7.1: a row of ``L⁻¹`` in ``M = LᵀDL`` is the response of the
     recursion to a unit force at one joint. With mimic joints, which couple branches, M is factorised instead.
+    The columns of many joints are computed by a loop.
     """
     refuse_singular(model)
     if model.has_mimic_joints:
         factor = ltdl(model, crba(regrouped(model), q))
         return product(inverse(factor), {k: 1.0 / d for k, d in enumerate(factor.D)})
+    if path_lengths(model) > UNROLLED:
+        return inverse_by_columns(model, q)
     return product(*articulated_inverse(model, q))
 
 

@@ -15,7 +15,7 @@ from kinetree.backends.llvm.target import Target
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.lowering.build import lower
-from kinetree.lowering.plan import Area, Plan, Region
+from kinetree.lowering.plan import Area, Cell, Plan, Region
 
 Emitter = Callable[["Routines", str, ArrayOperation, Lanes], tuple[str, int]]
 """From a name, an operation and its lanes to the definition of ``void @NAME(ptr %args, ptr %results, ptr %s)`` and the
@@ -92,3 +92,25 @@ class Routines:
                 b.line(f"call void @{name}({pointers}ptr {layout.frame(b)})")
             else:
                 b.line(f"call void @{step.kernel}({pointers}i64 {step.count * layout.lanes.count})")
+        self._move(b, prefix, plan, layout)
+
+    def _move(self, b: Body, prefix: str, plan: Plan, layout: ScratchLayout) -> None:
+        """Move results of array operations to the outputs, in loops over tables of their offsets in bytes."""
+        tables: dict[tuple[Area, Area], list[int]] = {}
+        for i, target in plan.moves:
+            offsets = tables.setdefault((plan.location[i].area, target.area), [])
+            offsets += [layout.address(plan.location[i])[1], layout.address(target)[1]]
+        kind = layout.lanes.type
+        for n, (areas, offsets) in enumerate(tables.items()):
+            name, entries = f"@{prefix}moves{n}", ", ".join(f"i32 {offset}" for offset in offsets)
+            self.definitions[name] = f"{name} = internal constant [{len(offsets)} x i32] [{entries}]\n"
+            bases = [layout.base(b, layout.address(Cell(area, 0))[0]) for area in areas]
+            with b.times(len(offsets) // 2) as k:
+                places = []
+                for half, base in enumerate(bases):
+                    entry = b(f"getelementptr [2 x i32], ptr {name}, i64 {k}, i64 {half}")
+                    offset = b(f"zext i32 {b(f'load i32, ptr {entry}, align 4')} to i64")
+                    places.append(b(f"getelementptr i8, ptr {base}, i64 {offset}"))
+                pairs = zip(places, areas, strict=True)
+                source, place = (f"ptr {pointer}, align {layout.alignment(area)}" for pointer, area in pairs)
+                b.line(f"store {kind} {b(f'load {kind}, {source}')}, {place}")

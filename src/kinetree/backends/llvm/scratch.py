@@ -71,7 +71,7 @@ class ScratchLayout:
 
     def alignment(self, area: Area) -> int:
         """Return the alignment of the cells of this area."""
-        return self.lanes.alignment if self.is_dense(area) else self.lanes.item
+        return self.lanes.alignment
 
     def frame(self, body: Body) -> str:
         """Return a pointer to the scratch of the array operations that are called, as many bytes as `frame` says."""
@@ -104,3 +104,7 @@ class NestedLayout(ScratchLayout):
     def base(self, body: Body, port: Area | None) -> str:
         """Return a pointer to the first cell of a port, or to the scratch."""
         return "%s" if port is None else f"%{port[0]}{port[1]}"
+
+    def alignment(self, area: Area) -> int:
+        """Return the alignment of the cells of this area."""
+        return self.lanes.item if area in self._strides else self.lanes.alignment
