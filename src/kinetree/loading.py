@@ -20,13 +20,19 @@ P = ParamSpec("P")
 
 def _robot_by(read: Callable[P, Model]) -> Callable[[Callable[[], None]], Callable[P, Robot]]:
     """Decorate a name and its documentation: a function with the arguments of `read` that returns its model's Robot."""
+    signature = inspect.signature(read).replace(return_annotation="Robot")
 
     def decorate(documented: Callable[[], None]) -> Callable[P, Robot]:
         def load(*args: P.args, **kwargs: P.kwargs) -> Robot:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                takes = ", ".join(signature.parameters)
+                raise TypeError(f"{documented.__name__}() {error}; its arguments are {takes}") from None
             return Robot(read(*args, **kwargs))
 
         function: Any = functools.wraps(documented)(load)
-        function.__signature__ = inspect.signature(read).replace(return_annotation="Robot")
+        function.__signature__ = signature
         return function  # type: ignore[no-any-return]
 
     return decorate

@@ -6,7 +6,7 @@ one of an entry against the largest entry of the result, in units of 2⁻⁵².
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -28,11 +28,8 @@ FLOOR = 2.0
 SAMPLED = 1.25
 """How well so few states tell a median."""
 
-HEAVY_TIPS = 3.0
-"""The same where the recursion takes a heavy tip's inertia from itself, ``IA − U D⁻¹ Uᵀ``, and light links remain.
-
-Both libraries lose three digits there; over 60 states the ratio of the medians is between 0.4 and 2.
-"""
+ONE_HEAVY_TIP = 1.5
+"""How well one chain with a heavy tip tells the mean over chains: see `test_light_links_with_a_heavy_tip`."""
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics", "mass_matrix_inverse", "jacobian")
 X, Y, Z = np.eye(3).tolist()
@@ -55,10 +52,10 @@ def rod(mass: float) -> Inertia:
     return Inertia.from_com(mass, [0.1, 0.0, 0.0], np.diag([0.001 * mass, 0.01 * mass, 0.01 * mass]).tolist())
 
 
-def links(n: int, axes: list[list[float]], masses: list[float]) -> Model:
-    """Return n links of 0.2 m, with axes and masses that repeat."""
+def links(n: int, axes: list[list[float]], masses: list[float], length: float = 0.2) -> Model:
+    """Return n links, with axes and masses that repeat."""
     inertias = [rod(masses[k % len(masses)]) for k in range(n)]
-    return chain([axes[k % len(axes)] for k in range(n)], inertias, [0.0] + [0.2] * (n - 1))
+    return chain([axes[k % len(axes)] for k in range(n)], inertias, [0.0] + [length] * (n - 1))
 
 
 def ball(moment: float) -> Inertia:
@@ -114,7 +111,13 @@ SLOW: dict[str, tuple[Callable[[], Model], int]] = {
 def errors(case: str, aligned: bool) -> dict[str, tuple[list[float], list[float]]]:
     """Return our errors and Pinocchio's over the states, function by function."""
     make, size = {**CASES, **SLOW}[case]
-    model = make()
+    return measured(make(), size, aligned, FUNCTIONS)
+
+
+def measured(
+    model: Model, size: int, aligned: bool, names: Sequence[str]
+) -> dict[str, tuple[list[float], list[float]]]:
+    """Return the errors of these functions of a model, ours and Pinocchio's."""
     q, v, w = random_states(model, 7, size)
     if aligned:
         hinges = [k for body in model.bodies if isinstance(body.joint, Revolute) for k in body.q_index]
@@ -129,7 +132,7 @@ def errors(case: str, aligned: bool) -> dict[str, tuple[list[float], list[float]
         ours, theirs = ([error(x, t) for x, t in zip(result, exact, strict=True)] for result in results)
         return ours, theirs
 
-    return {name: both(name, q, v, w) if name.endswith("dynamics") else both(name, q) for name in FUNCTIONS}
+    return {name: both(name, q, v, w) if name.endswith("dynamics") else both(name, q) for name in names}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -137,9 +140,26 @@ def errors(case: str, aligned: bool) -> dict[str, tuple[list[float], list[float]
 @pytest.mark.parametrize("case", [*CASES, *(pytest.param(case, marks=pytest.mark.slow) for case in SLOW)])
 def test_no_more_rounding_than_pinocchio(case: str, aligned: bool, name: str) -> None:
     ours, theirs = errors(case, aligned)[name]
-    factor = HEAVY_TIPS if "heavy tip" in case else SAMPLED
+    factor = ONE_HEAVY_TIP if "heavy tip" in case else SAMPLED
     assert np.median(ours) <= max(factor * np.median(theirs), FLOOR)
     assert max(ours) <= 3.0 * max(*theirs, FLOOR)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("aligned", [False, True], ids=["anywhere", "nearly aligned"])
+@pytest.mark.parametrize("axes", [[Y], [Z, Y]], ids=["in a plane", "in space"])
+def test_light_links_with_a_heavy_tip(axes: list[list[float]], aligned: bool) -> None:
+    """Both libraries lose three digits where a joint takes nearly all of the tip's inertia, ``IA − U D⁻¹ Uᵀ``.
+
+    A few roundings decide there, and a sum with a link's constants rounds alike in all states: the means over chains
+    are 0.15 to 0.45. Where what remains along the axis was computed instead of set, they were 0.3 to 0.7.
+    """
+    ratios = []
+    for k in range(12):
+        model = links(10, axes, [1e-3] * 9 + [3.0 + 2.0 * k], length=0.17 + 0.013 * k)
+        ours, theirs = measured(model, 8, aligned, ["forward_dynamics"])["forward_dynamics"]
+        ratios.append(np.median(ours) / np.median(theirs))
+    assert np.exp(np.mean(np.log(ratios))) < 0.55
 
 
 def test_without_pinocchio_the_error_is_small_too() -> None:

@@ -60,16 +60,16 @@ MODELS = {
 
 MOST = {
     ("DH chain", "inverse_dynamics"): (533, 456),
-    ("DH chain", "forward_dynamics"): (1519, 1286),
-    ("DH chain", "mass_matrix"): (532, 428),
+    ("DH chain", "forward_dynamics"): (1455, 1226),
+    ("DH chain", "mass_matrix"): (543, 433),
     ("any chain", "inverse_dynamics"): (677, 571),
-    ("any chain", "forward_dynamics"): (2134, 1749),
+    ("any chain", "forward_dynamics"): (2024, 1661),
     ("any chain", "mass_matrix"): (882, 690),
     ("panda", "inverse_dynamics"): (323, 298),
-    ("panda", "forward_dynamics"): (795, 737),
+    ("panda", "forward_dynamics"): (765, 704),
     ("panda", "mass_matrix"): (186, 179),
     ("ur5", "inverse_dynamics"): (177, 130),
-    ("ur5", "forward_dynamics"): (445, 335),
+    ("ur5", "forward_dynamics"): (427, 315),
     ("ur5", "mass_matrix"): (84, 80),
 }
 

@@ -61,6 +61,8 @@ def test_operand_order_and_constants():
     assert same(x * y, y * x)
     assert same(x + y, y + x)
     assert same(2 * (x * 3), x * 6)
+    assert same(0.2 * (x * 0.25), x * 0.05)
+    assert not same(0.2 * (x * 0.2), x * (0.2 * 0.2))  # 0.2² is rounded
     assert same(2 + (x + 3), x + 5)
     assert same(x / 4, x * 0.25)
     assert not same(x / 3, x * (1 / 3))

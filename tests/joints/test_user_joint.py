@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -133,3 +134,26 @@ def test_powers_have_rates_too() -> None:
     q, v, _ = r.random_state(0)
     assert_close(r.jacobian_rate(q, v, frame="arm") @ v, r.jacobian_bias(q, v, frame="arm"), ulps=100)
     assert_close(r.coriolis_matrix(q, v) @ v, r.bias_forces(q, v) - r.gravity_forces(q), ulps=100)
+
+
+def test_parameters_that_are_no_fields_are_refused() -> None:
+    class Plain(Joint):
+        nq, nv = 1, 1
+        jcalc, constraint_subspace = Revolute.jcalc, Revolute.constraint_subspace
+
+    class Geared(Revolute):
+        def __init__(self, ratio: float) -> None:
+            super().__init__((0, 0, 1))
+            object.__setattr__(self, "ratio", ratio)
+
+    class Renamed(Revolute):
+        @cached_property
+        def computed(self) -> float:
+            return 2.0
+
+    for joint, what in ((Plain(), "Plain is no dataclass"), (Geared(2.0), "ratio is no field")):
+        with pytest.raises(kt.ModelError, match=rf"joint 'slot': .*{what}.*@dataclass\(frozen=True\)"):
+            robot(joint)
+    joint = Renamed((0, 0, 1))
+    assert joint.computed == 2.0
+    assert robot(joint).nq == 2

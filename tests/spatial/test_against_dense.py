@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation as SciPyRotation
@@ -191,6 +193,13 @@ def test_articulated_inertia(seed: int) -> None:
     assert_close(dense_articulated(A + B), D + E, ulps=2)
     outer = A.minus_outer(Force.of(U), Force.of(U) * s)
     assert_close(dense_articulated(outer), D - s * np.outer(U, U), ulps=8)
+    F = Force.of(U)
+    for k, sign in product(range(6), (1.0, -1.0)):
+        S = Motion.of([sign * (j == k) for j in range(6)])
+        known, expected = A.with_product(S, F), D.copy()
+        expected[k, :] = expected[:, k] = sign * np.array(U)
+        assert_close(dense_articulated(known), expected, ulps=0)
+    assert A.with_product(Motion.of(a), F) is A.with_product(Motion.of([2.0, 0, 0, 0, 0, 0]), F) is A
     I = Inertia.from_parameters(numbers(seed, 10))
     assert_close(dense_articulated(ArticulatedInertia.rigid(I)), dense.of_inertia(I), ulps=0)
 

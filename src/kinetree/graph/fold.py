@@ -1,9 +1,10 @@
 """Constructors of nodes that simplify in O(1): constants, ×0, ×1, +0, signs, operand order.
 
 Signs are pulled outwards, so that a negation is rarely computed: ``(-a)·b`` is ``-(a·b)`` and ``a + (-b)`` is
-``a - b``. Rounding changes only where two constants combine (``2·(3·x)`` is ``6·x``) and where a value cancels:
+``a - b``. Rounding changes only where two constants combine (``(x + 1) + 2`` is ``x + 3``) and where a value cancels:
 ``0·x = 0``, ``x - x = 0``, ``(x + y) - y = x``, ``x·(1/x) = 1``, ``x/x = 1``, ``sin² x + cos² x = 1``. A NaN in a value
-that cancels does not propagate to the result.
+that cancels does not propagate to the result. Two factors combine only where their product is exact, ``2·(3·x) = 6·x``:
+with ``r·x`` and ``r·(r·x)``, a lever arm and its square, the rounding of the one is in the other, and cancels with it.
 """
 
 from __future__ import annotations
@@ -124,9 +125,14 @@ def _scale(graph: Graph, c: float, a: int, x: Node) -> int:
         return a
     if x.op == "neg":
         return neg(graph, _scale(graph, c, x.args[0], graph.nodes[x.args[0]]))
-    if x.op == "mul" and (inner := value(graph, x.args[1])) is not None and 1e-100 < abs(inner * c) < 1e100:
-        return mul(graph, x.args[0], graph.const(inner * c))  # (z · c1) · c2, where the product keeps its digits
+    if x.op == "mul" and (inner := value(graph, x.args[1])) is not None and _exact_product(inner, c):
+        return mul(graph, x.args[0], graph.const(inner * c))  # (z · c1) · c2
     return graph.node("mul", (a, graph.const(c)))  # the constant is always the second
+
+
+def _exact_product(a: float, b: float) -> bool:
+    """Return whether a·b is the product of the two, far from overflow and underflow."""
+    return 1e-100 < abs(a * b) < 1e100 and ieee.fma(a, b, -(a * b)) == 0.0
 
 
 def div(graph: Graph, a: int, b: int) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from numbers import Real
 
 from kinetree.errors import ModelError, unknown_name
@@ -28,6 +29,16 @@ class _Placed:
 
     body: int
     X: Transform
+
+
+def _not_declared(joint: Joint) -> str:
+    """Return what a model would not find of a joint, which knows it by its fields; empty if there is nothing."""
+    if not is_dataclass(joint):
+        return f"{type(joint).__name__} is no dataclass"
+    declared = {f.name for f in fields(joint)}
+    cached = {name for name in vars(joint) if isinstance(getattr(type(joint), name, None), cached_property)}
+    others = sorted(vars(joint).keys() - declared - cached)
+    return f"{', '.join(others)} is no field" if others else ""
 
 
 def _error(message: str, joint: JointSpec | None = None, role: str = "") -> ModelError:
@@ -122,6 +133,11 @@ class ModelBuilder:
             raise ModelError(f"there are two joints named {name!r}: names must differ")
         if not isinstance(joint, Joint):
             raise ModelError(f"joint {name!r}: {NOT_A_JOINT}; {joint!r} was given")
+        if wrong := _not_declared(joint):
+            raise ModelError(
+                f"joint {name!r}: a joint's parameters are the fields of a frozen dataclass, and {wrong}: "
+                f"declare them in {type(joint).__name__} under @dataclass(frozen=True)"
+            )
         if not isinstance(limits, JointLimits):
             raise ModelError(f"joint {name!r}: limits takes a JointLimits(lower, upper, …); {limits!r} was given")
         X = as_transform(placement, f"the placement of joint {name!r}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from numbers import Real
 
 from kinetree.errors import ModelError
-from kinetree.scalars.functions import Scalar
+from kinetree.scalars.functions import Scalar, is_zero
 from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
 
@@ -148,6 +148,20 @@ class ArticulatedInertia(Composite):
             self.H - Mat3(UD.lin * n for n in U.ang),
             self.I - _sym_outer(U.ang, UD.ang),
         )
+
+    def with_product(self, S: Motion, F: Force) -> ArticulatedInertia:
+        """Return the same inertia where it is known that ``self @ S = F``, which rounding has left it close to.
+
+        Along plus or minus a coordinate axis that is a row and a column. Along any other S nothing is done.
+        """
+        along = [(k, x) for k, x in enumerate(S) if not is_zero(x)]
+        if len(along) != 1 or not isinstance(along[0][1], Real) or abs(along[0][1]) != 1.0:
+            return self
+        k, sign = along[0]
+        F = F * sign
+        if k < 3:
+            return ArticulatedInertia(self.M, self.H.with_row(k, F.lin), self.I.with_row(k, F.ang))
+        return ArticulatedInertia(self.M.with_row(k - 3, F.lin), self.H.T.with_row(k - 3, F.ang).T, self.I)
 
 
 def _sym_outer(a: Vec3, b: Vec3) -> Sym3:

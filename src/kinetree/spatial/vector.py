@@ -117,6 +117,13 @@ class Sym3(Composite):
         """The three rows."""
         return Vec3(self.xx, self.xy, self.xz), Vec3(self.xy, self.yy, self.yz), Vec3(self.xz, self.yz, self.zz)
 
+    def with_row(self, k: int, v: Vec3) -> Sym3:
+        """Return the matrix with v as its row and column k."""
+        rows = [[*row[:k], x, *row[k + 1 :]] for row, x in zip(map(tuple, self.rows), v, strict=True)]
+        rows[k] = list(v)
+        (xx, _, _), (xy, yy, _), (xz, yz, zz) = rows
+        return Sym3(xx, xy, yy, xz, yz, zz)
+
     def __repr__(self) -> str:
         return f"Sym3(xx={self.xx}, xy={self.xy}, yy={self.yy}, xz={self.xz}, yz={self.yz}, zz={self.zz})"
 
@@ -144,6 +151,10 @@ class Mat3(Composite):
     def T(self) -> Mat3:
         """The transpose."""
         return Mat3.of(zip(*self.rows, strict=True))
+
+    def with_row(self, k: int, v: Vec3) -> Mat3:
+        """Return the matrix with v as its row k."""
+        return Mat3(v if i == k else row for i, row in enumerate(self.rows))
 
     def __add__(self, b: Mat3) -> Mat3:
         return Mat3(p + q for p, q in zip(self.rows, b.rows, strict=True))

@@ -27,6 +27,9 @@ def articulated_bodies(
     A joint of several degrees of freedom is eliminated column by column, like a chain of joints; the joints of the
     prescribed bodies are rigid and have no pivots. The bodies are yielded one at a time, so that the uses of their
     pivots are traced next to them: compiled code then holds them in registers.
+
+    Along S only the rotor's part remains, ``(IA − U D⁻¹ Uᵀ) S = U D⁻¹ I_rotor``, which is mostly nothing. It is set,
+    not computed: under a heavy load, what rounding would leave there is large against a light link.
     """
     IA = [ArticulatedInertia.rigid(body.inertia) for body in model.bodies]
     for i, body in reversed(list(enumerate(model.bodies))):
@@ -36,8 +39,9 @@ def articulated_bodies(
                 continue
             U = IA[i] @ S_k
             D = S_k.dot(U) + rotor
-            pivots.append(Pivot(k, S_k, U * (1.0 / D), 1.0 / D))
-            IA[i] = IA[i].minus_outer(U, pivots[-1].UD)
+            UD = U * (1.0 / D)
+            pivots.append(Pivot(k, S_k, UD, 1.0 / D))
+            IA[i] = IA[i].minus_outer(U, UD).with_product(S_k, UD * rotor)
         yield i, pivots, IA[i]
         if body.parent != WORLD:
             IA[body.parent] = IA[body.parent] + states[i].Xup.T @ IA[i]
