@@ -97,6 +97,10 @@ def test_same_bits_everywhere(name):
                 assert all(same_bits(a, b) for a, b in zip(got, expected, strict=True)), lanes
 
 
+def test_no_operation_is_left_out():
+    assert {operation.name for operation in OPERATIONS.values()} == {o.name for o in ArrayOperation.__subclasses__()}
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_float32(name):
     code = program(OPERATIONS[name])

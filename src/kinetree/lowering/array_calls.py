@@ -33,17 +33,25 @@ def place_call(plan: Plan, group: list[int], in_place: float) -> ArrayCall:
 
 
 def _place_operation(plan: Plan, i: int) -> ArrayCall:
-    """Return the call of the operation of a node: all arguments are copied side by side."""
+    """Return the call of the operation of a node, whose arguments are brought side by side.
+
+    Those that are results of other operations, often very many, are moved; the others are stored where computed.
+    """
     nodes = plan.program.graph.nodes
     _, args, operation = nodes[i]
     inputs, outputs = plan.new_area("args", len(args)), plan.new_area("results", operation.results)
+    moves = []
     for n, a in enumerate(args):
-        plan.copy(a, inputs._replace(offset=n))
+        cell = inputs._replace(offset=n)
+        if nodes[a].op == "get":
+            moves.append((plan.location[a], cell))
+        else:
+            plan.copy(a, cell)
     for k in range(operation.results):
         result = plan.program.graph.find("get", (i,), k)
         if result is not None:
             plan.location[result] = outputs._replace(offset=k)
-    return ArrayCall(operation, (inputs,), (outputs,), 1)
+    return ArrayCall(operation, (inputs,), (outputs,), 1, moves)
 
 
 def _place_kernel(plan: Plan, group: list[int], in_place: float) -> ArrayCall:

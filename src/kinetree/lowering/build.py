@@ -34,7 +34,7 @@ def lower(program: Program, region_size: int, *, widths: Sequence[int] | None = 
     for group in group_by_depth(program):
         call = place_call(plan, group, in_place)
         if call.inputs[0].area[0] == "args":
-            needed = ancestors(program, {a for i in group for a in nodes[i].args}, pending)
+            needed = ancestors(program, {a for i in group for a in nodes[i].args if plan.copies.get(a)}, pending)
             append_regions(plan, [i for i in order if i in needed], region_size)
             pending -= needed
         plan.steps.append(call)

@@ -46,13 +46,14 @@ class Region:
 class ArrayCall:
     """A call of an array kernel on `count` elements, or of an array operation.
 
-    Each operand and each result is contiguous from a cell on.
+    Each operand and each result is contiguous from a cell on. `moves` are cells to be copied to others before it.
     """
 
     kernel: str | ArrayOperation
     inputs: tuple[Cell, ...]
     outputs: tuple[Cell, ...]
     count: int
+    moves: Sequence[tuple[Cell, Cell]] = ()
 
 
 @dataclass

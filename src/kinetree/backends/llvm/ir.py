@@ -53,9 +53,11 @@ class Body:
         """Append a loop over what is appended inside, for i = 0, step, 2·step, … below the bound, at least once."""
         self.line(f"br label %{label}")
         self.label(label)
-        self.line(f"{i} = phi i64 [0, %entry], [%next, %{label}]")
+        phi = len(self.lines)
+        self.lines.append("")
         yield
         self.line(f"%next = add i64 {i}, {step}")
+        self.lines[phi] = f"  {i} = phi i64 [0, %entry], [%next, %{self._block}]"
         self.line(f"br i1 {self(f'icmp ult i64 %next, {bound}')}, label %{label}, label %end")
         self.label("end")
 

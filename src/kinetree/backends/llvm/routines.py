@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from kinetree.backends.llvm.functions import plan_functions
 from kinetree.backends.llvm.ir import Body, function
@@ -81,34 +81,34 @@ class Routines:
     def call_steps(self, b: Body, prefix: str, plan: Plan, layout: ScratchLayout) -> None:
         """Call regions, array kernels and array operations in order."""
         access = Access(b, layout)
-        regions = itertools.count()
+        regions, tables = itertools.count(), (f"{prefix}moves{n}" for n in itertools.count())
         for step in plan.steps:
             if isinstance(step, Region):
                 b.line(f"call void @{prefix}region{next(regions)}({layout.arguments})")
                 continue
+            self._move(b, tables, step.moves, layout)
             pointers = "".join(f"ptr {access.pointer(cell)}, " for cell in step.inputs + step.outputs)
             if isinstance(step.kernel, ArrayOperation):
                 name, _ = self._operation(step.kernel, layout.lanes)
                 b.line(f"call void @{name}({pointers}ptr {layout.frame(b)})")
             else:
                 b.line(f"call void @{step.kernel}({pointers}i64 {step.count * layout.lanes.count})")
-        self._move(b, prefix, plan, layout)
+        self._move(b, tables, [(plan.location[i], cell) for i, cell in plan.moves], layout)
 
-    def _move(self, b: Body, prefix: str, plan: Plan, layout: ScratchLayout) -> None:
-        """Move results of array operations to the outputs, in loops over tables of their offsets in bytes."""
-        tables: dict[tuple[Area, Area], list[int]] = {}
-        for i, target in plan.moves:
-            offsets = tables.setdefault((plan.location[i].area, target.area), [])
-            offsets += [layout.address(plan.location[i])[1], layout.address(target)[1]]
+    def _move(self, b: Body, tables: Iterator[str], moves: Iterable[tuple[Cell, Cell]], layout: ScratchLayout) -> None:
+        """Copy cells to others, in loops over tables of their offsets in bytes."""
+        by_areas: dict[tuple[Area, Area], list[int]] = {}
+        for pair in moves:
+            by_areas.setdefault((pair[0].area, pair[1].area), []).extend(layout.address(cell)[1] for cell in pair)
         kind = layout.lanes.type
-        for n, (areas, offsets) in enumerate(tables.items()):
-            name, entries = f"@{prefix}moves{n}", ", ".join(f"i32 {offset}" for offset in offsets)
-            self.definitions[name] = f"{name} = internal constant [{len(offsets)} x i32] [{entries}]\n"
+        for areas, offsets in by_areas.items():
+            name, entries = next(tables), ", ".join(f"i32 {offset}" for offset in offsets)
+            self.definitions[name] = f"@{name} = internal constant [{len(offsets)} x i32] [{entries}]\n"
             bases = [layout.base(b, layout.address(Cell(area, 0))[0]) for area in areas]
             with b.times(len(offsets) // 2) as k:
                 places = []
                 for half, base in enumerate(bases):
-                    entry = b(f"getelementptr [2 x i32], ptr {name}, i64 {k}, i64 {half}")
+                    entry = b(f"getelementptr [2 x i32], ptr @{name}, i64 {k}, i64 {half}")
                     offset = b(f"zext i32 {b(f'load i32, ptr {entry}, align 4')} to i64")
                     places.append(b(f"getelementptr i8, ptr {base}, i64 {offset}"))
                 pairs = zip(places, areas, strict=True)
