@@ -14,7 +14,7 @@ from helpers.compiler import trace
 from helpers.dense import assert_close
 from helpers.joints import MOVING
 from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
-from helpers.trees import Array, columns, page, random_states, random_tree, stacked
+from helpers.trees import Array, columns, page, random_inertia, random_placement, random_states, random_tree, stacked
 from kinetree.algorithms import ALGORITHMS, aba, crba
 from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
 from kinetree.errors import ModelError
@@ -146,3 +146,46 @@ def test_the_sparsity_saves_operations(name: str, robot: str, most: int) -> None
     """A dense factorisation and inverse of G1's M alone, 35 by 35, takes more than 20,000."""
     program = optimize(trace(kt.load(robot).model, ALGORITHMS[name]))
     assert sum(program.op_count().values()) <= most
+
+
+def long_chain(n: int, followers: int = 0) -> Model:
+    """Return a tree with one long branch; the first joints of a side branch follow joints of the long one."""
+    rng = np.random.default_rng(n)
+    builder = ModelBuilder("long")
+    builder.add_link("base")
+    for i in range(n):
+        builder.add_link(f"link{i}", random_inertia(rng))
+        parent = "base" if i == 0 else f"link{i // 3}" if i % 9 == 8 else f"link{i - 1 - (i % 9 == 0)}"
+        mimic = ("joint0", 0.5, 0.1) if n - followers <= i else None
+        builder.add_joint(
+            f"joint{i}", parent=parent, child=f"link{i}", joint=Revolute(tuple(np.eye(3)[i % 3])),
+            placement=random_placement(rng).tolist(), mimic=mimic,
+        )  # fmt: skip
+    return builder.build()
+
+
+@pytest.mark.parametrize("followers", [0, 2])
+def test_many_joints_are_solved_by_loops(followers: int) -> None:
+    """Against dense solutions; alone and in a batch the bits are the same."""
+    robot = kt.Robot(long_chain(52, followers))
+    q, v, tau = robot.random_state(seed=1, size=5)
+    M = robot.mass_matrix(q)
+    cond = largest_condition(M)
+    inverse, solved = robot.mass_matrix_inverse(q), robot.solve_mass_matrix(q, tau)
+    L, D = robot.mass_matrix_factor(q)
+    a = robot.forward_dynamics(q, v, tau)
+    h = robot.bias_forces(q, v)
+    scale = np.abs(np.linalg.inv(M)).max()
+    eps = np.finfo(float).eps
+    assert np.abs(inverse - np.linalg.inv(M)).max() <= 20 * eps * cond * scale
+    assert np.abs(solved - np.linalg.solve(M, tau[..., None])[..., 0]).max() <= 20 * eps * cond * np.abs(solved).max()
+    assert np.abs(np.einsum("nki,nk,nkj->nij", L, D, L) - M).max() <= 100 * eps * np.abs(M).max()
+    assert np.abs(a - np.linalg.solve(M, (tau - h)[..., None])[..., 0]).max() <= 20 * eps * cond * np.abs(a).max()
+    assert "map" in robot.mass_matrix_inverse.op_count
+    assert "map" in robot.mass_matrix_factor.op_count
+    assert sum(robot.mass_matrix_inverse.op_count.values()) < 60_000
+    for n in range(5):
+        assert np.array_equal(robot.mass_matrix_inverse(q[n]), inverse[n])
+        assert np.array_equal(robot.solve_mass_matrix(q[n], tau[n]), solved[n])
+        assert np.array_equal(robot.mass_matrix_factor(q[n]).L, L[n])
+    assert np.array_equal(inverse, np.swapaxes(inverse, -1, -2))

@@ -6,16 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.inverse_columns import UNROLLED, inverse_by_columns, path_lengths
+from kinetree.algorithms.dynamics.inverse_columns import (
+    UNROLLED,
+    accelerations,
+    articulated_model,
+    inverse_by_columns,
+    path_lengths,
+)
 from kinetree.algorithms.dynamics.singular import SINGULAR, refuse_singular
 from kinetree.algorithms.recursions.articulated import articulated_bodies
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
+from kinetree.scalars.factorization import ldl
 from kinetree.scalars.functions import is_zero
+from kinetree.scalars.loops import map_columns
 from kinetree.spatial import Scalar
 
 Row = dict[int, Scalar]
+
+UNROLLED_SQUARES = 16_000
+"""The sum of squared lengths of the rows of L, twice the products of a factorisation, above which loops take over."""
 
 
 class Factor(NamedTuple):
@@ -59,8 +70,11 @@ def ltdl(model: Model, M: Sequence[Vector]) -> Factor:
     """Return the factors of a symmetric matrix with the sparsity of the model's M (RBDA Table 6.3).
 
     That is read off the entries, with the couplings of mimic joints. From the leaves to the root there is no fill-in.
+    Many joints that carry each other are factorised by loops, as a dense matrix.
     """
     order = tuple(dict.fromkeys(k for body in model.bodies for k in body.v_index))
+    if sum(sum(not is_zero(M[k][i]) for i in order[:n]) ** 2 for n, k in enumerate(order)) > UNROLLED_SQUARES:
+        return _dense(order, M)
     L, D = [list(row) for row in M], [0.0] * len(order)
     support: list[tuple[int, ...]] = [()] * len(order)
     for done, k in reversed(list(enumerate(order))):
@@ -75,6 +89,18 @@ def ltdl(model: Model, M: Sequence[Vector]) -> Factor:
         for i, L_ki in zip(support[k], row, strict=True):
             L[k][i] = L_ki
     return Factor(order, support, L, D)
+
+
+def _dense(order: tuple[int, ...], M: Sequence[Vector]) -> Factor:
+    """Return the factors of a matrix without zeros: those of ``A = L D Lᵀ`` from the leaves to the root."""
+    n = len(order)
+    lower, pivots = ldl([[M[k][l] for l in reversed(order)] for k in reversed(order)])
+    L, D = [[0.0] * n for _ in order], [0.0] * n
+    for a, k in enumerate(reversed(order)):
+        D[k] = pivots[a]
+        for b, l in enumerate(reversed(order[: n - a]), a):
+            L[k][l] = lower[b][a]
+    return Factor(order, [order[: order.index(k)] for k in range(n)], L, D)
 
 
 def inverse(factor: Factor) -> list[Row]:
@@ -161,6 +187,10 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Matrix:
     refuse_singular(model)
     if model.has_mimic_joints:
         factor = ltdl(model, crba(regrouped(model), q))
+        if path_lengths(model) > UNROLLED:
+            n = range(model.nv)
+            columns = map_columns(factor.solve, [[float(k == l) for l in n] for k in n], q[0])
+            return [[columns[min(k, l)][max(k, l)] for l in n] for k in n]
         return product(inverse(factor), {k: 1.0 / d for k, d in enumerate(factor.D)})
     if path_lengths(model) > UNROLLED:
         return inverse_by_columns(model, q)
@@ -171,10 +201,14 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Matrix:
 def solve_mass_matrix(model: Model, q: Vector, b: Vector) -> list[Scalar]:
     """Solution of ``M(q) x = b``.
 
-    References: RBDA section 6.5 and Table 6.3.
+    References: RBDA section 6.5 and Table 6.3; for many joints, Table 7.1 at rest.
 
     >>> x = robot.solve_mass_matrix(q, robot.mass_matrix(q) @ a)
     >>> bool(abs(x - a).max() < 1e-9)
     True
     """
+    if path_lengths(model) > UNROLLED and not model.has_mimic_joints:
+        refuse_singular(model)
+        x = accelerations(model, *articulated_model(model, q), dict(enumerate(b)))
+        return [x[k] for k in range(model.nv)]
     return factorised(model, q).solve(b)

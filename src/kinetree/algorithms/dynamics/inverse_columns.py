@@ -27,13 +27,18 @@ def path_lengths(model: Model) -> int:
     return sum(lengths)
 
 
+def articulated_model(model: Model, q: Vector) -> tuple[list[BodyState], dict[int, list[Pivot]]]:
+    """Return the states of all bodies, and the pivots of the articulated-body recursion by body."""
+    states = [model.jcalc(i, q) for i in range(model.nb)]
+    return states, {i: met for i, met, _ in articulated_bodies(model, states)}
+
+
 def inverse_by_columns(model: Model, q: Vector) -> Matrix:
     """Return ``M⁻¹``, whose column k is the response to a unit force at k alone: a loop over each block of columns.
 
     By symmetry only the rows up to k are needed, and the block's loop ends at its last body.
     """
-    states = [model.jcalc(i, q) for i in range(model.nb)]
-    pivots = {i: met for i, met, _ in articulated_bodies(model, states)}
+    states, pivots = articulated_model(model, q)
     order = [k for body in model.bodies for k in body.v_index]
     M_inverse: Matrix = [[0.0] * model.nv for _ in order]
     for start in range(0, len(order), BLOCK):

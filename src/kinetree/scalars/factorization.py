@@ -1,0 +1,74 @@
+"""Factors of a large symmetric matrix, block by block, in loops over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kinetree.scalars.functions import Scalar
+from kinetree.scalars.linalg import Matrix, Vector, dot
+from kinetree.scalars.loops import map_columns
+
+BLOCK = 16
+"""Columns of a block: code grows with the number of blocks and with the square of this."""
+
+
+def ldl(A: Matrix) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """Return L and D of ``A = L D Lᵀ``, with L unit lower triangular and A symmetric; nothing is pivoted.
+
+    For each block of columns, one loop over the rows takes off what the columns before contribute, and another solves
+    the rows below the square on the diagonal (left-looking, as in Golub and Van Loan, section 4.2).
+
+    Examples
+    --------
+    >>> ldl([[4.0, 2.0], [2.0, 3.0]])
+    ([[1.0, 0.0], [0.5, 1.0]], [4.0, 2.0])
+    """
+    n = len(A)
+    like = next((x for row in A for x in row if not isinstance(x, float | int)), 0.0)
+    L: list[list[Scalar]] = [[] for _ in range(n)]
+    LD: list[list[Scalar]] = [[] for _ in range(n)]
+    D: list[Scalar] = []
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        rest = [list(row[start:stop]) for row in A[start:]]
+        if start:
+            columns = [[*row, *known] for row, known in zip(rest, LD[start:], strict=True)]
+            rest = map_columns(_without(L[start:stop]), columns, like)
+        square = _Square(rest[: stop - start])
+        D += square.D
+        for i, row in enumerate(square.L, start):
+            L[i] += row
+        if stop < n:
+            for i, row in enumerate(map_columns(square.solve, rest[stop - start :], like), stop):
+                LD[i] += row[: stop - start]
+                L[i] += row[stop - start :]
+    return [row + [0.0] * (n - len(row)) for row in L], D
+
+
+def _without(L: Matrix) -> Callable[[Vector], list[Scalar]]:
+    """Return what takes the product with these rows of L off the first entries of ``[a, L D]``."""
+    return lambda column: [a - dot(row, column[len(L) :]) for a, row in zip(column, L, strict=False)]
+
+
+class _Square:
+    """The factors of a block on the diagonal, in straight-line code."""
+
+    def __init__(self, A: Matrix) -> None:
+        self.L: list[list[Scalar]] = []
+        self.D: list[Scalar] = []
+        for i, row in enumerate(A):
+            both = self.solve(row[:i])
+            pivot = row[i]
+            for x, l in zip(both[:i], both[i:], strict=True):
+                pivot = pivot - x * l
+            self.L.append([*both[i:], 1.0])
+            self.D.append(pivot)
+
+    def solve(self, a: Vector) -> list[Scalar]:
+        """Return ``x = a L⁻ᵀ``, which is a row of L D, and ``x D⁻¹``, for as many columns as a has."""
+        x: list[Scalar] = []
+        for a_j, row in zip(a, self.L, strict=False):
+            for x_k, l in zip(x, row, strict=False):
+                a_j = a_j - x_k * l
+            x.append(a_j)
+        return x + [x_j * (1.0 / d) for x_j, d in zip(x, self.D, strict=False)]
