@@ -19,6 +19,17 @@ class ObjectCode:
     externals: tuple[str, ...]  # symbols that the code needs from outside
 
 
+@dataclass(frozen=True)
+class Steps:
+    """How a program is one step of many: inputs that are its own outputs of the step before, and what is recorded.
+
+    `carried` has the indices of such an input and of the output; `recorded` has indices of outputs.
+    """
+
+    carried: tuple[tuple[int, int], ...]
+    recorded: tuple[int, ...]
+
+
 class LoadedCode(Protocol):
     """Code in memory, freed with this object: keep it as long as anything may be called."""
 
@@ -53,6 +64,10 @@ class Backend(ABC):
     - ``void kt_single(ptr ins, ptr outs, ptr scratch)``: one state, its arrays contiguous.
     - ``void kt_batch(ptr ins, ptr outs, ptr strides, i64 n, ptr scratch)``: n states; `strides` has the bytes from a
       state to the next, for each input and then for each output; 0 repeats one state.
+    - ``void kt_scan(ptr ins, ptr outs, ptr strides, ptr steps, i64 n, i64 count, i64 every, ptr scratch)``: `count`
+      steps of n states (see `Steps`). The outputs are the carried inputs after the last step, and then what is recorded
+      of every step whose number is a multiple of `every`. `strides` is as above; `steps` has the bytes from a step to
+      the next of every input (0: the same at all steps) and from a record to the next of every recorded output.
     - ``int kt_c_entry(const T *input, …, T *output, …)``, optional, beside `kt_single`: brings its own scratch and
       returns 0, or -1 where there is no memory.
     - ``kt_call``, optional, beside `kt_single`: a vectorcall function of CPython (see `kinetree.glue.entry`), and
@@ -84,6 +99,10 @@ class Backend(ABC):
     @abstractmethod
     def compile_batch(self, program: Program, dtype: str, lanes: int) -> ObjectCode:
         """Return code with the entry point `kt_batch`, which computes so many states side by side."""
+
+    def compile_scan(self, program: Program, dtype: str, lanes: int, steps: Steps) -> ObjectCode:
+        """Return code with the entry point `kt_scan`; a backend may have none."""
+        raise NotImplementedError(f"the {self.name} backend cannot compile loops over steps")
 
     @abstractmethod
     def load(self, code: ObjectCode) -> LoadedCode:

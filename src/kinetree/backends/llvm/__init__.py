@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import llvmlite
 
-from kinetree.backends.base import Backend, ObjectCode
+from kinetree.backends.base import Backend, ObjectCode, Steps
 from kinetree.backends.llvm.load import LoadedObject, load
 from kinetree.backends.llvm.target import Target
 from kinetree.glue import cpython, entry
@@ -58,6 +58,12 @@ class LLVM(Backend):
         from kinetree.backends.llvm.compile import compile_batch
 
         return compile_batch(program, dtype=dtype, target=Target.host(), lanes=lanes)
+
+    def compile_scan(self, program: Program, dtype: str, lanes: int, steps: Steps) -> ObjectCode:
+        """See `Backend.compile_scan`."""
+        from kinetree.backends.llvm.compile import compile_scan
+
+        return compile_scan(program, steps, dtype=dtype, target=Target.host(), lanes=lanes)
 
     def load(self, code: ObjectCode) -> LoadedObject:
         """See `Backend.load`."""

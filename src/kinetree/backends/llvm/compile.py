@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
-from kinetree.backends.base import ObjectCode
+from kinetree.backends.base import ObjectCode, Steps
 from kinetree.backends.llvm.batch import batch_ir
+from kinetree.backends.llvm.scan import scan_ir
 from kinetree.backends.llvm.single import single_ir
 from kinetree.backends.llvm.target import Target, target_machine
 from kinetree.graph import Program
@@ -42,6 +43,15 @@ def compile_batch(program: Program, *, dtype: str = "float64", target: Target, l
     States are evaluated `lanes` at a time: 1, 2, 4, 8 or 16. The bits are those of `compile_single`.
     """
     ir, scratch = batch_ir(program, dtype, target, lanes)
+    return object_code(ir, scratch, target)
+
+
+def compile_scan(program: Program, steps: Steps, *, dtype: str = "float64", target: Target, lanes: int) -> ObjectCode:
+    """Return code for many steps of n states, with the entry ``kt_scan`` (see `Backend`).
+
+    The bits are those of `compile_single` called once a step.
+    """
+    ir, scratch = scan_ir(program, steps, dtype, target, lanes)
     return object_code(ir, scratch, target)
 
 

@@ -62,7 +62,7 @@ class Body:
         self.label("end")
 
     @contextmanager
-    def times(self, count: int) -> Iterator[str]:
+    def times(self, count: int | str) -> Iterator[str]:
         """Append a loop of `count` iterations, at least one, over what is appended inside, for i = 0, 1, …; return i.
 
         Unlike `loop` it may contain basic blocks and other such loops, and stand anywhere.
@@ -76,6 +76,17 @@ class Body:
         following = self(f"add i64 %{name}.i, 1")
         self.lines[phi] = f"  %{name}.i = phi i64 [0, %{before}], [{following}, %{self._block}]"
         self.line(f"br i1 {self(f'icmp ult i64 {following}, {count}')}, label %{name}, label %{name}.end")
+        self.label(f"{name}.end")
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Append what is appended inside as a branch that is taken where the condition holds."""
+        self._count += 1
+        name = f"when{self._count}"
+        self.line(f"br i1 {condition}, label %{name}, label %{name}.end")
+        self.label(name)
+        yield
+        self.line(f"br label %{name}.end")
         self.label(f"{name}.end")
 
     def __str__(self) -> str:

@@ -79,12 +79,12 @@ def _in_memory(routines: Routines, name: str, loop: Repeat, v: Values) -> tuple[
     """Return a loop whose carried values are in `results`; the body writes the next ones to scratch."""
     test = routines.nested(f"{name}condition", loop.condition, v.lanes)
     body = routines.nested(f"{name}body", loop.body, v.lanes)
-    places, size = _places(v.lanes.bytes, loop.results * v.lanes.bytes, test.size, body.size)
+    offsets, size = places(v.lanes.bytes, loop.results * v.lanes.bytes, test.size, body.size)
     b = Body()
     initial = v.pointer(b, "%args", loop.captured)
     with b.times(loop.results) as i:
         v.store(b, v.load(b, initial, i), "%results", i)
-    positive, new, test_scratch, body_scratch = (b(f"getelementptr i8, ptr %s, i64 {place}") for place in places)
+    positive, new, test_scratch, body_scratch = (b(f"getelementptr i8, ptr %s, i64 {place}") for place in offsets)
     run_test = f"@{name}condition{{}}(ptr %args, ptr %results, ptr {positive}, ptr {test_scratch})"
     run_body = f"@{name}body{{}}(ptr %args, ptr %results, ptr {new}, ptr {body_scratch})"
     b.line(f"call void {run_test.format('constants')}")
@@ -134,11 +134,11 @@ def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: La
     inner = Lanes(lanes.dtype, width) if side_by_side else lanes
     stride = operation.count * lanes.bytes
     body = routines.nested(f"{name}body", operation.body, inner, {("in", 1): stride, ("out", 0): stride})
-    places, size = _places(operation.captured * inner.bytes if side_by_side else 0, body.size)
+    offsets, size = places(operation.captured * inner.bytes if side_by_side else 0, body.size)
     b = Body()
-    shared, scratch = "%args", b(f"getelementptr i8, ptr %s, i64 {places[1]}")
+    shared, scratch = "%args", b(f"getelementptr i8, ptr %s, i64 {offsets[1]}")
     if side_by_side and operation.captured:
-        shared = b(f"getelementptr i8, ptr %s, i64 {places[0]}")
+        shared = b(f"getelementptr i8, ptr %s, i64 {offsets[0]}")
         one, many = Values(lanes), Values(inner)
         with b.times(operation.captured) as i:
             many.store(b, many.splat(b, one.load(b, "%args", i)), shared, i)
@@ -189,10 +189,10 @@ class Values:
         return b(f"call i1 @llvm.vector.reduce.or.v{self.lanes.count}i1({self.truth} {truth})")
 
 
-def _places(*sizes: int) -> tuple[list[int], int]:
+def places(*sizes: int) -> tuple[list[int], int]:
     """Return aligned offsets of blocks of these sizes, and their total size."""
-    places, total = [], 0
+    offsets, total = [], 0
     for size in sizes:
-        places.append(total)
+        offsets.append(total)
         total += -(-size // ALIGNMENT) * ALIGNMENT
-    return places, total
+    return offsets, total

@@ -35,7 +35,11 @@ def module_text(
     """Return the module of a plan with this entry point, functions that help it, and declarations of intrinsics."""
     constants, *regions = plan_functions("", plan, layout)
     constants = fill_function(layout.lanes.dtype) + constants
-    text = "\n".join([*helpers, constants, *regions, *routines.definitions.values(), entry])
+    return with_head("\n".join([*helpers, constants, *regions, *routines.definitions.values(), entry]), target)
+
+
+def with_head(text: str, target: Target) -> str:
+    """Return the module of these definitions, with the target and the declarations of intrinsics."""
     data_layout = target_machine(target).target_data
     return (
         f'target triple = "{target.triple}"\ntarget datalayout = "{data_layout}"\n\n{text}\n{_declarations(text)}\n'

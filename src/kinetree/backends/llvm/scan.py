@@ -1,0 +1,116 @@
+"""The module for many steps of many states: a loop over time inside a loop over blocks of W states.
+
+What is carried from step to step stays in lanes; only the inputs of each step are read, and only what is recorded is
+written. As in `batch`, the last block of states may overlap the one before.
+"""
+
+from __future__ import annotations
+
+from kinetree.backends.base import Steps, check_legal
+from kinetree.backends.llvm.functions import fill_function
+from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.loops import Values, places
+from kinetree.backends.llvm.module import OPERATIONS, REGION_OPERATIONS, legal_operations, with_head
+from kinetree.backends.llvm.routines import Routines
+from kinetree.backends.llvm.target import Target
+from kinetree.backends.llvm.transpose import gather_rows, rows_to_lanes, tile_columns
+from kinetree.graph import Port, Program
+
+_SIGNATURE = "void @kt_scan(ptr %in, ptr %out, ptr %strides, ptr %steps, i64 %n, i64 %count, i64 %every, ptr %s)"
+_POINTER = 8
+
+
+def scan_ir(
+    program: Program, steps: Steps, dtype: str, target: Target, count: int, region_operations: int = REGION_OPERATIONS
+) -> tuple[str, int]:
+    """Return the IR with `kt_scan` (see `Backend`), and the scratch."""
+    check_legal(program, legal_operations(), "LLVM")
+    lanes = Lanes(dtype, count)
+    routines = Routines(OPERATIONS, dtype, target, region_operations)
+    layout = routines.nested("step", program, lanes)
+    ports = (*program.inputs, *program.outputs)
+    offsets, size = places(layout.size, _POINTER * count, *(port.size * lanes.bytes for port in ports))
+    b = Body()
+    scratch, rows, *cells = (b(f"getelementptr i8, ptr %s, i64 {offset}") for offset in offsets)
+    inputs, outputs = cells[: len(program.inputs)], cells[len(program.inputs) :]
+    arguments = ", ".join(f"ptr {cell}" for cell in (*cells, scratch))
+    b.line(f"call void @stepconstants({arguments})")
+    last = b(f"call i64 @llvm.usub.sat.i64(i64 %n, i64 {count})")
+    moves = _Moves(b, lanes, rows)
+    fed = {k for k, _ in steps.carried}
+    with b.times(b(f"udiv i64 {b(f'add i64 %n, {count - 1}')}, {count}")) as block:
+        first = b(f"call i64 @llvm.umin.i64(i64 {b(f'mul i64 {block}, {count}')}, i64 {last})")
+        for k, port in enumerate(program.inputs):
+            moves.read("in", k, k, port, inputs[k], first, "0")
+        with b.times("%count") as step:
+            for k, port in enumerate(program.inputs):
+                if k not in fed:
+                    ahead = b(f"mul i64 {step}, {moves.entry('%steps', k)}")
+                    with b.when(b(f"icmp ne i64 {ahead}, 0")):
+                        moves.read("in", k, k, port, inputs[k], first, ahead)
+            b.line(f"call void @step({arguments})")
+            done = b(f"add i64 {step}, 1")
+            with b.when(b(f"icmp eq i64 {b(f'urem i64 {done}, %every')}, 0")):
+                record = b(f"udiv i64 {step}, %every")
+                for n, k in enumerate(steps.recorded):
+                    ahead = b(f"mul i64 {record}, {moves.entry('%steps', len(program.inputs) + n)}")
+                    place = len(steps.carried) + n
+                    moves.write(place, len(program.inputs) + place, program.outputs[k], outputs[k], first, ahead)
+            for k, j in steps.carried:
+                if program.inputs[k].size:
+                    v = Values(lanes)
+                    with b.times(program.inputs[k].size) as i:
+                        v.store(b, v.load(b, outputs[j], i), inputs[k], i)
+        for n, (k, _) in enumerate(steps.carried):
+            moves.write(n, len(program.inputs) + n, program.inputs[k], inputs[k], first, "0")
+    entry = function(_SIGNATURE, b, internal=False)
+    text = [fill_function(dtype), *moves.functions(ports), *routines.definitions.values(), entry]
+    return with_head("\n".join(text), target), size
+
+
+class _Moves:
+    """Transposes between the caller's rows and cells, in the body of kt_scan; `rows` is room for W pointers."""
+
+    def __init__(self, b: Body, lanes: Lanes, rows: str) -> None:
+        self._b, self._lanes, self._rows = b, lanes, rows
+
+    def entry(self, table: str, k: int) -> str:
+        """Return an entry of a table of distances."""
+        return self._b(f"load i64, ptr {self._b(f'getelementptr i64, ptr {table}, i64 {k}')}, align 8")
+
+    def read(self, kind: str, k: int, index: int, port: Port, cells: str, first: str, ahead: str) -> None:
+        """Bring the rows of an input into lanes: those of the block that begins with state `first`."""
+        if port.size:
+            self._point(kind, k, index, first, ahead)
+            name = f"@rows_to_lanes_{tile_columns(port.size, self._lanes.count)}"
+            self._b.line(f"call void {name}(ptr {self._rows}, ptr {cells}, i64 {port.size})")
+
+    def write(self, k: int, index: int, port: Port, cells: str, first: str, ahead: str) -> None:
+        """Write cells to the rows of an output."""
+        if port.size:
+            self._point("out", k, index, first, ahead)
+            name = f"@gather_rows_{tile_columns(port.size, self._lanes.count)}"
+            self._b.line(f"call void {name}(ptr {self._rows}, ptr @in_order, ptr {cells}, i64 {port.size})")
+
+    def _point(self, kind: str, k: int, index: int, first: str, ahead: str) -> None:
+        base = self._b(f"load ptr, ptr {self._b(f'getelementptr ptr, ptr %{kind}, i64 {k}')}, align 8")
+        start = self._b(f"getelementptr i8, ptr {base}, i64 {ahead}")
+        stride = self.entry("%strides", index)
+        self._b.line(f"call void @point(ptr {self._rows}, ptr {start}, i64 {stride}, i64 {first}, i64 %n)")
+
+    def functions(self, ports: tuple[Port, ...]) -> list[str]:
+        """Return the definitions that the moves of these ports need."""
+        b = Body()
+        last = b("sub i64 %n, 1")
+        for r in range(self._lanes.count):
+            state = b(f"call i64 @llvm.umin.i64(i64 {b(f'add i64 %first, {r}')}, i64 {last})")
+            row = b(f"getelementptr i8, ptr %start, i64 {b(f'mul i64 {state}, %stride')}")
+            b.line(f"store ptr {row}, ptr {b(f'getelementptr ptr, ptr %rows, i64 {r}')}, align 8")
+        point = function("void @point(ptr %rows, ptr %start, i64 %stride, i64 %first, i64 %n)", b)
+        most = max(port.size for port in ports)
+        entries = ", ".join(f"i32 {k * self._lanes.bytes}" for k in range(most))
+        in_order = f"@in_order = internal constant [{most} x i32] [{entries}]\n"
+        columns = sorted({tile_columns(port.size, self._lanes.count) for port in ports if port.size})
+        transposes = [transpose(self._lanes, c) for c in columns for transpose in (rows_to_lanes, gather_rows)]
+        return [in_order, point, *transposes]
