@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
     from kinetree.runtime import get_num_threads, set_num_threads
+    from kinetree.runtime.scan import scan
     from kinetree.spatial import Inertia
     from kinetree.tracing.functions import abs, maximum, minimum, solve, where
     from kinetree.tracing.loops import repeat
@@ -51,6 +52,7 @@ __all__ = [
     "modern_robotics",
     "payload",
     "repeat",
+    "scan",
     "set_num_threads",
     "solve",
     "where",
@@ -64,6 +66,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
     "runtime": ("get_num_threads", "set_num_threads"),
+    "runtime.scan": ("scan",),
     "spatial": ("Inertia",),
     "tracing.functions": ("abs", "maximum", "minimum", "solve", "where"),
     "tracing.loops": ("repeat",),

@@ -14,15 +14,17 @@ import numpy as np
 
 from kinetree import locks
 from kinetree.backends import get_backend
-from kinetree.backends.base import ObjectCode
+from kinetree.backends.base import ObjectCode, Steps
 from kinetree.glue import cpython, entry
 from kinetree.graph import Program
 from kinetree.runtime import cache
 from kinetree.runtime.batch import BatchKernel, SingleKernel
 from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.runtime.steps import ScanKernel
 from kinetree.tracing import context
 
 _K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 class Single(NamedTuple):
@@ -45,6 +47,7 @@ class Kernels:
         self._programs: dict[tuple[Any, ...], Program] = {}
         self.singles: dict[Variant, Single] = {}
         self.batches: dict[Variant, BatchKernel] = {}
+        self.scans: dict[tuple[Variant, Steps], ScanKernel] = {}
 
     def program(self, variant: Variant) -> Program:
         """Return the optimised program of a variant, the same for every dtype."""
@@ -64,6 +67,11 @@ class Kernels:
     def batch(self, variant: Variant) -> BatchKernel:
         """Return the kernel for many states."""
         return self.batches.get(variant) or _made_once(self.batches, variant, self._make_batch)
+
+    def scan(self, variant: Variant, steps: Steps) -> ScanKernel:
+        """Return the kernel for many steps of many states."""
+        key = variant, steps
+        return self.scans.get(key) or _made_once(self.scans, key, lambda _: self._make_scan(variant, steps))
 
     def _make_single(self, variant: Variant) -> Single:
         spec, backend = self._spec, get_backend(self._backend_name)
@@ -88,6 +96,17 @@ class Kernels:
         loaded = backend.load(code)
         return BatchKernel(loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
 
+    def _make_scan(self, variant: Variant, steps: Steps) -> ScanKernel:
+        backend = get_backend(self._backend_name)
+        lanes = backend.lanes(variant.dtype) if self._lanes is None else self._lanes
+        code = self._code(
+            variant,
+            f"scan {lanes} {steps!r}",
+            lambda: backend.compile_scan(self._checked(variant), variant.dtype, lanes, steps),
+        )
+        loaded = backend.load(code)
+        return ScanKernel(loaded.address("kt_scan") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
+
     def _checked(self, variant: Variant) -> Program:
         """Return the program of a variant, whose constants its dtype can hold."""
         from kinetree.passes.constants import check_constants
@@ -106,7 +125,7 @@ class Kernels:
         return code
 
 
-def _made_once(kernels: dict[Variant, _K], variant: Variant, make: Callable[[Variant], _K]) -> _K:
+def _made_once(kernels: dict[_V, _K], variant: _V, make: Callable[[_V], _K]) -> _K:
     with locks.compiling:
         if variant not in kernels:
             kernels[variant] = make(variant)

@@ -75,6 +75,7 @@ class Job:
         self.run = run
         self.n = n
         self.error: BaseException | None = None
+        self.cancelled = False  # by an error in the thread that owns the job; long chunks may look
         self._largest, self._unit, self._part = largest, unit, part
         self._next = 0
         self._helping = 0
@@ -150,6 +151,9 @@ class Pool:
             for _ in range(min(threads - 1, self._grown(threads - 1))):
                 self._jobs.put(job)
             job.work()
+        except BaseException:
+            job.cancelled = True
+            raise
         finally:
             job.finish()
         if job.error is not None:

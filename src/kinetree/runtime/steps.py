@@ -1,0 +1,88 @@
+"""The kernel of many steps, and how it is called: a bounded number of steps at a time, so that Ctrl-C is handled."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.backends.base import Steps
+from kinetree.runtime.arguments import Array
+from kinetree.runtime.batch import _scratch, address
+
+CHUNK_SECONDS = 5e-3
+"""How long one call of the kernel lasts at most, about."""
+
+_Kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, ctypes.c_void_p)
+
+
+class ScanKernel:
+    """``kt_scan`` at this address, with its measured speed; `keep` keeps the code in memory."""
+
+    def __init__(self, address: int, scratch: int, keep: object, lanes: int) -> None:
+        self.keep = keep
+        self.lanes = lanes
+        self.seconds = 1e-6  # for one step of one state: the last that was measured
+        self._call = _Kernel(address)
+        self._scratch = scratch
+
+    def run(self, ins: list[int], outs: list[int], strides: list[int], steps: list[int], *counts: int) -> None:
+        """Run a number of steps of a number of states: `counts` are these, states first, and that between records."""
+        memory, scratch = _scratch(self._scratch)
+        begin = time.perf_counter()
+        self._call(_pointers(ins), _pointers(outs), _distances(strides), _distances(steps), *counts, scratch)
+        self.seconds = max((time.perf_counter() - begin) / (counts[0] * counts[1]), 1e-10)
+        del memory
+
+
+class Run(NamedTuple):
+    """All steps of n states; the arrays have axes of states, of steps (if there is one) and of entries."""
+
+    kernel: ScanKernel
+    steps: Steps
+    inputs: list[Array]
+    finals: list[Array]
+    records: list[Array]
+    total: int
+    every: int
+    cancelled: Callable[[], bool]
+
+    def states(self, start: int, n: int) -> None:
+        """Run n states from `start` on, so many steps at a time that Ctrl-C is handled soon."""
+        present = [self.inputs[k][start : start + n] for k, _ in self.steps.carried]
+        done = 0
+        while done < self.total and not self.cancelled():
+            most = int(CHUNK_SECONDS / (self.kernel.seconds * n)) // self.every * self.every
+            count = min(self.total - done, max(most, self.every))
+            following = [np.empty((n, a.shape[1]), a.dtype) for a in present]
+            self._call(start, n, done, count, present, following)
+            present, done = following, done + count
+        for out, value in zip(self.finals, present, strict=True):
+            out[start : start + n] = value
+
+    def _call(self, start: int, n: int, done: int, count: int, present: list[Array], following: list[Array]) -> None:
+        inputs = [a[start:] if a.ndim == 2 else a[start:, done:] for a in self.inputs]
+        for (k, _), value in zip(self.steps.carried, present, strict=True):
+            inputs[k] = value
+        records = [a[start:, done // self.every :] for a in self.records]
+        outputs = following + records
+        self.kernel.run(
+            [address(a) for a in inputs],
+            [address(a) for a in outputs],
+            [a.strides[0] for a in (*inputs, *outputs)],
+            [a.strides[1] if a.ndim == 3 else 0 for a in (*inputs, *records)],
+            n,
+            count,
+            self.every,
+        )
+
+
+def _pointers(addresses: list[int]) -> Any:
+    return (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
+
+
+def _distances(strides: list[int]) -> Any:
+    return (ctypes.c_int64 * max(len(strides), 1))(*strides)

@@ -1,0 +1,173 @@
+"""kt.scan: many steps in one loop, with the bits of the function called once a step."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import ArgumentError
+
+ROBOT = kt.load("ur5")
+
+
+def euler(q, v, tau, dt):
+    v = v + dt * ROBOT.forward_dynamics(q, v, tau)
+    q = q + dt * v
+    return {"q": q, "v": v, "energy": ROBOT.kinetic_energy(q, v), "one": 1.0}
+
+
+STEP = kt.compile(ROBOT, euler, shapes={"dt": ()})
+CARRIED = {"q": "q", "v": "v"}
+RECORD = ["energy", "q", "one"]
+
+
+def loop(q, v, tau, dt, every):
+    """The same in Python, one state."""
+    recorded = []
+    for k, tau_k in enumerate(tau, start=1):
+        out = STEP(q, v, tau_k, dt)
+        q, v = out.q, out.v
+        if k % every == 0:
+            recorded.append((out.energy, out.q, out.one))
+    return q, v, recorded
+
+
+@pytest.fixture(params=[1, 2])
+def threads(request):
+    kt.set_num_threads(request.param)
+    yield
+    kt.set_num_threads(None)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 21])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bits_are_those_of_single_steps(n, dtype, threads):
+    rng = np.random.default_rng(n)
+    q, v = rng.normal(size=(2, n, 6)).astype(dtype)
+    tau, dt = rng.normal(size=(n, 17, 6)).astype(dtype), rng.uniform(1e-4, 1e-2, n).astype(dtype)
+    rollout = kt.scan(STEP, CARRIED, per_step=["tau"], record=RECORD)
+    last, recorded = rollout(q, v, tau, dt, every=3)
+    assert last.q.dtype == recorded.energy.dtype == dtype
+    assert recorded.q.shape == (n, 5, 6)
+    for i in range(n):
+        wanted_q, wanted_v, wanted = loop(q[i], v[i], tau[i], dt[i], 3)
+        assert np.array_equal(last.q[i], wanted_q)
+        assert np.array_equal(last.v[i], wanted_v)
+        for k, (energy, at, one) in enumerate(wanted):
+            assert recorded.energy[i, k] == energy
+            assert np.array_equal(recorded.q[i, k], at)
+            assert recorded.one[i, k] == one
+        alone, _ = rollout(q[i], v[i], tau[i], dt[i])
+        assert np.array_equal(alone.q, last.q[i])
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
+def test_bits_do_not_depend_on_lanes_threads_or_how_steps_are_split(lanes, monkeypatch, threads):
+    monkeypatch.setenv("KINETREE_LANES", str(lanes))
+    step = kt.compile(ROBOT, euler, shapes={"dt": ()})
+    monkeypatch.delenv("KINETREE_LANES")
+    q, v, tau = ROBOT.random_state(seed=3, size=600)
+    wanted = kt.scan(STEP, CARRIED)(q, v, tau, 1e-3, steps=60)[0]
+    rollout = kt.scan(step, CARRIED)
+    once, _ = rollout(q, v, tau, 1e-3, steps=60)
+    half, _ = rollout(q, v, tau, 1e-3, steps=30)
+    twice, _ = rollout(half.q, half.v, tau, 1e-3, steps=30)
+    for got in (once, twice):
+        assert np.array_equal(got.q, wanted.q)
+        assert np.array_equal(got.v, wanted.v)
+
+
+def test_leading_axes_broadcast():
+    rng = np.random.default_rng(5)
+    q, tau = rng.normal(size=(4, 1, 6)), rng.normal(size=(3, 10, 6))
+    rollout = kt.scan(STEP, CARRIED, per_step=["tau"], record=["q"])
+    last, recorded = rollout(q, np.zeros(6), tau[:, :, ::-1], dt=1e-3)
+    assert last.q.shape == (4, 3, 6)
+    assert recorded.q.shape == (4, 3, 10, 6)
+    assert np.array_equal(recorded.q[..., -1, :], last.q)
+    one, _ = rollout(q[2, 0], np.zeros(6), tau[1, :, ::-1].copy(), 1e-3)
+    assert np.array_equal(one.q, last.q[2, 1])
+
+
+def test_no_step_and_no_state():
+    rollout = kt.scan(STEP, CARRIED, record=["q"])
+    last, recorded = rollout(np.ones(6), np.zeros(6), np.zeros(6), 1e-3, steps=0)
+    assert last.q.tolist() == [1.0] * 6
+    assert recorded.q.shape == (0, 6)
+    last, recorded = rollout(np.ones((0, 6)), np.zeros(6), np.zeros(6), 1e-3, steps=5, every=2)
+    assert last.q.shape == (0, 6)
+    assert recorded.q.shape == (0, 2, 6)
+
+
+def test_a_state_that_is_nan_leaves_the_others_alone():
+    q, v, tau = ROBOT.random_state(seed=4, size=8)
+    wanted, _ = kt.scan(STEP, CARRIED)(q, v, tau, 1e-3, steps=50)
+    q[3] = np.nan
+    last, _ = kt.scan(STEP, CARRIED)(q, v, tau, 1e-3, steps=50)
+    assert np.isnan(last.q[3]).all()
+    others = np.arange(8) != 3
+    assert np.array_equal(last.q[others], wanted.q[others])
+
+
+def test_loops_inside_a_step():
+    def step(x, c):
+        return {"x": kt.repeat(lambda y: y * 0.5 + c, x, until=lambda y: y < 1.0 + c, most=20), "s": np.sin(x)}
+
+    f = kt.compile(ROBOT, step, shapes={"x": (), "c": ()})
+    x, c = np.linspace(0.0, 50.0, 13), np.linspace(0.0, 2.0, 13)
+    last, recorded = kt.scan(f, {"x": "x"}, record=["s"])(x, c, steps=4)
+    for i in range(13):
+        y = x[i]
+        for k in range(4):
+            y, s = f(y, c[i])
+            assert recorded.s[i, k] == s
+        assert last.x[i] == y
+
+
+def test_interrupted():
+    rollout = kt.scan(STEP, CARRIED)
+    q, v, tau = ROBOT.random_state(seed=6, size=64)
+    rollout(q, v, tau, 1e-3, steps=10)
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    begin = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        rollout(q, v, tau, 1e-9, steps=10**9)
+    assert time.monotonic() - begin < 5.0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: kt.scan(euler, CARRIED), "compiled function"),
+        (lambda: kt.scan(STEP, {"p": "q"}), "no input 'p'"),
+        (lambda: kt.scan(STEP, {"q": "p"}), "no output 'p'"),
+        (lambda: kt.scan(STEP, {"q": "energy"}), r"q has shape \(6,\), its next value energy has shape \(\)"),
+        (lambda: kt.scan(STEP, CARRIED, per_step=["q"]), "both carried and given per step"),
+        (lambda: kt.scan(STEP, CARRIED, record="q"), "record takes a list of names"),
+        (lambda: kt.scan(ROBOT.jacobian, {}), "options that must be chosen first"),
+        (lambda: kt.scan(STEP, CARRIED)(1, 2), "tau, dt missing"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3), "say how many: steps=1000"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, steps=-1), "steps is a whole number"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, steps=5, every=0), "every is a whole number"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, 4, 5), "takes 4 arguments"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, dt=1e-3, q=0, steps=5), "q is given twice"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, dz=1e-3, steps=5), "no input 'dz'"),
+        (lambda: kt.scan(STEP, CARRIED)(np.zeros(5), *[np.zeros(6)] * 2, 1e-3, steps=5), r"q has shape \(5,\)"),
+        (lambda: kt.scan(STEP, CARRIED)("q", *[np.zeros(6)] * 2, 1e-3, steps=5), "no arrays of numbers"),
+        (
+            lambda: kt.scan(STEP, CARRIED)(np.zeros((2, 6)), np.zeros((3, 6)), np.zeros(6), 1e-3, steps=5),
+            "do not fit together",
+        ),
+        (
+            lambda: kt.scan(STEP, CARRIED, per_step=["tau"])(*[np.zeros(6)] * 2, np.zeros((9, 6)), 1e-3, steps=5),
+            "numbers of steps differ",
+        ),
+    ],
+)
+def test_mistakes_are_explained(make, message):
+    with pytest.raises(ArgumentError, match=message):
+        make()
