@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.lanes import Lanes, hex_literal
+from kinetree.backends.llvm.prefetch import lines_ahead
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.straight_line import SPELLING, Access, emit_region
 from kinetree.backends.llvm.target import Target, target_machine
@@ -31,7 +32,8 @@ def legal_operations() -> frozenset[str]:
 def _step_functions(plan: Plan, layout: ScratchLayout, target: Target) -> list[str]:
     """Return the definitions of all regions, and of the array kernels that are called."""
     regions = [step for step in plan.steps if isinstance(step, Region)]
-    definitions = [emit_region(f"region{n}", plan, region, layout) for n, region in enumerate(regions)]
+    ahead = lines_ahead(regions, layout)
+    definitions = [emit_region(f"region{n}", plan, region, layout, ahead[n]) for n, region in enumerate(regions)]
     kernels = dict.fromkeys(step.kernel for step in plan.steps if isinstance(step, ArrayCall))
     return definitions + [ARRAY_KERNELS[name](layout.lanes.dtype, target.lanes("float64")) for name in kernels]
 
