@@ -107,7 +107,11 @@ class Access:
         self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {lanes.alignment}")
 
     def store_tile(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
-        """Transpose a tile of these values, which belong to these nodes, and store it to the rows."""
+        """Transpose a tile of these values, which belong to these nodes, and store it to the rows.
+
+        The stores are volatile for the compiler's sake: looking for other orders of so many, which it does not find,
+        takes it up to twice as long as all the rest.
+        """
         b, layout = self._body, self._layout
         rows = self._row_pointers(tile.port)
         transpose = Transpose(b, layout.lanes, len(values))
@@ -118,7 +122,7 @@ class Access:
         offset = tile.first * layout.lanes.item
         for part, row in zip(parts, rows, strict=True):
             place = b(f"getelementptr i8, ptr {row}, i64 {offset}")
-            b.line(f"store {transpose.row} {part}, ptr {place}, align {layout.lanes.item}")
+            b.line(f"store volatile {transpose.row} {part}, ptr {place}, align {layout.lanes.item}")
 
     def prefetch(self, line: Line) -> None:
         """Prefetch this line of all rows."""
