@@ -8,12 +8,13 @@ import os
 from datetime import date
 from pathlib import Path
 
-from benchmarks import batch, compiling, first_use, hybrid, single, startup, threads
+from benchmarks import batch, compiling, first_use, hybrid, outputs, single, startup, threads
 from benchmarks.machine import commit, machine
 
 SECTIONS = {
     "single": single.run,
     "batch": batch.run,
+    "outputs": outputs.run,
     "hybrid": hybrid.run,
     "threads": threads.run,
     "startup": startup.run,

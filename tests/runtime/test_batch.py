@@ -55,6 +55,24 @@ def test_nothing_is_written_beside_the_result(threads, small_chunks):
         assert (memory[[0, -1]] == 7.0).all()
 
 
+@pytest.mark.parametrize("lanes", batch.LANES)
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 8, 9, 12, 17, 20, 63, 64, 65, 512, 600])
+def test_rows_of_any_length_are_written_at_any_alignment(size, lanes, small_chunks):
+    """Rows of 600 entries are copied from cells, others leave in tiles; memory around and between them stays."""
+    g = Function(declare(n=size), lanes=lanes)
+    set_num_threads(1 + size % 2)
+    for n, gap, shift in ((1, 0, 1), (3, 1, 0), (13, 0, 3), (33, 3, 5)):
+        args = np.random.default_rng(n).integers(-99, 99, (3, n, size)).astype(float)  # exact with or without fma
+        memory = np.full((n + 2) * (size + gap) + 8, 7.0)
+        rows = memory[shift : shift + (n + 2) * (size + gap)].reshape(n + 2, size + gap)
+        wanted = memory.copy()
+        wanted[shift : shift + rows.size].reshape(rows.shape)[1:-1, :size] = reference(*args)
+        g(*args, out=rows[1:-1, :size])
+        assert memory.tobytes() == wanted.tobytes(), n
+        backwards = g(*args, out=np.full_like(rows, 7.0)[-2:0:-1, :size])
+        assert backwards.tobytes() == reference(*args).tobytes()
+
+
 def test_the_usual_batch_takes_a_shorter_way_to_the_same_result(monkeypatch):
     g = Function(declare())
     x, y, z = states(100)

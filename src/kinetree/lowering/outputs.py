@@ -1,7 +1,7 @@
 """How outputs leave a program: as cells, in tiles, or deferred to the end.
 
 With one state, output entries are cells. With states side by side in lanes, an output leaves its region in tiles of
-neighbouring entries, which are transposed in registers. Scattered tiles are slow where rows are long: such outputs are
+neighbouring entries, which are transposed in registers. Long rows would be hundreds of tiles: such outputs are
 deferred, that is, staged in cells (equal entries share one) and copied last.
 """
 

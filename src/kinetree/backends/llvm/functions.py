@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes, hex_literal
+from kinetree.backends.llvm.prefetch import lines_ahead
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.straight_line import Access, emit_region
 from kinetree.lowering.plan import Area, Cell, Plan, Region
@@ -17,9 +18,13 @@ _LONG_RUN = 8  # of equal constants: these are stored by a loop
 def plan_functions(prefix: str, plan: Plan, layout: ScratchLayout) -> list[str]:
     """Return the definitions of ``@PREFIXconstants`` and of the regions, ``@PREFIXregion0`` and so on."""
     regions = [step for step in plan.steps if isinstance(step, Region)]
+    lines = lines_ahead(regions, layout)
     return [
         _constants_function(f"{prefix}constants", plan, layout),
-        *(emit_region(f"{prefix}region{n}", plan, region, layout) for n, region in enumerate(regions)),
+        *(
+            emit_region(f"{prefix}region{n}", plan, region, layout, ahead)
+            for n, (region, ahead) in enumerate(zip(regions, lines, strict=True))
+        ),
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.prefetch import Line, block_bytes, prefetch
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.transpose import Transpose, row_pointers
 from kinetree.graph.graph import Node
@@ -34,20 +35,22 @@ RELOAD_DISTANCE = 50
 """Reload a value that also lives in memory if it was last used this many operations ago. Otherwise LLVM spills it: one
 more store, and stores limit the speed of long programs in lanes."""
 
-PREFETCH_ROW_BYTES = 3072
-"""Prefetch the next block's part of a row if rows are at least this long: long results leave the cache."""
 
-CACHE_LINE = 64
+def emit_region(
+    name: str, plan: Plan, region: Region, layout: ScratchLayout, ahead: Mapping[int, Sequence[Line]]
+) -> str:
+    """Return the function `name` that computes the values of this region and stores those used outside.
 
-
-def emit_region(name: str, plan: Plan, region: Region, layout: ScratchLayout) -> str:
-    """Return the function `name` that computes the values of this region and stores those used outside."""
+    `ahead` are the lines to prefetch with each tile, by its index in the region's items.
+    """
     b = Body()
     access = Access(b, layout)
     code = StraightLine(b, access, plan, layout.lanes)
     for code.now, i in enumerate(region.items):
         if isinstance(i, Tile):
             access.store_tile(i, [code.value(j) for j in i.nodes], [plan.program.graph[j] for j in i.nodes])
+            for line in ahead.get(code.now, ()):
+                access.prefetch(line)
             continue
         code.compute(i)
         for cell in plan.copies.get(i, ()):
@@ -105,8 +108,8 @@ class Access:
         self._body = body
         self._layout = layout
         self._bases: dict[Area | None, str] = {}
-        self._rows: dict[Area, list[str]] = {}
-        self._blocks: dict[Area, str] = {}
+        self._rows: dict[int, list[str]] = {}  # of an output
+        self._blocks: dict[int, str] = {}  # bytes from its rows to those of the next block
 
     def pointer(self, cell: Cell) -> str:
         """Return a pointer to the cell."""
@@ -127,28 +130,36 @@ class Access:
         self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {align}")
 
     def store_tile(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
-        """Transpose a tile of these values, which belong to these nodes, and store it to the rows."""
-        b, layout, area = self._body, self._layout, ("out", tile.port)
-        if area not in self._rows:
-            self._rows[area] = row_pointers(b, layout.lanes, b(f"getelementptr i8, ptr %s, i64 {layout.rows[area]}"))
-            self._blocks[area] = self._next_block(area)
+        """Transpose a tile of these values, which belong to these nodes, and store it to the rows.
+
+        The stores are volatile for the compiler's sake: looking for other orders of so many, which it does not find,
+        takes it up to twice as long as all the rest.
+        """
+        b, layout = self._body, self._layout
+        rows = self._row_pointers(tile.port)
         transpose = Transpose(b, layout.lanes, len(values))
         if all(node.op == "const" for node in nodes):
-            rows = transpose.constant_rows([node.payload for node in nodes])
+            parts = transpose.constant_rows([node.payload for node in nodes])
         else:
-            rows = transpose.to_rows(values)
+            parts = transpose.to_rows(values)
         offset = tile.first * layout.lanes.item
-        for value, row in zip(rows, self._rows[area], strict=True):
+        for part, row in zip(parts, rows, strict=True):
             place = b(f"getelementptr i8, ptr {row}, i64 {offset}")
-            b.line(f"store {transpose.row} {value}, ptr {place}, align {layout.lanes.item}")
-            if self._blocks[area] and offset % CACHE_LINE == 0:
-                place = b(f"getelementptr i8, ptr {place}, i64 {self._blocks[area]}")
-                b.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
+            b.line(f"store volatile {transpose.row} {part}, ptr {place}, align {layout.lanes.item}")
 
-    def _next_block(self, area: Area) -> str:
-        """Return the bytes from a row to the same row of the next block; empty where rows are short."""
-        b, rows = self._body, self._rows[area]
-        if self._layout.row_bytes[area] < PREFETCH_ROW_BYTES or len(rows) == 1:
-            return ""
-        first, second = (b(f"ptrtoint ptr {row} to i64") for row in rows[:2])
-        return b(f"mul i64 {b(f'sub i64 {second}, {first}')}, {len(rows)}")
+    def prefetch(self, line: Line) -> None:
+        """Prefetch this line of all rows."""
+        rows = self._row_pointers(line.port)
+        distance = f"{line.offset}"
+        if line.next_block:
+            if line.port not in self._blocks:
+                self._blocks[line.port] = block_bytes(self._body, rows)
+            distance = self._body(f"add i64 {self._blocks[line.port]}, {distance}")
+        prefetch(self._body, rows, distance)
+
+    def _row_pointers(self, port: int) -> list[str]:
+        """Return the pointers to the rows of an output."""
+        if port not in self._rows:
+            table = self._body(f"getelementptr i8, ptr %s, i64 {self._layout.rows['out', port]}")
+            self._rows[port] = row_pointers(self._body, self._layout.lanes, table)
+        return self._rows[port]

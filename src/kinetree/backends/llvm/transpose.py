@@ -7,11 +7,11 @@ stores spread over the computation overlap with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.prefetch import CACHE_LINE, LINES_AHEAD, block_bytes, prefetch
 
 MAX_COLUMNS = 4  # wider tiles need more shuffles that cross 256-bit halves; narrower ones more loads and stores
 
@@ -115,7 +115,10 @@ def rows_to_lanes(lanes: Lanes, columns: int) -> str:
     """
     b = Body()
     transpose = Transpose(b, lanes, columns)
-    with _tiles(b, lanes, columns) as (rows, column):
+    rows = row_pointers(b, lanes, "%rows")
+    last = b(f"sub i64 %size, {columns}")
+    with b.loop(columns, "%size"):
+        column = b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
         block = b(f"getelementptr {lanes.type}, ptr %cells, i64 {column}")
         sources = [b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}") for row in rows]
         tile = [b(f"load {transpose.row}, ptr {p}, align {lanes.item}") for p in sources]
@@ -128,32 +131,33 @@ def rows_to_lanes(lanes: Lanes, columns: int) -> str:
 def gather_rows(lanes: Lanes, columns: int) -> str:
     """Return IR of ``void @gather_rows_C(ptr rows, ptr places, ptr scratch, i64 size)``.
 
-    `rows` are W pointers; `places` are the offsets in the scratch of the columns' cells: i32, in bytes.
+    `rows` are W pointers; `places` are the offsets in the scratch of the columns' cells: i32, in bytes. Each iteration
+    writes a cache line of every row, and prefetches one further on or, at the end, of the next block.
     """
     b = Body()
     transpose = Transpose(b, lanes, columns)
-    with _tiles(b, lanes, columns) as (rows, column):
-        first = b(f"getelementptr i32, ptr %places, i64 {column}")
-        vectors = []
-        for c in range(columns):
-            place = b(f"load i32, ptr {b(f'getelementptr i32, ptr {first}, i64 {c}')}, align 4")
-            cell = b(f"getelementptr i8, ptr %scratch, i64 {b(f'zext i32 {place} to i64')}")
-            vectors.append(b(f"load {lanes.type}, ptr {cell}, align {lanes.alignment}"))
-        values = transpose.to_rows(vectors)
-        targets = [b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}") for row in rows]
-        for value, target in zip(values, targets, strict=True):
-            b.line(f"store {transpose.row} {value}, ptr {target}, align {lanes.item}")
-    signature = "(ptr noalias %rows, ptr noalias %places, ptr noalias %scratch, i64 %size)"
-    return function(f"void @gather_rows_{columns}{signature}", b)
-
-
-@contextmanager
-def _tiles(b: Body, lanes: Lanes, columns: int) -> Iterator[tuple[list[str], str]]:
-    """Append a loop over tiles; yield the pointers of %rows and the first column, of the last tile size − C."""
     rows = row_pointers(b, lanes, "%rows")
     last = b(f"sub i64 %size, {columns}")
-    with b.loop(columns, "%size"):
-        yield rows, b(f"call i64 @llvm.umin.i64(i64 %i, i64 {last})")
+    line = CACHE_LINE // lanes.item
+    wrap = b(f"sub i64 {block_bytes(b, rows)}, {b(f'mul i64 %size, {lanes.item}')}")
+    with b.loop(line, "%size"):
+        column = b(f"add i64 %i, {LINES_AHEAD * line}")
+        distance = b(f"mul i64 {column}, {lanes.item}")
+        inside = b(f"icmp ult i64 {column}, %size")
+        prefetch(b, rows, b(f"select i1 {inside}, i64 {distance}, i64 {b(f'add i64 {distance}, {wrap}')}"))
+        for k in range(0, line, columns):
+            column = b(f"call i64 @llvm.umin.i64(i64 {b(f'add i64 %i, {k}')}, i64 {last})")
+            first = b(f"getelementptr i32, ptr %places, i64 {column}")
+            vectors = []
+            for c in range(columns):
+                place = b(f"load i32, ptr {b(f'getelementptr i32, ptr {first}, i64 {c}')}, align 4")
+                cell = b(f"getelementptr i8, ptr %scratch, i64 {b(f'zext i32 {place} to i64')}")
+                vectors.append(b(f"load {lanes.type}, ptr {cell}, align {lanes.alignment}"))
+            for value, row in zip(transpose.to_rows(vectors), rows, strict=True):
+                target = b(f"getelementptr {lanes.scalar}, ptr {row}, i64 {column}")
+                b.line(f"store {transpose.row} {value}, ptr {target}, align {lanes.item}")
+    signature = "(ptr noalias %rows, ptr noalias %places, ptr noalias %scratch, i64 %size)"
+    return function(f"void @gather_rows_{columns}{signature}", b)
 
 
 def row_pointers(b: Body, lanes: Lanes, table: str) -> list[str]:
