@@ -1,0 +1,143 @@
+"""How operations are written in C: one expression each, for a scalar as well as for a vector of lanes.
+
+The expressions are made of ``kt_value``, which is a number, or with ``KT_LANES`` a vector of them (an extension of gcc
+and clang), and of helpers ``kt_NAME(…)``. A helper that is not in `HELPERS` is the function NAME of libm, lane by lane.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections.abc import Iterable
+
+SPELLING: dict[str, str] = {
+    "add": "{0} + {1}",
+    "sub": "{0} - {1}",
+    "mul": "{0} * {1}",
+    "div": "{0} / {1}",
+    "neg": "-{0}",
+    "abs": "kt_fabs({0})",
+    "select_lt": "kt_select({0} < {1}, {2}, {3})",
+    "select_le": "kt_select({0} <= {1}, {2}, {3})",
+    "sqrt": "kt_sqrt({0})",
+    "fma": "kt_fma({0}, {1}, {2})",
+    "fms": "kt_fma({0}, {1}, -{2})",
+    "fnma": "kt_fma(-{0}, {1}, {2})",
+}
+"""The expression of each straight-line operation; {0}, {1}, … are the arguments: names or constants."""
+
+# {item} is the type of a number and {f} the suffix of libm's functions for it
+_FMA = """\
+#ifndef KT_LANES
+#if KT_FMA
+#define kt_fma(x, y, z) fma{f}(x, y, z)
+#else
+#define kt_fma(x, y, z) ((x) * (y) + (z))
+#endif
+#elif !KT_FMA
+#define kt_fma(x, y, z) ((x) * (y) + (z))
+#elif KT_HAS_BUILTIN(__builtin_elementwise_fma)
+#define kt_fma(x, y, z) __builtin_elementwise_fma(x, y, z)
+#elif defined(__AVX512F__) && KT_VECTOR_BYTES == 64
+#define kt_fma(x, y, z) ((kt_value)_mm512_fmadd_p{s}((__m512{d})(x), (__m512{d})(y), (__m512{d})(z)))
+#elif defined(__FMA__) && KT_VECTOR_BYTES == 32
+#define kt_fma(x, y, z) ((kt_value)_mm256_fmadd_p{s}((__m256{d})(x), (__m256{d})(y), (__m256{d})(z)))
+#elif defined(__FMA__) && KT_VECTOR_BYTES == 16
+#define kt_fma(x, y, z) ((kt_value)_mm_fmadd_p{s}((__m128{d})(x), (__m128{d})(y), (__m128{d})(z)))
+#else
+static kt_value kt_fma(kt_value x, kt_value y, kt_value z)
+{
+    for (size_t lane = 0; lane < KT_LANES; lane++)
+        x[lane] = fma{f}(x[lane], y[lane], z[lane]);
+    return x;
+}
+#endif
+"""
+
+_SELECT = """\
+#ifndef KT_LANES
+#define kt_select(condition, x, y) ((condition) ? (x) : (y))
+#else
+#define kt_select(condition, x, y) kt_blend((kt_mask)(condition), (kt_mask)(x), (kt_mask)(y))
+static kt_value kt_blend(kt_mask condition, kt_mask x, kt_mask y)
+{
+    return (kt_value)((condition & x) | (~condition & y));
+}
+#endif
+"""
+
+HELPERS: dict[str, str] = {"fma": _FMA, "select": _SELECT}
+"""The definitions of helpers that are more than a function of libm, by the name after ``kt_``."""
+
+LIBM_ARITY = {"fma": 3, "atan2": 2, "copysign": 2, "fmax": 2, "fmin": 2, "fmod": 2, "hypot": 2, "pow": 2}
+"""The number of arguments of libm's functions that take more than one."""
+
+_LIBM = """\
+#ifndef KT_LANES
+#define kt_{name}({names}) {name}{f}({names})
+#else
+static kt_value kt_{name}({lanes})
+{{
+    for (size_t lane = 0; lane < KT_LANES; lane++)
+        x[lane] = {name}{f}({elements});
+    return x;
+}}
+#endif
+"""
+
+
+def spelled_helpers(op: str) -> list[str]:
+    """Return the helpers that the spelling of an operation uses.
+
+    Examples
+    --------
+    >>> spelled_helpers("fms"), spelled_helpers("add")
+    (['fma'], [])
+    """
+    return re.findall(r"\bkt_(\w+)\(", SPELLING.get(op, ""))
+
+
+def helper_definitions(used: Iterable[str], dtype: str) -> str:
+    """Return the definitions of these helpers, with declarations of libm's functions in them.
+
+    C allows the declarations in place of ``math.h``, which a target without an operating system may not have.
+    """
+    item, f = ("double", "") if dtype == "float64" else ("float", "f")
+    kinds = {"{item}": item, "{f}": f, "{s}": "d" if dtype == "float64" else "s", "{d}": "d" if not f else ""}
+    declarations, definitions = [], []
+    for name in used:
+        if name in HELPERS:
+            definition = HELPERS[name]
+            for key, value in kinds.items():
+                definition = definition.replace(key, value)
+        else:
+            names = "xyz"[: LIBM_ARITY.get(name, 1)]
+            definition = _LIBM.format(
+                name=name,
+                f=f,
+                names=", ".join(names),
+                lanes=", ".join(f"kt_value {x}" for x in names),
+                elements=", ".join(f"{x}[lane]" for x in names),
+            )
+        if name not in HELPERS or name in LIBM_ARITY:
+            declarations.append(f"{item} {name}{f}({', '.join([item] * LIBM_ARITY.get(name, 1))});\n")
+        definitions.append(definition)
+    return "".join([*declarations, "\n" if declarations else "", *definitions])
+
+
+def literal(value: float, dtype: str) -> str:
+    """Return a constant to the bit, rounded to the dtype.
+
+    Examples
+    --------
+    >>> literal(0.1, "float64"), literal(0.1, "float32"), literal(-3.0, "float64")
+    ('KT_C(0x1.999999999999ap-4)', 'KT_C(0x1.99999ap-4f)', 'KT_C(-0x1.8p+1)')
+    """
+    number = value if dtype == "float64" else ctypes.c_float(value).value  # inf on overflow
+    f = "" if dtype == "float64" else "f"
+    if math.isnan(number):
+        return f"KT_C(0.0{f} / 0.0{f})"
+    if math.isinf(number):
+        return f"KT_C({'-' if number < 0 else ''}1.0{f} / 0.0{f})"
+    return f"KT_C({re.sub(r'[.]?0*p', 'p', number.hex(), count=1)}{f})"
