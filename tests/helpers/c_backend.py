@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -111,13 +112,16 @@ class Library:
 
 
 class CBackend(Backend):
-    """The C of a program, compiled to a shared library; `flags` are those of the compiler."""
+    """The C of a program, compiled to a shared library, for one thread; `flags` are those of the compiler."""
 
     name: ClassVar[str] = "c"
-    target = "this process"
 
     def __init__(self, compiler: str = "clang", flags: Sequence[str] = NATIVE, region_operations: int = 1000) -> None:
         self._compiler, self._flags, self._region_operations = compiler, flags, region_operations
+
+    @property
+    def target(self) -> str:
+        return repr((os.getpid(), self._compiler, self._flags, self._region_operations))
 
     @property
     def legal(self) -> frozenset[str]:
@@ -138,7 +142,7 @@ class CBackend(Backend):
     def _compiled(self, program: Program, dtype: str, lanes: int | None) -> ObjectCode:
         made = generate(program, "f", dtype, lanes=lanes, region_operations=self._region_operations)
         text = made.source + wrapper("f", program.inputs, program.outputs, np.dtype(dtype).itemsize)
-        flags = [*self._flags, "-std=c99", "-shared", "-fPIC", "-DKT_THREAD_LOCAL=__thread"]
+        flags = [*self._flags, "-std=c99", "-shared", "-fPIC"]
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder) / hashlib.sha256(text.encode()).hexdigest()[:8]
             compile_c(text, [*flags, "-lm"], library.with_suffix(".so"), self._compiler)
