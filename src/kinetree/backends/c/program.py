@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from kinetree.backends.base import check_legal
+from kinetree.backends.c.emitted import Emitted
 from kinetree.backends.c.kernels import ARRAY_KERNELS
 from kinetree.backends.c.names import parameter_names
 from kinetree.backends.c.spelling import SPELLING, literal, spelled_helpers
@@ -27,16 +28,6 @@ def legal_operations() -> frozenset[str]:
     """Return the operations in the backend's tables."""
     arrays = [op.name for op in OPS.values() if op.array_op in ARRAY_KERNELS]
     return frozenset(["const", "input", *SPELLING, *arrays])
-
-
-@dataclass(frozen=True)
-class Emitted:
-    """A program as C: its definitions, the size of its static arrays, and the kernels and helpers that it calls."""
-
-    text: str
-    cells: int
-    kernels: tuple[str, ...]
-    helpers: tuple[str, ...]
 
 
 def emit_program(name: str, program: Program, dtype: str, region_operations: int = REGION_OPERATIONS) -> Emitted:
@@ -63,17 +54,32 @@ def emit_program(name: str, program: Program, dtype: str, region_operations: int
     return Emitted("\n".join([emitter.storage(), *parts, main]), cells, tuple(kernels), tuple(used))
 
 
-def elementwise(name: str, program: Program, dtype: str) -> str:
+def elementwise(name: str, program: Program, dtype: str) -> Emitted:
     """Return an array kernel that evaluates a program, of one number a port, on each element."""
-    emitted = emit_program(f"kt_{name}_of_one", program, dtype)
+    one = emit_program(f"kt_{name}_of_one", program, dtype)
     names = parameter_names(program.inputs, program.outputs)
     split = len(program.inputs)
     parameters = [f"const kt_value *{x}" for x in names[:split]] + [f"kt_value *{x}" for x in names[split:]]
-    return (
-        f"{emitted.text}\nstatic void kt_{name}({', '.join(parameters)}, size_t kt_count)\n{{\n"
+    loop = (
+        f"static void kt_{name}({', '.join(parameters)}, size_t kt_count)\n{{\n"
         f"    for (size_t kt_i = 0; kt_i < kt_count; kt_i++)\n"
         f"        kt_{name}_of_one({', '.join(f'{x} + kt_i' for x in names)});\n}}\n"
     )
+    return replace(one, text=f"{one.text}\n{loop}")
+
+
+def with_kernels(emitted: Emitted, dtype: str) -> list[Emitted]:
+    """Return the array kernels that it needs, each after those that it needs in turn, and itself last."""
+    parts: dict[str, Emitted] = {}
+
+    def add(name: str, part: Emitted) -> None:
+        for kernel in part.kernels:
+            if kernel not in parts:
+                add(kernel, ARRAY_KERNELS[kernel](dtype))
+        parts[name] = part
+
+    add("", emitted)
+    return list(parts.values())
 
 
 def _words(text: str) -> set[str]:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from kinetree._version import __version__
 from kinetree.backends.c import templates
-from kinetree.backends.c.kernels import ARRAY_KERNELS
 from kinetree.backends.c.names import ITEM, parameter_names, parameters, prototype
-from kinetree.backends.c.program import REGION_OPERATIONS, Emitted, emit_program
+from kinetree.backends.c.program import REGION_OPERATIONS, emit_program, with_kernels
 from kinetree.backends.c.spelling import helper_definitions
 from kinetree.backends.c.templates import filled
 from kinetree.graph import Port, Program
@@ -92,7 +91,7 @@ def generate(
     region_operations : int
         See `emit_program`.
     """
-    emitted = emit_program(f"{name}_program", program, dtype, region_operations)
+    parts = with_kernels(emit_program(f"{name}_program", program, dtype, region_operations), dtype)
     body = "\n".join(
         [
             f"#ifndef KT_LANES\n#define KT_LANES {lanes}\n#endif\n" if lanes else "",
@@ -103,15 +102,14 @@ def generate(
                 BYTES=BYTES[dtype],
                 INTEGER=f"int{8 * BYTES[dtype]}_t",
             ),
-            helper_definitions(emitted.helpers, dtype),
-            *(ARRAY_KERNELS[kernel](dtype) for kernel in emitted.kernels),
-            emitted.text,
+            helper_definitions((helper for part in parts for helper in part.helpers), dtype),
+            *(part.text for part in parts),
             _entries(program, name, dtype) + (_main(program, name, dtype) if main else ""),
         ]
     )
-    scratch = emitted.cells * BYTES[dtype]
+    scratch = sum(part.cells for part in parts) * BYTES[dtype]
     lines = body.count("\n")
-    comment = _comment(program, name, dtype, [*about, *_facts(program, emitted, dtype, lines)], texts or {})
+    comment = _comment(program, name, dtype, [*about, *_facts(program, scratch, lines)], texts or {})
     header = filled(
         templates.HEADER,
         GUARD=f"{name.upper()}_H",
@@ -179,14 +177,14 @@ def _main(program: Program, name: str, dtype: str) -> str:
     )
 
 
-def _facts(program: Program, emitted: Emitted, dtype: str, lines: int) -> list[str]:
+def _facts(program: Program, scratch: int, lines: int) -> list[str]:
     """Return the paragraphs of the comment that are the same for all functions, but for their numbers."""
     counts = program.op_count()
     operations = ", ".join(f"{n} {op}" for op, n in counts.items())
     return [
         "It returns 0. Arrays are contiguous and row-major; no output may overlap another array.",
         f"Work: {sum(counts.values())} operations a state ({operations or 'none'}) in {lines} lines.",
-        f"Memory: {emitted.cells * BYTES[dtype]} bytes of static scratch, nothing allocated. So calls must not overlap "
+        f"Memory: {scratch} bytes of static scratch, nothing allocated. So calls must not overlap "
         "in time; -DKT_THREAD_LOCAL=_Thread_local (C11; __thread for gcc and clang) gives each thread its own.",
         "Compile it as C99, with -O2 and for the processor at hand (-march=native, -mcpu=...); link with -lm. "
         "With -DKT_LANES=8 (2, 4, 16: as many as fill a vector register) it is a function of many states instead, with "

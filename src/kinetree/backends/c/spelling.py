@@ -27,7 +27,7 @@ SPELLING: dict[str, str] = {
 }
 """The expression of each straight-line operation; {0}, {1}, … are the arguments: names or constants."""
 
-# {item} is the type of a number and {f} the suffix of libm's functions for it
+# {f} is the suffix of libm's functions for the dtype, {s} and {d} those of Intel's; {each} works lane by lane
 _FMA = """\
 #ifndef KT_LANES
 #if KT_FMA
@@ -46,24 +46,17 @@ _FMA = """\
 #elif defined(__FMA__) && KT_VECTOR_BYTES == 16
 #define kt_fma(x, y, z) ((kt_value)_mm_fmadd_p{s}((__m128{d})(x), (__m128{d})(y), (__m128{d})(z)))
 #else
-static kt_value kt_fma(kt_value x, kt_value y, kt_value z)
-{
-    for (size_t lane = 0; lane < KT_LANES; lane++)
-        x[lane] = fma{f}(x[lane], y[lane], z[lane]);
-    return x;
-}
-#endif
+{each}#endif
 """
 
 _SELECT = """\
 #ifndef KT_LANES
 #define kt_select(condition, x, y) ((condition) ? (x) : (y))
 #else
-#define kt_select(condition, x, y) kt_blend((kt_mask)(condition), (kt_mask)(x), (kt_mask)(y))
-static kt_value kt_blend(kt_mask condition, kt_mask x, kt_mask y)
-{
-    return (kt_value)((condition & x) | (~condition & y));
-}
+#define kt_select(condition, x, y) __extension__({ \\
+    const kt_mask kt_chosen = (kt_mask)(condition); \\
+    (kt_value)((kt_chosen & (kt_mask)(x)) | (~kt_chosen & (kt_mask)(y))); \\
+})
 #endif
 """
 
@@ -77,14 +70,25 @@ _LIBM = """\
 #ifndef KT_LANES
 #define kt_{name}({names}) {name}{f}({names})
 #else
-static kt_value kt_{name}({lanes})
-{{
-    for (size_t lane = 0; lane < KT_LANES; lane++)
-        x[lane] = {name}{f}({elements});
-    return x;
-}}
-#endif
+{each}#endif
 """
+
+
+def _each_lane(name: str, f: str) -> str:
+    """Return the definition of ``kt_NAME`` as libm's function by lanes: a macro, since vectors have no fixed ABI."""
+    names = _arguments(name)
+    copies = ", ".join(f"kt_{x} = ({x})" for x in names)
+    elements = ", ".join(f"kt_{x}[kt_l]" for x in names)
+    return (
+        f"#define kt_{name}({', '.join(names)}) __extension__({{ \\\n    kt_value {copies}; \\\n"
+        f"    for (size_t kt_l = 0; kt_l < KT_LANES; kt_l++) \\\n        kt_x[kt_l] = {name}{f}({elements}); \\\n"
+        "    kt_x; \\\n})\n"
+    )
+
+
+def _arguments(name: str) -> str:
+    """Return letters for the arguments of a function of libm."""
+    return "xyz"[: LIBM_ARITY.get(name, 1)]
 
 
 def spelled_helpers(op: str) -> list[str]:
@@ -103,26 +107,23 @@ def helper_definitions(used: Iterable[str], dtype: str) -> str:
 
     C allows the declarations in place of ``math.h``, which a target without an operating system may not have.
     """
-    item, f = ("double", "") if dtype == "float64" else ("float", "f")
-    kinds = {"{item}": item, "{f}": f, "{s}": "d" if dtype == "float64" else "s", "{d}": "d" if not f else ""}
+    item, f, s, d = ("double", "", "d", "d") if dtype == "float64" else ("float", "f", "s", "")
     declarations, definitions = [], []
-    for name in used:
-        if name in HELPERS:
-            definition = HELPERS[name]
-            for key, value in kinds.items():
-                definition = definition.replace(key, value)
-        else:
-            names = "xyz"[: LIBM_ARITY.get(name, 1)]
-            definition = _LIBM.format(
-                name=name,
-                f=f,
-                names=", ".join(names),
-                lanes=", ".join(f"kt_value {x}" for x in names),
-                elements=", ".join(f"{x}[lane]" for x in names),
-            )
-        if name not in HELPERS or name in LIBM_ARITY:
-            declarations.append(f"{item} {name}{f}({', '.join([item] * LIBM_ARITY.get(name, 1))});\n")
+    for name in dict.fromkeys(used):
+        values = {
+            "f": f,
+            "s": s,
+            "d": d,
+            "name": name,
+            "names": ", ".join(_arguments(name)),
+            "each": _each_lane(name, f),
+        }
+        definition = HELPERS.get(name, _LIBM)
+        for key, value in values.items():
+            definition = definition.replace(f"{{{key}}}", value)
         definitions.append(definition)
+        if f"{name}{f}(" in definition.replace(f"kt_{name}{f}(", ""):
+            declarations.append(f"{item} {name}{f}({', '.join([item] * len(_arguments(name)))});\n")
     return "".join([*declarations, "\n" if declarations else "", *definitions])
 
 

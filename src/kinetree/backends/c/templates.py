@@ -55,7 +55,6 @@ typedef @ITEM@ kt_value;
 typedef @ITEM@ kt_value __attribute__((vector_size(KT_VECTOR_BYTES)));
 typedef @INTEGER@ kt_mask __attribute__((vector_size(KT_VECTOR_BYTES)));
 #define KT_C(x) ((x) - (kt_value){0})
-#pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 #ifdef __has_builtin
 #define KT_HAS_BUILTIN(name) __has_builtin(name)

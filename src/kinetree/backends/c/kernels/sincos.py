@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from kinetree.backends.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
+from kinetree.backends.c.emitted import Emitted
 from kinetree.backends.c.names import ITEM
 
 _WORDS = 40  # of 32 bits, with zeros above: for the smallest exponent, the last one read is number 38
@@ -158,7 +159,7 @@ static void kt_sincos(const kt_value *angles, kt_value *sines, kt_value *cosines
 """
 
 
-def emit_sincos(dtype: str) -> str:
+def emit_sincos(dtype: str) -> Emitted:
     """Return the definition of ``kt_sincos(angles, sines, cosines, count)`` for values of this dtype."""
     words = [TWO_OVER_PI >> 32 * k & 0xFFFFFFFF for k in range(_WORDS)]
     table = [", ".join(f"0x{word:08x}u" for word in words[k : k + 8]) for k in range(0, _WORDS, 8)]
@@ -189,7 +190,7 @@ def emit_sincos(dtype: str) -> str:
     text = _TEXT
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)
-    return text
+    return Emitted(text)
 
 
 def _horner(coefficients: tuple[float, ...]) -> str:
