@@ -98,7 +98,7 @@ def _about(spec: FunctionSpec, variant: Variant) -> list[str]:
     """Return what the function is: the first line of its documentation, and its options."""
     first = (spec.doc.strip().splitlines() or [spec.name])[0]
     chosen = [f"{name} = {value!r}" for name, value in variant.options if value not in (None, ())]
-    return [first, *([f"Options: {', '.join(chosen)}."] if chosen else [])]
+    return [first.replace("`", ""), *([f"Options: {', '.join(chosen)}."] if chosen else [])]
 
 
 def _texts(spec: FunctionSpec, variant: Variant) -> dict[str, str]:

@@ -27,6 +27,8 @@ class CSource:
     ----------
     name : str
         The function's name in C.
+    prototype : str
+        Of the function for one state.
     source, header : str
         The texts of ``NAME.c``, which needs nothing but a C compiler and libm, and of ``NAME.h``.
     scratch : int
@@ -34,6 +36,7 @@ class CSource:
     """
 
     name: str
+    prototype: str
     source: str
     header: str
     scratch: int
@@ -110,13 +113,14 @@ def generate(
     scratch = sum(part.cells for part in parts) * BYTES[dtype]
     lines = body.count("\n")
     comment = _comment(program, name, dtype, [*about, *_facts(program, scratch, lines)], texts or {})
+    declared = prototype(name, program.inputs, program.outputs, dtype)
     header = filled(
         templates.HEADER,
         GUARD=f"{name.upper()}_H",
-        PROTOTYPE=prototype(name, program.inputs, program.outputs, dtype),
+        PROTOTYPE=declared,
         BATCH=_batch(program, name, dtype),
     )
-    return CSource(name, comment + body.lstrip("\n"), comment + header, scratch)
+    return CSource(name, declared, comment + body.lstrip("\n"), comment + header, scratch)
 
 
 def _batch(program: Program, name: str, dtype: str) -> str:

@@ -31,7 +31,7 @@ SPELLING: dict[str, str] = {
 _FMA = """\
 #ifndef KT_LANES
 #if KT_FMA
-#define kt_fma(x, y, z) fma{f}(x, y, z)
+#define kt_fma(x, y, z) kt_fma_{item}(x, y, z)
 #else
 #define kt_fma(x, y, z) ((x) * (y) + (z))
 #endif
@@ -74,21 +74,15 @@ _LIBM = """\
 """
 
 
-def _each_lane(name: str, f: str) -> str:
-    """Return the definition of ``kt_NAME`` as libm's function by lanes: a macro, since vectors have no fixed ABI."""
-    names = _arguments(name)
+def _each_lane(name: str, names: str, function: str) -> str:
+    """Return the definition of ``kt_NAME`` as a function by lanes: a macro, since vectors have no fixed ABI."""
     copies = ", ".join(f"kt_{x} = ({x})" for x in names)
     elements = ", ".join(f"kt_{x}[kt_l]" for x in names)
     return (
         f"#define kt_{name}({', '.join(names)}) __extension__({{ \\\n    kt_value {copies}; \\\n"
-        f"    for (size_t kt_l = 0; kt_l < KT_LANES; kt_l++) \\\n        kt_x[kt_l] = {name}{f}({elements}); \\\n"
+        f"    for (size_t kt_l = 0; kt_l < KT_LANES; kt_l++) \\\n        kt_x[kt_l] = {function}({elements}); \\\n"
         "    kt_x; \\\n})\n"
     )
-
-
-def _arguments(name: str) -> str:
-    """Return letters for the arguments of a function of libm."""
-    return "xyz"[: LIBM_ARITY.get(name, 1)]
 
 
 def spelled_helpers(op: str) -> list[str]:
@@ -110,20 +104,15 @@ def helper_definitions(used: Iterable[str], dtype: str) -> str:
     item, f, s, d = ("double", "", "d", "d") if dtype == "float64" else ("float", "f", "s", "")
     declarations, definitions = [], []
     for name in dict.fromkeys(used):
-        values = {
-            "f": f,
-            "s": s,
-            "d": d,
-            "name": name,
-            "names": ", ".join(_arguments(name)),
-            "each": _each_lane(name, f),
-        }
+        names = "xyz"[: LIBM_ARITY.get(name, 1)]
+        if name not in HELPERS:
+            declarations.append(f"{item} {name}{f}({', '.join([item] * len(names))});\n")
+        each = _each_lane(name, names, f"kt_fma_{item}" if name == "fma" else f"{name}{f}")
+        values = {"item": item, "f": f, "s": s, "d": d, "name": name, "names": ", ".join(names), "each": each}
         definition = HELPERS.get(name, _LIBM)
         for key, value in values.items():
             definition = definition.replace(f"{{{key}}}", value)
         definitions.append(definition)
-        if f"{name}{f}(" in definition.replace(f"kt_{name}{f}(", ""):
-            declarations.append(f"{item} {name}{f}({', '.join([item] * len(_arguments(name)))});\n")
     return "".join([*declarations, "\n" if declarations else "", *definitions])
 
 

@@ -40,6 +40,23 @@ PRELUDE = """\
 #ifndef KT_FMA
 @FMA@
 #endif
+#ifdef __has_builtin
+#define KT_HAS_BUILTIN(name) __has_builtin(name)
+#else
+#define KT_HAS_BUILTIN(name) 0
+#endif
+#if KT_HAS_BUILTIN(__builtin_elementwise_fma) /* the instruction also where fma() might set errno */
+#define kt_fma_double __builtin_elementwise_fma
+#define kt_fma_float __builtin_elementwise_fma
+#elif defined(__GNUC__) /* also with -ffreestanding */
+#define kt_fma_double __builtin_fma
+#define kt_fma_float __builtin_fmaf
+#else
+double fma(double, double, double);
+float fmaf(float, float, float);
+#define kt_fma_double fma
+#define kt_fma_float fmaf
+#endif
 
 #ifndef KT_THREAD_LOCAL
 #define KT_THREAD_LOCAL
@@ -55,11 +72,6 @@ typedef @ITEM@ kt_value;
 typedef @ITEM@ kt_value __attribute__((vector_size(KT_VECTOR_BYTES)));
 typedef @INTEGER@ kt_mask __attribute__((vector_size(KT_VECTOR_BYTES)));
 #define KT_C(x) ((x) - (kt_value){0})
-#endif
-#ifdef __has_builtin
-#define KT_HAS_BUILTIN(name) __has_builtin(name)
-#else
-#define KT_HAS_BUILTIN(name) 0
 #endif
 #if defined(__FMA__) && defined(__GNUC__)
 #include <immintrin.h>

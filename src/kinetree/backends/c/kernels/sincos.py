@@ -18,9 +18,6 @@ from kinetree.backends.c.names import ITEM
 _WORDS = 40  # of 32 bits, with zeros above: for the smallest exponent, the last one read is number 38
 
 _TEXT = """\
-#if KT_DOUBLE_FMA
-double fma(double, double, double);
-#endif
 #if KT_DOUBLE_FMA && defined(__AVX2__) && defined(__FMA__) && defined(__GNUC__)
 #define KT_WIDE 4
 #define kt_wide_fma(x, y, z) ((kt_wide)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z)))
@@ -30,7 +27,7 @@ double fma(double, double, double);
 #define KT_WIDE 1
 #define kt_wide_load(x, n) (*(x))
 #if KT_DOUBLE_FMA
-#define kt_wide_fma(x, y, z) fma(x, y, z)
+#define kt_wide_fma(x, y, z) kt_fma_double(x, y, z)
 #else
 #define kt_wide_fma(x, y, z) ((x) * (y) + (z))
 #endif
@@ -110,9 +107,10 @@ static double kt_reduce_huge(double x, uint64_t *quadrant)
         size[0] <<= 1;
     }
     block.word[0] = (uint64_t)(960 - zeros) << 52;
-    const double turns = (double)(size[2] >> 1) * block.number[0];
+    const double high = (double)(uint32_t)(size[2] >> 33), rest = (double)(uint32_t)(size[2] >> 1);
+    const double turns = (high * 4294967296.0 + rest) * block.number[0];
 #if KT_DOUBLE_FMA
-    const double r = fma(turns, @P1@, turns * @P2@);
+    const double r = kt_fma_double(turns, @P1@, turns * @P2@);
 #else
     const double r = turns * @P1@ + turns * @P2@;
 #endif
