@@ -38,9 +38,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     path = code.save(arguments.output or f"{code.name}.c")
     out = console()
-    lines = code.source.count("\n")
     out.print(f"[bold]{escape(robot.name)}[/]: {escape(code.prototype)};")
-    out.print(f"{lines} lines, {code.scratch} bytes of static memory")
+    out.print(f"{code.scratch} bytes of static memory")
     print_warnings(out, warnings)
     out.print(f"wrote {escape(str(path))} and {escape(str(path.with_suffix('.h')))}")
 

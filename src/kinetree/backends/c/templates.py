@@ -32,7 +32,8 @@ PRELUDE = """\
 #if defined(KT_FMA)
 #define KT_DOUBLE_FMA KT_FMA
 #elif defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__) || defined(_M_ARM64) || \\
-    (defined(_MSC_VER) && defined(__AVX2__)) || (defined(__ARM_FEATURE_FMA) && (__ARM_FP & 8))
+    (defined(_MSC_VER) && defined(__AVX2__)) || (defined(__ARM_FEATURE_FMA) && (__ARM_FP & 8)) || \\
+    (defined(__riscv_flen) && __riscv_flen >= 64) || defined(__powerpc64__) || defined(__s390x__)
 #define KT_DOUBLE_FMA 1
 #else
 #define KT_DOUBLE_FMA 0
