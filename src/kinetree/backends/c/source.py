@@ -188,7 +188,7 @@ def _facts(program: Program, scratch: int, lines: int) -> list[str]:
     return [
         "It returns 0. Arrays are contiguous and row-major; no output may overlap another array.",
         f"Work: {sum(counts.values())} operations a state ({operations or 'none'}) in {lines} lines.",
-        f"Memory: {scratch} bytes of static scratch, nothing allocated. So calls must not overlap "
+        f"Memory: {scratch} bytes of static scratch for one state, nothing allocated. So calls must not overlap "
         "in time; -DKT_THREAD_LOCAL=_Thread_local (C11; __thread for gcc and clang) gives each thread its own.",
         "Compile it as C99, with -O2 and for the processor at hand (-march=native, -mcpu=...); link with -lm. "
         "With -DKT_LANES=8 (2, 4, 16: as many as fill a vector register) it is a function of many states instead, with "
