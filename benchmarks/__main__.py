@@ -8,7 +8,7 @@ import os
 from datetime import date
 from pathlib import Path
 
-from benchmarks import batch, compiling, first_use, hybrid, outputs, single, startup, threads
+from benchmarks import batch, c, compiling, first_use, hybrid, outputs, single, startup, threads
 from benchmarks.machine import commit, machine
 
 SECTIONS = {
@@ -20,6 +20,7 @@ SECTIONS = {
     "startup": startup.run,
     "first_use": first_use.run,
     "compiling": compiling.run,
+    "c": c.run,
 }
 
 

@@ -1,12 +1,16 @@
-"""Operations added from outside the package: a row of the table, and a spelling or an array kernel of the backend."""
+"""Operations added from outside the package: a row of the table, and a spelling or an array kernel of each backend."""
 
 import math
 
 import numpy as np
 import pytest
 
+from helpers.c_backend import CBackend, run_c
 from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from helpers.programs import traced
+from kinetree.backends.c import kernels as c_kernels
+from kinetree.backends.c import program as c_program
+from kinetree.backends.c import spelling as c_spelling
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.straight_line import SPELLING
@@ -27,6 +31,8 @@ def agree(program, x):
     for lanes in (1, 4, 8):
         for code in (program, small_regions(program, lanes, size=1)):
             assert same_bits(run_batch(code, [x], lanes)[0], expected)
+        assert same_bits(run_c(CBackend(), program, [x], lanes)[0], expected)
+    assert same_bits(run_c(CBackend(region_operations=1), optimize(program), [x[0]])[0], expected[0])
 
 
 def test_a_row_and_a_spelling_are_an_operation(monkeypatch):
@@ -38,6 +44,7 @@ def test_a_row_and_a_spelling_are_an_operation(monkeypatch):
         traced(lambda x: [np.floor(x[0])], 1)
     monkeypatch.setitem(OPS, "floor", Op("floor", 1, math.floor, "floor({0})", folded, np.floor))
     monkeypatch.setitem(SPELLING, "floor", ("call {V} @llvm.floor.{S}({V} {0})",))
+    monkeypatch.setitem(c_spelling.SPELLING, "floor", "kt_floor({0})")
 
     def function(x):
         whole = np.floor(traced_array([x[0] * 3.0, -x[1], x[1] + 0.25, 2.75], (2, 2)))
@@ -80,12 +87,19 @@ end:
 """
 
 
+def emit_middle_in_c(dtype):
+    """The same in C, made of the program of one element."""
+    program = traced(lambda x, y: [[0.5 * x[0] + 0.5 * y[0]], [0.5 * x[0] - 0.5 * y[0]]], 1, 1, outputs=2)
+    return c_program.elementwise("middle", optimize(program), dtype)  # a half is exact, and so is fusing it
+
+
 def test_an_array_kernel_of_two_operands_is_an_operation(monkeypatch):
     mean = Op("mean", 2, lambda a, b: (a + b) * 0.5, "mean({0}, {1})", array_op="middle")
     radius = Op("radius", 2, lambda a, b: (a - b) * 0.5, "radius({0}, {1})", array_op="middle")
     for op in (mean, radius):
         monkeypatch.setitem(OPS, op.name, op)
     monkeypatch.setitem(ARRAY_KERNELS, "middle", emit_middle)
+    monkeypatch.setitem(c_kernels.ARRAY_KERNELS, "middle", emit_middle_in_c)
 
     def record(op, *operands):
         return operands[0].record(op, *operands)

@@ -1,4 +1,4 @@
-"""The command line: ``kinetree info`` and ``kinetree inverse-dynamics``."""
+"""The command line: ``kinetree info``, ``kinetree inverse-dynamics`` and ``kinetree export``."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ examples:
   kinetree info my_robot.urdf --floating-base
   kinetree inverse-dynamics panda motion.csv -o torques.csv
   kinetree inverse-dynamics panda --plot torques.png
+  kinetree export panda inverse_dynamics -o panda_id.c
 """
 
 INVERSE_DYNAMICS = """\
@@ -55,6 +56,21 @@ examples:
 """
 
 
+EXPORT = """\
+A function of a robot as one C99 file, and its header beside it. The files need a C compiler and libm, and are yours:
+no licence of kinetree applies to them. FUNCTION is the name of one of the robot's functions in Python, such as
+inverse_dynamics, forward_dynamics, mass_matrix, jacobian.
+"""
+
+EXPORT_EXAMPLES = """\
+examples:
+  kinetree export panda inverse_dynamics -o panda_id.c
+  kinetree export panda jacobian --option frame=panda_hand --option reference=world --dtype float32
+  kinetree export g1 inverse_dynamics --optional f_ext --name g1_id -o src/
+  kinetree export ur5 forward_dynamics --main -o fd.c && cc -O2 -march=native fd.c -lm -o fd
+"""
+
+
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the parsed arguments, with options and positional arguments in any order.
 
@@ -82,6 +98,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_info(commands)
     _add_inverse_dynamics(commands)
+    _add_export(commands)
     return parser
 
 
@@ -123,6 +140,34 @@ def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.Argument
     made.add_argument("--rate", type=_number(float, 0), metavar="HZ", help="samples a second (100)")
     made.add_argument("--seed", type=_number(int, 0), metavar="N", help="of the random motion (0)")
     command.set_defaults(module="kinetree.cli.inverse_dynamics")
+
+
+def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "export",
+        help="a function of a robot as C",
+        description=EXPORT,
+        epilog=EXPORT_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("robot", metavar="ROBOT", help=ROBOT)
+    command.add_argument("function", metavar="FUNCTION", help="one of the robot's functions: inverse_dynamics, …")
+    command.add_argument(
+        "-o", "--output", metavar="OUT", help="OUT.c, or a directory; - writes the source to stdout (FUNCTION.c, here)"
+    )
+    command.add_argument("--name", help="of the function in C (FUNCTION)")
+    command.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="of the numbers (float64)")
+    command.add_argument(
+        "--option", metavar="NAME=VALUE", action="append", default=[], help="an option of FUNCTION: frame=panda_hand"
+    )
+    command.add_argument(
+        "--optional", metavar="NAME", action="append", default=[], help="an optional argument to take: f_ext"
+    )
+    command.add_argument("--lanes", type=int, metavar="N", help="a function of many states, N at a time")
+    command.add_argument("--main", action="store_true", help="add a program that reads states and prints results")
+    command.add_argument("--gravity", type=float, nargs=3, metavar=("X", "Y", "Z"), default=(0.0, 0.0, -9.81))
+    _add_robot_options(command)
+    command.set_defaults(module="kinetree.cli.export")
 
 
 def _add_robot_options(command: argparse.ArgumentParser) -> None:

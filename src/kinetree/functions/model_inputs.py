@@ -117,6 +117,17 @@ def ports(inputs: Iterable[ModelInput]) -> tuple[Port, ...]:
     return tuple(Port(i.name, i.shape) for i in inputs)
 
 
+def meanings(inputs: Iterable[ModelInput]) -> dict[str, str]:
+    """Return what the inputs are, by name."""
+    ten = "(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz) in kg, kg·m, kg·m²"
+    texts = {
+        "gravity": "Acceleration of gravity in the world's axes (m/s²).",
+        "inertia": f"Inertia of the body that carries {{}}: {ten}, about its frame's origin and in its axes.",
+        "payload": f"Inertia added at {{}}: {ten}, about its origin and in its axes.",
+    }
+    return {i.name: texts[i.kind].format(i.frame) for i in inputs}
+
+
 def substituting(evaluate: Evaluate, model: Model, inputs: Sequence[ModelInput], name: str) -> Evaluate:
     """Return the function in which arguments of these names take the place of the model's numbers."""
 
@@ -147,6 +158,7 @@ def with_inputs(
         inputs=(*spec.required, *extra, *spec.inputs[len(spec.required) :]),
         evaluate=substituting(spec.evaluate, model, inputs, name),
         describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
+        meanings={**spec.meanings, **meanings(inputs)},
         identity=lambda: _extended(spec.identity(), repr((spec.name, model.digest, tuple(inputs)))),
         reduce=spec.reduce and (lambda: (_rebuild_with_inputs, (spec.reduce(), model, tuple(inputs), name))),  # type: ignore[misc]
         program=None,

@@ -16,9 +16,9 @@ import numpy as np
 
 from kinetree.algorithms.table import ALGORITHMS, ALIASES
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.model_inputs import ModelInput, check_inputs, ports, substituting, with_inputs
+from kinetree.functions.model_inputs import ModelInput, check_inputs, meanings, ports, substituting, with_inputs
 from kinetree.functions.of_robot import describe
-from kinetree.glossary.symbols import shape_of, shape_of_name
+from kinetree.glossary.symbols import shape_of, shape_of_name, text_of_name
 from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.model import Model
@@ -159,6 +159,7 @@ def user_function(
         evaluate=lambda arguments, options: list(run(arguments, options).values()),
         identity=functools.cache(lambda: b"traced " + digest(program)),
         describe=lambda port: describe(model, port, shape_of_name(port.name) or ()),
+        meanings={port.name: text_of_name(port.name) for port in (*own, *program.outputs)} | meanings(inputs),
         reduce=lambda: (user_function, (model, function, shapes, tuple(inputs), name)),
         program=program,
         wrapped=function,

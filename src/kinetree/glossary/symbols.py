@@ -125,8 +125,19 @@ def defined(kind: str, names: Iterable[str], definitions: Mapping[str, T]) -> di
     return found
 
 
-def shape_of_name(name: str) -> Shape | None:
-    """Return a user's argument's shape by its name: q, v, a, tau, also with a suffix; b; f_ext; None for others."""
+def symbol_of_name(name: str) -> str | None:
+    """Return the symbol that a user's argument is by its name: q, v, a, tau, also with a suffix; b; f_ext; or None."""
     first = name.partition("_")[0]
-    known = name if name in ("b", "f_ext") else first if first in ("q", "v", "a", "tau") else None
+    return name if name in ("b", "f_ext") else first if first in ("q", "v", "a", "tau") else None
+
+
+def shape_of_name(name: str) -> Shape | None:
+    """Return a user's argument's shape by its name, None where that is no known symbol."""
+    known = symbol_of_name(name)
     return SHAPES[known] if known else None
+
+
+def text_of_name(name: str) -> str:
+    """Return what a user's argument is by its name; empty where that is no known symbol."""
+    known = symbol_of_name(name)
+    return TEXTS[known] if known else ""

@@ -13,7 +13,7 @@ from kinetree import locks
 from kinetree.errors import ArgumentError
 from kinetree.glue import entry
 from kinetree.graph.listing import listing
-from kinetree.lazy import cached_property
+from kinetree.lazy import cached_property, lazy_method
 from kinetree.runtime import arguments, batch, inline, memory, outputs
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.kernels import Kernels, Single
@@ -176,11 +176,11 @@ class Function:
         >>> kt.load("panda").gravity_forces.c_signature
         'int gravity_forces(const double q[7], double g[7]);'
         """
-        inputs, outputs = self.spec.required, self.spec.outputs
-        taken = {port.name for port in inputs}
-        parameters = [f"const double {p.name}[{p.size}]" for p in inputs]
-        parameters += [f"double {p.name + '_out' if p.name in taken else p.name}[{p.size}]" for p in outputs]
-        return f"int {self.spec.name}({', '.join(parameters)});"
+        from kinetree.backends.c.names import prototype
+
+        return f"{prototype(self.spec.name, self.spec.required, self.spec.outputs)};"
+
+    to_c = lazy_method("kinetree.runtime.to_c", "to_c")
 
     def warmup(
         self,
@@ -204,15 +204,19 @@ class Function:
         **options : str
             As in the call. An ArgumentError is raised for a dtype, an argument or an option that does not exist.
         """
-        if dtype not in arguments.DTYPES:
-            raise ArgumentError(f"{self.__name__}: dtype is {dtype!r}, it must be 'float64' or 'float32'")
-        given: Mapping[str, object] = {p.name: 0.0 for p in self.spec.required}
-        call = arguments.bind(self.spec, (), {**given, **dict.fromkeys(optional, 0.0), **options})
-        variant = Variant(call.optional, call.options, dtype)
+        variant = self._variant(dtype, optional, options)
         if single:
             self._single(variant)
         if batch:
             self._kernels.batch(variant)
+
+    def _variant(self, dtype: str, optional: tuple[str, ...], options: Mapping[str, object]) -> Variant:
+        """Return the variant of a call with these optional arguments and options."""
+        if dtype not in arguments.DTYPES:
+            raise ArgumentError(f"{self.__name__}: dtype is {dtype!r}, it must be 'float64' or 'float32'")
+        given: Mapping[str, object] = {p.name: 0.0 for p in self.spec.required}
+        call = arguments.bind(self.spec, (), {**given, **dict.fromkeys(optional, 0.0), **options})
+        return Variant(call.optional, call.options, dtype)
 
     @cached_property
     def _default(self) -> Variant:

@@ -75,7 +75,7 @@ class Kernels:
 
     def _make_single(self, variant: Variant) -> Single:
         spec, backend = self._spec, get_backend(self._backend_name)
-        code = self._code(variant, "single", lambda: backend.compile_single(self._checked(variant), variant.dtype))
+        code = self._code(variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype))
         loaded = backend.load(code)
         kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded))
         values = dict(variant.options)
@@ -91,7 +91,7 @@ class Kernels:
         backend = get_backend(self._backend_name)
         lanes = backend.lanes(variant.dtype) if self._lanes is None else self._lanes
         code = self._code(
-            variant, f"batch {lanes}", lambda: backend.compile_batch(self._checked(variant), variant.dtype, lanes)
+            variant, f"batch {lanes}", lambda: backend.compile_batch(self.checked(variant), variant.dtype, lanes)
         )
         loaded = backend.load(code)
         return BatchKernel(loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
@@ -102,12 +102,12 @@ class Kernels:
         code = self._code(
             variant,
             f"scan {lanes} {steps!r}",
-            lambda: backend.compile_scan(self._checked(variant), variant.dtype, lanes, steps),
+            lambda: backend.compile_scan(self.checked(variant), variant.dtype, lanes, steps),
         )
         loaded = backend.load(code)
         return ScanKernel(loaded.address("kt_scan") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
 
-    def _checked(self, variant: Variant) -> Program:
+    def checked(self, variant: Variant) -> Program:
         """Return the program of a variant, whose constants its dtype can hold."""
         from kinetree.passes.constants import check_constants
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from kinetree.errors import ArgumentError, listed, unknown_name
@@ -70,6 +70,8 @@ class FunctionSpec:
     describe : callable
         ``describe(port) -> str``: what an input is made of, for error messages
         (``"this robot has nq = 7: joints panda_joint1, …"``).
+    meanings : mapping of str to str
+        What arguments and results are, with their units, by name; where `doc` says it too, that counts.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
@@ -87,6 +89,7 @@ class FunctionSpec:
     optional: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     describe: Callable[[Port], str] = describe_shape
+    meanings: Mapping[str, str] = field(default_factory=dict)
     reduce: Callable[[], tuple[Any, ...]] | None = None
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None

@@ -14,38 +14,9 @@ from __future__ import annotations
 
 import math
 
+from kinetree.backends.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes, hex_literal
-
-LIMIT = 2.0**30
-"""Largest angle for Cody and Waite's reduction, in radians: n·π/2 fits the three constants with room to spare."""
-
-_ROUND = 1.5 * 2.0**52  # x + _ROUND has rint(x) in its low bits; minus _ROUND it is rint(x)
-
-# π/2 = _P1 + _P2 + _P3, each rounded to float64
-_P1 = float.fromhex("0x1.921fb54442d18p+0")
-_P2 = float.fromhex("0x1.1a62633145c07p-54")
-_P3 = float.fromhex("-0x1.f1976b7ed8fbcp-110")
-
-# fdlibm, k_sin.c and k_cos.c: sin r = r + r³·S(r²), cos r = 1 − r²/2 + r⁴·C(r²)
-_S = (
-    -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-    2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10,
-)  # fmt: skip
-_C = (
-    4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-    -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
-)  # fmt: skip
-
-_FRACTION_BITS = 1216
-TWO_OVER_PI = int(
-    "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424d"
-    "d2e006492eea09d1921cfe1deb1cb129a73ee88235f52ebb4484e99c7026b45f7e413991d639"
-    "835339f49c845f8bbdf9283b1ff897ffde05980fef2f118b5a0a6d1f6d367ecf27cb09b74f46"
-    "3f669e5fea2d7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b6bab",
-    16,
-)
-"""⌊2/π · 2¹²¹⁶⌋: reduction at the largest exponent needs 971 + 190 bits."""
 
 _TABLE_BYTES = 168  # with zeros above, for the smallest exponent: the window of 32 bytes never leaves the table
 
@@ -78,11 +49,11 @@ def _loop(dtype: str, width: int) -> str:
     )
     if dtype == "float32":
         x = b(f"fpext {item.type} {x} to {v.type}")
-    shifted = b.fma(v, x, v.constant(2 / math.pi), v.constant(_ROUND))
-    n = b(f"fsub {v.type} {shifted}, {v.constant(_ROUND)}")
+    shifted = b.fma(v, x, v.constant(2 / math.pi), v.constant(ROUND))
+    n = b(f"fsub {v.type} {shifted}, {v.constant(ROUND)}")
     quadrant = b(f"bitcast {v.type} {shifted} to {iv}")
     r = x
-    for part in (_P1, _P2, _P3):
+    for part in PARTS:
         r = b.fma(v, n, v.constant(-part), r)
     small = b(f"fcmp ole {v.type} {b(f'call {v.type} @llvm.fabs.{v.suffix}({v.type} {x})')}, {v.constant(LIMIT)}")
     bits = b(f"bitcast {mask} {small} to i{width}")
@@ -139,9 +110,9 @@ def _polynomials(b: Body, v: Lanes, iv: str) -> tuple[str, str]:
         return b(f"bitcast {iv} {flipped} to {v.type}")
 
     z = b(f"fmul {v.type} %r, %r")
-    sine = b.fma(v, b(f"fmul {v.type} {z}, %r"), horner(_S), "%r")
+    sine = b.fma(v, b(f"fmul {v.type} {z}, %r"), horner(SINE), "%r")
     base = b.fma(v, z, v.constant(-0.5), v.constant(1.0))
-    cosine = b.fma(v, b(f"fmul {v.type} {z}, {z}"), horner(_C), base)
+    cosine = b.fma(v, b(f"fmul {v.type} {z}, {z}"), horner(COSINE), base)
     odd = b(f"icmp ne {iv} {b(f'and {iv} %q, splat (i64 1)')}, zeroinitializer")
     chosen = f"select <{v.count} x i1> {odd}, {v.type}"
     s = b(f"{chosen} {cosine}, {v.type} {sine}")
@@ -160,8 +131,8 @@ def _reduce_huge() -> str:
     bits = b("bitcast double %x to i64")
     exponent = b(f"and i64 {b(f'lshr i64 {bits}, 52')}, 2047")
     mantissa = b(f"or i64 {b(f'and i64 {bits}, {(1 << 52) - 1}')}, {1 << 52}")
-    # lowest bit of the window: _FRACTION_BITS − 190 − e, with e = exponent − 1075
-    low = b(f"sub i64 {_FRACTION_BITS - 190 + 1075}, {exponent}")
+    # lowest bit of the window: FRACTION_BITS − 190 − e, with e = exponent − 1075
+    low = b(f"sub i64 {FRACTION_BITS - 190 + 1075}, {exponent}")
     window = b(f"getelementptr i8, ptr @two_over_pi, i64 {b(f'lshr i64 {low}, 3')}")
     shift = b(f"zext i64 {b(f'and i64 {low}, 7')} to i256")
     word = b(f"load i256, ptr {window}, align 1")
@@ -180,7 +151,7 @@ def _reduce_huge() -> str:
     scale = b(f"shl i64 {b(f'sub i64 {1023 - 63}, {zeros}')}, 52")
     f = b(f"fmul double {b(f'sitofp i64 {top} to double')}, {b(f'bitcast i64 {scale} to double')}")
     one = Lanes("float64", 1)
-    r = b.fma(one, f, hex_literal(_P1), b(f"fmul double {f}, {hex_literal(_P2)}"))
+    r = b.fma(one, f, hex_literal(PARTS[0]), b(f"fmul double {f}, {hex_literal(PARTS[1])}"))
     negative = b(f"icmp slt i64 {bits}, 0")
     r = b(f"select i1 {b(f'xor i1 {below}, {negative}')}, double {b(f'fneg double {r}')}, double {r}")
     n = b(f"select i1 {negative}, i64 {b(f'sub i64 0, {n}')}, i64 {n}")

@@ -1,0 +1,60 @@
+"""``kinetree export``: a function of a robot as C."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from rich.markup import escape
+
+from kinetree.algorithms.table import ALGORITHMS, ALIASES
+from kinetree.cli.terminal import console, load_robot, print_warnings, waiting
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.runtime.function import Function
+from kinetree.runtime.options import Names
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the source and the header, or print the source, as the arguments say."""
+    robot, warnings = load_robot(arguments)
+    name = arguments.function
+    if name not in ALGORITHMS:
+        here, other = ALIASES.get(name), unknown_name("function", name, ALGORITHMS)
+        raise ArgumentError(f"no function {name!r}; here it is {here!r}" if here else other)
+    function = getattr(robot, name)
+    with waiting(f"writing {name} in C", shown=True):
+        code = function.to_c(
+            arguments.name,
+            dtype=arguments.dtype,
+            optional=arguments.optional,
+            lanes=arguments.lanes,
+            main=arguments.main,
+            **_options(function, arguments.option),
+        )
+    if arguments.output == "-":
+        sys.stdout.write(code.source)
+        print_warnings(console(stderr=True), warnings)
+        return
+    path = code.save(arguments.output or f"{code.name}.c")
+    out = console()
+    out.print(f"[bold]{escape(robot.name)}[/]: {escape(code.prototype)};")
+    out.print(f"{code.scratch} bytes of static memory")
+    print_warnings(out, warnings)
+    out.print(f"wrote {escape(str(path))} and {escape(str(path.with_suffix('.h')))}")
+
+
+def _options(function: Function, given: list[str]) -> dict[str, Any]:
+    """Return the options of the call from NAME=VALUE, where several names are separated by commas."""
+    many = {option.name for option in function.spec.options if isinstance(option, Names)}
+    options: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ArgumentError(f"--option {text}: give it as NAME=VALUE, such as frame=panda_hand")
+        options[name] = tuple(value.split(",")) if name in many else value
+    known = [option.name for option in function.spec.options]
+    for name in options:
+        if name not in known:
+            raise ArgumentError(f"{function.__name__} has {unknown_name('option', name, known)}")
+    return options

@@ -1,0 +1,67 @@
+"""Every operation of the table in C, alone and in random programs: the bits of the LLVM backend's kernels."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from test_llvm_operations import arguments, single
+
+from helpers.c_backend import COMPILERS, CBackend, run_c
+from helpers.kernels import run_single, same_bits
+from helpers.programs import COMPUTED, SHAPES, random_program
+from kinetree.backends.c.program import legal_operations
+from kinetree.graph import Graph, Port, Program
+from kinetree.graph.ops import OPS
+
+dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+compilers = pytest.mark.parametrize("compiler", COMPILERS)
+
+
+def test_no_operation_is_left_out() -> None:
+    assert legal_operations() == set(OPS) - {"call", "get"}
+
+
+@cache
+def expected(dtype: str) -> dict[str, tuple[list[np.ndarray], np.ndarray]]:
+    """Return, for each operation, its arguments and what LLVM's kernel for one state gives."""
+    columns = {op: arguments(op, dtype) for op in COMPUTED}
+    return {op: (xs, single(op, xs, dtype)) for op, xs in columns.items()}
+
+
+def side_by_side() -> Program:
+    """Return the program of all operations, each on inputs of its own."""
+    graph, ports, results = Graph(), [], []
+    for op in COMPUTED:
+        first = len(ports)
+        ports += [Port(f"{op}_{k}", ()) for k in range(OPS[op].arity)]
+        results.append((graph.node(op, tuple(graph.node("input", (), (k, 0)) for k in range(first, len(ports)))),))
+    return Program(graph, tuple(ports), tuple(Port(f"y_{op}", ()) for op in COMPUTED), tuple(results))
+
+
+@dtypes
+@compilers
+@pytest.mark.parametrize("lanes", [1, 4, 16])
+def test_every_operation_has_the_bits_of_the_llvm_backend(lanes: int, compiler: str, dtype: str) -> None:
+    columns = [x for xs, _ in expected(dtype).values() for x in xs]
+    n = max(map(len, columns))
+    results = run_c(CBackend(compiler), side_by_side(), [np.resize(x, n) for x in columns], lanes, dtype)
+    for (op, (_, wanted)), got in zip(expected(dtype).items(), results, strict=True):
+        assert same_bits(got[: len(wanted)], wanted), op
+
+
+@dtypes
+@compilers
+@pytest.mark.parametrize("size", [7, 1000])
+def test_random_programs(size: int, compiler: str, dtype: str) -> None:
+    """Also cut into regions of a few operations."""
+    rng = np.random.default_rng(size)
+    program = random_program(size, operations=COMPUTED)
+    states = [rng.normal(size=(5, *shape)).astype(dtype) for shape in SHAPES]
+    wanted = [run_single(program, [x[k] for x in states], dtype) for k in range(5)]
+    backend = CBackend(compiler, region_operations=size)
+    for got, right in zip(run_c(backend, program, [x[0] for x in states], None, dtype), wanted[0], strict=True):
+        assert same_bits(got, right)
+    for j, got in enumerate(run_c(backend, program, states, 8, dtype)):
+        assert same_bits(got, np.stack([one[j] for one in wanted]))
