@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.graph import fold, ieee
-from kinetree.graph.graph import Graph
+from kinetree.graph import exact, fold, ieee
+from kinetree.graph.graph import EXACT, Graph
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Op:
         Format of its text, with ``{0}``, ``{1}``, … for the arguments.
     fold : callable, optional
         Constructor of its nodes that simplifies what it can: ``fold(graph, *args)`` returns a node.
+    exact_fold : callable, optional
+        Constructor of its exact nodes, which folds what changes no bit; arithmetic has one.
     ufunc : numpy.ufunc, optional
         The ufunc that records this operation when applied to traced values.
     commutative : bool
@@ -49,6 +51,7 @@ class Op:
     evaluate: Callable[..., float]
     listing: str
     fold: Callable[..., int] | None = None
+    exact_fold: Callable[..., int] | None = None
     ufunc: np.ufunc | None = None
     commutative: bool = False
     exact: bool = True
@@ -60,8 +63,14 @@ class Op:
         return self.arity > 0 and not self.array_op
 
     def node(self, graph: Graph, args: tuple[int, ...], payload: Any = None) -> int:
-        """Return the node of this operation on these arguments, folded if possible."""
-        return graph.node(self.name, args, payload) if self.fold is None else self.fold(graph, *args)
+        """Return the node of this operation on these arguments, folded if possible; an exact one as it is."""
+        if self.fold is None or payload == EXACT:
+            return graph.node(self.name, args, payload)
+        return self.fold(graph, *args)
+
+    def exact_node(self, graph: Graph, args: tuple[int, ...]) -> int:
+        """Return the node whose value has the bits of IEEE arithmetic, whatever is made of it."""
+        return self.node(graph, args) if self.exact_fold is None else self.exact_fold(graph, *args)
 
 
 OPS: dict[str, Op] = {
@@ -69,18 +78,18 @@ OPS: dict[str, Op] = {
     for row in (
         Op("const", 0, lambda: math.nan, "{payload!r}"),
         Op("input", 0, lambda: math.nan, "{payload}"),
-        Op("add", 2, lambda a, b: a + b, "({0} + {1})", fold.add, np.add, commutative=True),
-        Op("sub", 2, lambda a, b: a - b, "({0} - {1})", fold.sub, np.subtract),
-        Op("mul", 2, lambda a, b: a * b, "({0} * {1})", fold.mul, np.multiply, commutative=True),
-        Op("div", 2, ieee.div, "({0} / {1})", fold.div, np.true_divide),
-        Op("neg", 1, lambda a: -a, "(-{0})", fold.neg, np.negative),
-        Op("abs", 1, abs, "abs({0})", fold.absolute, np.absolute),
+        Op("add", 2, lambda a, b: a + b, "({0} + {1})", fold.add, exact.add, np.add, commutative=True),
+        Op("sub", 2, lambda a, b: a - b, "({0} - {1})", fold.sub, exact.sub, np.subtract),
+        Op("mul", 2, lambda a, b: a * b, "({0} * {1})", fold.mul, exact.mul, np.multiply, commutative=True),
+        Op("div", 2, ieee.div, "({0} / {1})", fold.div, exact.div, np.true_divide),
+        Op("neg", 1, lambda a: -a, "(-{0})", fold.neg, exact.neg, np.negative),
+        Op("abs", 1, abs, "abs({0})", fold.absolute, exact.absolute, np.absolute),
         # {2} where the comparison holds, else {3}, also where an operand is NaN
         Op("select_lt", 4, lambda a, b, x, y: x if a < b else y, "({2} if {0} < {1} else {3})", fold.select_lt),
         Op("select_le", 4, lambda a, b, x, y: x if a <= b else y, "({2} if {0} <= {1} else {3})", fold.select_le),
-        Op("sqrt", 1, ieee.sqrt, "sqrt({0})", fold.sqrt, np.sqrt),
-        Op("sin", 1, ieee.sin, "sin({0})", fold.sin, np.sin, exact=False, array_op="sincos"),
-        Op("cos", 1, ieee.cos, "cos({0})", fold.cos, np.cos, exact=False, array_op="sincos"),
+        Op("sqrt", 1, ieee.sqrt, "sqrt({0})", fold.sqrt, ufunc=np.sqrt),
+        Op("sin", 1, ieee.sin, "sin({0})", fold.sin, ufunc=np.sin, exact=False, array_op="sincos"),
+        Op("cos", 1, ieee.cos, "cos({0})", fold.cos, ufunc=np.cos, exact=False, array_op="sincos"),
         # one rounding; formed by passes.contract, never by the tracer
         Op("fma", 3, ieee.fma, "fma({0}, {1}, {2})", commutative=True),  # a·b + c
         Op("fms", 3, lambda a, b, c: ieee.fma(a, b, -c), "fms({0}, {1}, {2})", commutative=True),  # a·b − c

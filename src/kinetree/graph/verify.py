@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 
-from kinetree.graph.graph import Node, Port, Program
+from kinetree.graph.graph import EXACT, Node, Port, Program
 from kinetree.graph.ops import OPS
 
 
@@ -18,10 +18,10 @@ def verify(program: Program, legal: Collection[str] | None = None) -> Program:
 
     Of all nodes: the operation is known, it has as many arguments as its arity says, they were made before it, and no
     other node is equal to it. The payload of a constant is a float (NaN and inf included: folding may make them), of
-    which zero has no sign; that of an input is an entry of a port; other nodes have none. Of the program: ports have
-    different names, each output has a node for every entry, and the order, where there is one, has every live node
-    once, after its arguments; live nodes have `legal` operations, all of `OPS` by default. The message of the
-    InvalidProgramError names the node.
+    which zero has no sign; that of an input is an entry of a port; arithmetic may be exact; other nodes have none. Of
+    the program: ports have different names, each output has a node for every entry, and the order, where there is one,
+    has every live node once, after its arguments; live nodes have `legal` operations, all of `OPS` by default. The
+    message of the InvalidProgramError names the node.
 
     Examples
     --------
@@ -70,7 +70,8 @@ def _node_fault(i: int, node: Node, inputs: Sequence[Port]) -> str:
         port, entry = payload
         good = 0 <= port < len(inputs) and 0 <= entry < inputs[port].size
         return "" if good else "no input port has this entry"
-    return "" if payload is None else f"{op} has no payload"
+    may_be_exact = OPS[op].exact_fold is not None
+    return "" if payload is None or (payload == EXACT and may_be_exact) else f"{op} has no payload"
 
 
 def _port_faults(program: Program) -> Iterator[str]:

@@ -25,11 +25,17 @@ locks.fork_waits_for(lambda: _lock)
 
 
 class TraceContext:
-    """A trace: its substitutions by key, opaque to the compiler, and whether some are its own; which were asked for."""
+    """A trace: its substitutions by key, opaque to the compiler, and whether some are its own; which were asked for.
 
-    def __init__(self, substitutions: Mapping[Hashable, Mapping[Any, Any]], own: bool, frame: FrameType) -> None:
+    `exact` says whether the arithmetic of the lines that it traces is recorded as exact.
+    """
+
+    def __init__(
+        self, substitutions: Mapping[Hashable, Mapping[Any, Any]], own: bool, exact: bool, frame: FrameType
+    ) -> None:
         self.substitutions = substitutions
         self.own = own
+        self.exact = exact
         self.asked: set[Hashable] = set()
         self._frame = frame
 
@@ -71,12 +77,12 @@ def substitutions(key: Hashable) -> Mapping[Any, Any]:
 
 
 @contextlib.contextmanager
-def tracing(new: Mapping[Hashable, Mapping[Any, Any]]) -> Iterator[TraceContext]:
+def tracing(new: Mapping[Hashable, Mapping[Any, Any]], exact: bool = False) -> Iterator[TraceContext]:
     """Trace in this context; the substitutions of the contexts around it hold too."""
     outer = current()
     merged = dict(outer.substitutions) if outer else {}
     merged.update({key: {**merged.get(key, {}), **values} for key, values in new.items()})
-    context = TraceContext(merged, bool(new), sys._getframe(2))  # the caller's, behind contextlib's
+    context = TraceContext(merged, bool(new), exact, sys._getframe(2))  # the caller's, behind contextlib's
     _local.contexts.append(context)
     _count(context.own)
     try:

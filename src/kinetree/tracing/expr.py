@@ -5,11 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from kinetree.graph import Graph, fold
+from kinetree.graph import Graph, exact, fold
 from kinetree.graph.elementary import atan2
 from kinetree.graph.ops import OPS, Op
 from kinetree.tracing.numpy_dispatch import NumpyDispatch, operation
@@ -36,7 +36,7 @@ def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = Fal
         b = self._id(other)
         if b is None:
             return NotImplemented  # type: ignore[no-any-return]
-        return Expr(self.graph, make(self.graph, b, self.id) if reflected else make(self.graph, self.id, b))
+        return type(self)(self.graph, make(self.graph, b, self.id) if reflected else make(self.graph, self.id, b))
 
     return method
 
@@ -54,7 +54,7 @@ def _comparison(
         if left is not None and right is not None:
             return known(left, right)
         first, second = (b, self.id) if swap else (self.id, b)
-        return Condition(graph, lambda x, y: select(graph, first, second, x, y))
+        return Condition(self, lambda x, y: select(graph, first, second, x, y))
 
     return method
 
@@ -90,15 +90,25 @@ class Expr(NumpyDispatch):
                 raise ValueError("these two values belong to different traces and cannot be combined")
             return other.id
         if isinstance(other, Real):
-            return self.graph.const(float(other))
+            return self.make_const(self.graph, float(other))
         return None
 
-    def record(self, op: Op, *operands: object) -> Expr:
+    def record(self, op: Op, *operands: object) -> Self:
         """Return the operation on these operands, which include this one."""
         ids = [self._id(x) for x in operands]
         if None in ids:
             raise TypeError(f"{op.name} takes numbers, not {', '.join(type(x).__name__ for x in operands)}")
-        return Expr(self.graph, op.node(self.graph, tuple(ids)))  # type: ignore[arg-type]
+        return type(self)(self.graph, self.make_node(op, self.graph, tuple(ids)))  # type: ignore[arg-type]
+
+    @staticmethod
+    def make_const(graph: Graph, value: float) -> int:
+        """Return the node of a number."""
+        return graph.const(value)
+
+    @staticmethod
+    def make_node(op: Op, graph: Graph, args: tuple[int, ...]) -> int:
+        """Return the node of an operation."""
+        return op.node(graph, args)
 
     __add__ = __radd__ = _arithmetic(fold.add)
     __sub__, __rsub__ = _arithmetic(fold.sub), _arithmetic(fold.sub, reflected=True)
@@ -124,7 +134,7 @@ class Expr(NumpyDispatch):
         if not float(exponent).is_integer():
             raise TypeError(_POWER)
         n = int(float(exponent))
-        result = Expr(self.graph, self.graph.const(1.0))
+        result = type(self)(self.graph, self.graph.const(1.0))
         for _ in range(abs(n)):
             result = result * self
         return result if n >= 0 else 1.0 / result
@@ -185,40 +195,76 @@ class Expr(NumpyDispatch):
         return f"Expr(@{self.id} = {self.graph[self.id].op})"
 
 
+class ExactExpr(Expr):
+    """A scalar whose arithmetic is computed as it is written, with the bits of IEEE arithmetic: a user's.
+
+    Examples
+    --------
+    >>> g = Graph()
+    >>> x = ExactExpr(g, g.node("input", (), (0, 0)))
+    >>> y = recast(x, Expr)
+    >>> (x - x).constant, (y - y).constant
+    (None, 0.0)
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    __add__ = __radd__ = _arithmetic(exact.add)
+    __sub__, __rsub__ = _arithmetic(exact.sub), _arithmetic(exact.sub, reflected=True)
+    __mul__ = __rmul__ = _arithmetic(exact.mul)
+    __truediv__, __rtruediv__ = _arithmetic(exact.div), _arithmetic(exact.div, reflected=True)
+
+    @staticmethod
+    def make_const(graph: Graph, value: float) -> int:
+        """Return the node of a number, also of −0."""
+        return exact.const(graph, value)
+
+    @staticmethod
+    def make_node(op: Op, graph: Graph, args: tuple[int, ...]) -> int:
+        """Return the exact node of an operation."""
+        return op.exact_node(graph, args)
+
+
+def recast(value: Any, kind: type[Expr]) -> Any:
+    """Return a traced value as one of this type, which says how arithmetic on it is recorded; others as they are."""
+    return kind(value.graph, value.id) if isinstance(value, Expr) else value
+
+
 class Condition(NumpyDispatch):
     """A comparison of traced values: what `kt.where` chooses by. ``&``, ``|`` and ``~`` combine conditions.
 
-    ``choose(x, y)`` makes the node of the choice between two nodes: x where the condition holds, else y.
+    ``choose(x, y)`` makes the node of the choice between two nodes: x where the condition holds, else y. `compared` is
+    one of the values of the comparison; what is chosen is of its type.
     """
 
-    __slots__ = ("choose", "graph")
+    __slots__ = ("choose", "compared")
 
-    def __init__(self, graph: Graph, choose: Callable[[int, int], int]) -> None:
-        self.graph = graph
+    def __init__(self, compared: Expr, choose: Callable[[int, int], int]) -> None:
+        self.compared = compared
         self.choose = choose
 
     def where(self, x: object, y: object) -> Expr:
         """Return x where the condition holds, y where it does not."""
-        zero = Expr(self.graph, self.graph.const(0.0))
-        ids = [zero._id(entry) for entry in (x, y)]
+        ids = [self.compared._id(entry) for entry in (x, y)]
         if None in ids:
             raise TypeError(f"kt.where chooses between numbers, not {type(x).__name__} and {type(y).__name__}")
-        return Expr(self.graph, self.choose(*ids))  # type: ignore[arg-type]
+        return type(self.compared)(self.compared.graph, self.choose(*ids))  # type: ignore[arg-type]
 
     def __and__(self, other: object) -> Any:
         if isinstance(other, Condition):
-            return Condition(self.graph, lambda x, y: self.choose(other.choose(x, y), y))
+            return Condition(self.compared, lambda x, y: self.choose(other.choose(x, y), y))
         return (self if other else False) if isinstance(other, bool | np.bool_) else NotImplemented
 
     def __or__(self, other: object) -> Any:
         if isinstance(other, Condition):
-            return Condition(self.graph, lambda x, y: self.choose(x, other.choose(x, y)))
+            return Condition(self.compared, lambda x, y: self.choose(x, other.choose(x, y)))
         return (True if other else self) if isinstance(other, bool | np.bool_) else NotImplemented
 
     __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Condition:
-        return Condition(self.graph, lambda x, y: self.choose(y, x))
+        return Condition(self.compared, lambda x, y: self.choose(y, x))
 
     def __bool__(self) -> NoReturn:
         more = (

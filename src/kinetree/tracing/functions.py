@@ -15,7 +15,7 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.graph.elementary import atan2
 from kinetree.tracing.arrays import is_traced
-from kinetree.tracing.expr import Condition, Expr
+from kinetree.tracing.expr import Condition, ExactExpr, Expr, recast
 from kinetree.tracing.expr import choice as _choice
 from kinetree.tracing.numpy_dispatch import TracedArray, implements, plain
 
@@ -39,7 +39,7 @@ def _larger(a: Any, b: Any) -> Any:
 
 @implements(np.sign)
 def _sign(x: Any) -> Any:
-    return _choice(x > 0.0, 1.0, _choice(x < 0.0, -1.0, x))
+    return _choice(x > 0.0, 1.0, _choice(x < 0.0, -1.0, _choice(x <= 0.0, 0.0, x)))
 
 
 @implements(np.arctan2)
@@ -180,9 +180,19 @@ def solve(A: Any, b: Any) -> Any:
         return np.linalg.solve(A, b[..., None])[..., 0] if vector else np.linalg.solve(A, b)
     if A.ndim != 2:
         raise ArgumentError(f"solve takes one matrix while a function is being compiled; A has shape {A.shape}")
-    columns = [plain(b).tolist()] if vector else plain(b).T.tolist()
-    solved = np.array(_solve_columns(plain(A).tolist(), columns), dtype=object)
+    columns = [_relaxed(b).tolist()] if vector else _relaxed(b).T.tolist()
+    solved = np.array(_solve_columns(_relaxed(A).tolist(), columns), dtype=object)
+    if any(isinstance(entry, ExactExpr) for entry in (*A.flat, *b.flat)):
+        solved = _cast(solved, ExactExpr)
     return solved[0].view(TracedArray) if vector else solved.T.view(TracedArray)
+
+
+_cast: Any = np.frompyfunc(recast, 2, 1)
+
+
+def _relaxed(array: Any) -> Any:
+    """Return the entries as values whose arithmetic is simplified and fused: what is computed here is nobody's line."""
+    return _cast(plain(array), Expr)
 
 
 def _solve_columns(A: list[list[Any]], columns: list[list[Any]]) -> list[list[Any]]:

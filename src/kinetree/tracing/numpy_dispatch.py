@@ -16,7 +16,7 @@ import numpy as np
 from kinetree.graph.ops import OPS, Op
 
 OBJECT_UFUNCS = {
-    *(np.add, np.subtract, np.multiply, np.true_divide, np.matmul, np.positive, np.square, np.power, np.reciprocal),
+    *(np.add, np.subtract, np.multiply, np.matmul, np.positive, np.square, np.power, np.reciprocal),
     *(np.tan, np.bitwise_and, np.bitwise_or, np.invert),
 }
 """Ufuncs that need no replacement: their loops over objects call the operators (or the method) of traced scalars."""
