@@ -27,7 +27,8 @@ from kinetree.runtime.results import is_field
 from kinetree.runtime.spec import FunctionSpec, check_names
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
-from kinetree.tracing.expr import Condition, ExactExpr, Expr, recast
+from kinetree.tracing.condition import Condition
+from kinetree.tracing.expr import ExactExpr, Expr, recast
 from kinetree.tracing.tracer import Tracer, flatten
 
 Shapes = Mapping[str, int | Sequence[int]]

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, NoReturn, Self
 
 import numpy as np
 
 from kinetree.graph import Graph, exact, fold
-from kinetree.graph.elementary import atan2
+from kinetree.graph.octants import atan2
 from kinetree.graph.ops import OPS, Op
+from kinetree.tracing.condition import BRANCH, Condition, choice
 from kinetree.tracing.numpy_dispatch import NumpyDispatch, operation
-
-_BRANCH = (
-    "a traced value has no {what} while the function is being traced: the same compiled code serves every state, so it "
-    "cannot branch on one. To choose between values use kt.where(condition, a, b), kt.minimum, kt.maximum or kt.abs; "
-    "to compute, the functions of NumPy, not those of math. Or branch on the model and on plain Python values."
-)
 
 _NUMBER = (
     "a traced value is no number while the function is being traced. To compute, use the functions of NumPy, not those "
@@ -26,7 +22,8 @@ _NUMBER = (
     "values, or np.zeros(n, dtype=object)"
 )
 
-_POWER = "of a traced value there are whole powers and square roots; pass what needs another power as an argument"
+LARGEST_PRODUCT = 32
+"""Whole powers up to this are products; others are computed by `np.power`'s operation."""
 
 
 def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = False) -> Callable[[Expr, object], Expr]:
@@ -100,6 +97,10 @@ class Expr(NumpyDispatch):
             raise TypeError(f"{op.name} takes numbers, not {', '.join(type(x).__name__ for x in operands)}")
         return type(self)(self.graph, self.make_node(op, self.graph, tuple(ids)))  # type: ignore[arg-type]
 
+    def apply_function(self, name: str, *operands: object) -> Expr:
+        """Return the operation of this name on these operands, which include this one."""
+        return self.record(OPS[name], *operands)
+
     @staticmethod
     def make_const(graph: Graph, value: float) -> int:
         """Return the node of a number."""
@@ -125,34 +126,73 @@ class Expr(NumpyDispatch):
         return self.record(OPS["abs"], self)
 
     def __pow__(self, exponent: object) -> Expr:
-        if isinstance(exponent, Expr):
-            raise TypeError(_POWER)
-        if not isinstance(exponent, Real):
+        if not isinstance(exponent, Expr | Real):
             return NotImplemented
-        if exponent == 0.5:
-            return self.sqrt()
-        if not float(exponent).is_integer():
-            raise TypeError(_POWER)
-        n = int(float(exponent))
+        known = exponent.constant if isinstance(exponent, Expr) else float(exponent)
+        if known == 0.5:
+            return self.record(OPS["sqrt"], self)
+        if known is None or not known.is_integer() or abs(known) > LARGEST_PRODUCT:
+            return self.record(OPS["power"], self, exponent)
+        n = int(known)
         result = type(self)(self.graph, self.graph.const(1.0))
         for _ in range(abs(n)):
             result = result * self
         return result if n >= 0 else 1.0 / result
 
-    def __rpow__(self, base: object) -> NoReturn:
-        raise TypeError(_POWER)
+    def __rpow__(self, base: object) -> Any:
+        return self.record(OPS["power"], base, self) if isinstance(base, Real) else NotImplemented
 
-    def sqrt(self) -> Expr:
-        """Return the square root."""
-        return self.record(OPS["sqrt"], self)
+    def __mod__(self, divisor: object) -> Any:
+        return self._remainder(self, divisor)
 
-    def sin(self) -> Expr:
-        """Return the sine of this angle in radians."""
-        return self.record(OPS["sin"], self)
+    def __rmod__(self, dividend: object) -> Any:
+        return self._remainder(dividend, self)
 
-    def cos(self) -> Expr:
-        """Return the cosine of this angle in radians."""
-        return self.record(OPS["cos"], self)
+    def _remainder(self, a: Any, b: Any) -> Any:
+        """Return the remainder with the sign of the divisor, as Python and NumPy have it."""
+        if self._id(a) is None or self._id(b) is None:
+            return NotImplemented
+        rest = self.record(OPS["fmod"], a, b)
+        shifted = choice((rest < 0.0) ^ (b < 0.0), rest + b, rest)
+        return choice(rest == 0.0, rest.copysign(b), shifted)
+
+    def _floor_quotient(self, a: Any, b: Any) -> Any:
+        """Return the quotient rounded down, by the remainder, as Python and NumPy have it."""
+        if self._id(a) is None or self._id(b) is None:
+            return NotImplemented
+        rest, quotient = self.record(OPS["fmod"], a, b), self.record(OPS["div"], a, b)
+        whole = (a - rest) / b
+        below = (rest != 0.0) & ((rest < 0.0) ^ (b < 0.0))
+        whole = choice(below, whole - 1.0, whole)
+        rounded = self.record(OPS["floor"], whole)
+        rounded = choice(whole - rounded > 0.5, rounded + 1.0, rounded)
+        rounded = choice(whole == 0.0, self.record(OPS["copysign"], 0.0, quotient), rounded)
+        return choice(b == 0.0, quotient, rounded)
+
+    def __floordiv__(self, divisor: object) -> Any:
+        return self._floor_quotient(self, divisor)
+
+    def __rfloordiv__(self, dividend: object) -> Any:
+        return self._floor_quotient(dividend, self)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return np.round(self, ndigits or 0)  # type: ignore[call-overload]
+
+    def __floor__(self) -> Expr:
+        return self.record(OPS["floor"], self)
+
+    def __ceil__(self) -> Expr:
+        return self.record(OPS["ceil"], self)
+
+    def __trunc__(self) -> Expr:
+        return self.record(OPS["trunc"], self)
+
+    def __getattr__(self, name: str) -> Callable[..., Expr]:
+        """Return the method that records the operation of this name: `sqrt`, `sin`, `exp`, …, with other operands."""
+        op = OPS.get(name)
+        if op is None or op.ufunc is None:
+            raise AttributeError(f"a traced value has no attribute {name!r}")
+        return partial(self.record, op, self)
 
     def tan(self) -> Expr:
         """Return the tangent of this angle in radians: the sine over the cosine."""
@@ -177,12 +217,12 @@ class Expr(NumpyDispatch):
         return ~equal if isinstance(equal, Condition) else not equal
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(_BRANCH.format(what="truth value"))
+        raise TypeError(BRANCH.format(what="truth value"))
 
     def __float__(self) -> NoReturn:
         raise TypeError(_NUMBER)
 
-    __int__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = __mod__ = __floordiv__ = __float__
+    __int__ = __complex__ = __float__
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs and all(isinstance(x, Expr | Real) for x in inputs):
@@ -229,53 +269,3 @@ class ExactExpr(Expr):
 def recast(value: Any, kind: type[Expr]) -> Any:
     """Return a traced value as one of this type, which says how arithmetic on it is recorded; others as they are."""
     return kind(value.graph, value.id) if isinstance(value, Expr) else value
-
-
-class Condition(NumpyDispatch):
-    """A comparison of traced values: what `kt.where` chooses by. ``&``, ``|`` and ``~`` combine conditions.
-
-    ``choose(x, y)`` makes the node of the choice between two nodes: x where the condition holds, else y. `compared` is
-    one of the values of the comparison; what is chosen is of its type.
-    """
-
-    __slots__ = ("choose", "compared")
-
-    def __init__(self, compared: Expr, choose: Callable[[int, int], int]) -> None:
-        self.compared = compared
-        self.choose = choose
-
-    def where(self, x: object, y: object) -> Expr:
-        """Return x where the condition holds, y where it does not."""
-        ids = [self.compared._id(entry) for entry in (x, y)]
-        if None in ids:
-            raise TypeError(f"kt.where chooses between numbers, not {type(x).__name__} and {type(y).__name__}")
-        return type(self.compared)(self.compared.graph, self.choose(*ids))  # type: ignore[arg-type]
-
-    def __and__(self, other: object) -> Any:
-        if isinstance(other, Condition):
-            return Condition(self.compared, lambda x, y: self.choose(other.choose(x, y), y))
-        return (self if other else False) if isinstance(other, bool | np.bool_) else NotImplemented
-
-    def __or__(self, other: object) -> Any:
-        if isinstance(other, Condition):
-            return Condition(self.compared, lambda x, y: self.choose(x, other.choose(x, y)))
-        return (True if other else self) if isinstance(other, bool | np.bool_) else NotImplemented
-
-    __rand__, __ror__ = __and__, __or__
-
-    def __invert__(self) -> Condition:
-        return Condition(self.compared, lambda x, y: self.choose(y, x))
-
-    def __bool__(self) -> NoReturn:
-        more = (
-            " Combine conditions with & | ~, not with and, or, not. Arrays that np.array makes of traced values ask "
-            "for truth values when compared: make them with np.stack."
-        )
-        raise TypeError(_BRANCH.format(what="truth value") + more)
-
-
-def choice(condition: Any, a: Any, b: Any) -> Any:
-    """Return a where the condition, traced or known, holds, and b elsewhere."""
-    if isinstance(condition, Condition):
-        return condition.where(a, b)
-    return a if condition else b

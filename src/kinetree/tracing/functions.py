@@ -6,6 +6,7 @@ is NaN, and a comparison with NaN is false.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.graph.elementary import atan2
+from kinetree.graph.ops import OPS
 from kinetree.tracing.arrays import is_traced
-from kinetree.tracing.expr import Condition, ExactExpr, Expr, recast
-from kinetree.tracing.expr import choice as _choice
+from kinetree.tracing.condition import Condition
+from kinetree.tracing.condition import choice as _choice
+from kinetree.tracing.expr import ExactExpr, Expr, recast
 from kinetree.tracing.numpy_dispatch import TracedArray, implements, plain
 
 implements(np.less)(operator.lt)
@@ -42,14 +44,81 @@ def _sign(x: Any) -> Any:
     return _choice(x > 0.0, 1.0, _choice(x < 0.0, -1.0, _choice(x <= 0.0, 0.0, x)))
 
 
-@implements(np.arctan2)
-def _arctan2(y: Any, x: Any) -> Any:
-    return atan2(y, x, _choice)
-
-
 @implements(np.isnan)
 def _isnan(x: Any) -> Any:
-    return ~(x <= x) if isinstance(x, Expr) else x != x
+    return _opposite(x <= x)
+
+
+@implements(np.isfinite)
+def _isfinite(x: Any) -> Any:
+    return operator.abs(x) < math.inf
+
+
+@implements(np.isinf)
+def _isinf(x: Any) -> Any:
+    return operator.abs(x) == math.inf
+
+
+@implements(np.signbit)
+def _signbit(x: Any) -> Any:
+    return x.record(OPS["copysign"], 1.0, x) < 0.0 if isinstance(x, Expr) else math.copysign(1.0, x) < 0.0
+
+
+def _truth(x: Any) -> Any:
+    """Return whether x holds or is not zero, as a condition or a truth value."""
+    return x != 0.0 if isinstance(x, Expr) else x if isinstance(x, Condition) else bool(x)
+
+
+def _opposite(x: Any) -> Any:
+    return ~x if isinstance(x, Condition) else not x
+
+
+@implements(np.logical_and)
+def _logical_and(a: Any, b: Any) -> Any:
+    return _truth(a) & _truth(b)
+
+
+@implements(np.logical_or)
+def _logical_or(a: Any, b: Any) -> Any:
+    return _truth(a) | _truth(b)
+
+
+@implements(np.logical_xor)
+def _logical_xor(a: Any, b: Any) -> Any:
+    return _truth(a) ^ _truth(b)
+
+
+@implements(np.logical_not)
+def _logical_not(x: Any) -> Any:
+    return _opposite(_truth(x))
+
+
+implements(np.remainder)(operator.mod)
+implements(np.floor_divide)(operator.floordiv)
+
+
+@implements(np.deg2rad, np.radians)
+def _deg2rad(x: Any) -> Any:
+    return x * (math.pi / 180.0)
+
+
+@implements(np.rad2deg, np.degrees)
+def _rad2deg(x: Any) -> Any:
+    return x * (180.0 / math.pi)
+
+
+@implements(np.round, np.around)
+def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    scale = 10.0 ** operator.abs(decimals)
+    if decimals == 0:
+        return np.rint(a, out=out)
+    a = np.rint(a * scale) / scale if decimals > 0 else np.rint(a / scale) * scale
+    return np.positive(a, out=out)
+
+
+@implements(np.fix)
+def _fix(x: Any, out: Any = None) -> Any:
+    return np.trunc(x, out=out)
 
 
 def _each(function: Callable[..., Any], arity: int, *args: Any) -> Any:

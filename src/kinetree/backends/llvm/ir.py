@@ -47,11 +47,14 @@ class Body:
         return self(f"call {v.type} @llvm.fma.{v.suffix}({v.type} {x}, {v.type} {y}, {v.type} {z})")
 
     @contextmanager
-    def loop(self, step: int, bound: str, label: str = "loop", i: str = "%i") -> Iterator[None]:
-        """Append a loop over what is appended inside, for i = 0, step, 2·step, … below the bound, at least once."""
+    def loop(self, step: int, bound: str, label: str = "loop", i: str = "%i", last: str = "") -> Iterator[None]:
+        """Append a loop over what is appended inside, for i = 0, step, 2·step, … below the bound, at least once.
+
+        `last` is the block that it ends in, where there are several.
+        """
         self.line(f"br label %{label}")
         self.label(label)
-        self.line(f"{i} = phi i64 [0, %entry], [%next, %{label}]")
+        self.line(f"{i} = phi i64 [0, %entry], [%next, %{last or label}]")
         yield
         self.line(f"%next = add i64 {i}, {step}")
         self.line(f"br i1 {self(f'icmp ult i64 %next, {bound}')}, label %{label}, label %end")
