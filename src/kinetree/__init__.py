@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.spatial import Inertia
-    from kinetree.tracing.functions import abs, maximum, minimum, solve, where
+    from kinetree.tracing.eigen import eigh3
+    from kinetree.tracing.functions import abs, maximum, minimum, where
+    from kinetree.tracing.linalg import inv, solve, solve_spd
 
 __all__ = [
     "ArgumentError",
@@ -39,11 +41,13 @@ __all__ = [
     "abs",
     "compile",
     "conventions",
+    "eigh3",
     "from_dh",
     "from_screws",
     "get_num_threads",
     "gravity",
     "inertia",
+    "inv",
     "load",
     "maximum",
     "minimum",
@@ -51,6 +55,7 @@ __all__ = [
     "payload",
     "set_num_threads",
     "solve",
+    "solve_spd",
     "where",
 ]
 
@@ -63,7 +68,9 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "robot": ("Robot",),
     "runtime": ("get_num_threads", "set_num_threads"),
     "spatial": ("Inertia",),
-    "tracing.functions": ("abs", "maximum", "minimum", "solve", "where"),
+    "tracing.eigen": ("eigh3",),
+    "tracing.functions": ("abs", "maximum", "minimum", "where"),
+    "tracing.linalg": ("inv", "solve", "solve_spd"),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
 _SUBMODULES = ("algorithms", "conventions", "formats", "joints", "model", "modern_robotics", "robot", "spatial")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from types import SimpleNamespace
@@ -10,8 +11,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from helpers.kernels import run_batch, same_bits
+from helpers.kernels import HOST, run_batch, same_bits
 from helpers.programs import ELEMENTARY
+from kinetree.backends.llvm import compile_batch
 from kinetree.derivatives import PARTIALS
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.interpret import interpret
@@ -132,6 +134,16 @@ def test_every_width_and_the_interpreter_have_the_same_bits(op: str) -> None:
     for lanes in (1, 2, 4, 16):
         assert same_bits(run_batch(program, some, lanes)[0], first)
     assert same_bits(np.array([interpret(program, row)[0] for row in zip(*some, strict=True)]), first)
+
+
+@pytest.mark.parametrize("bits", [64, 128, 256])
+def test_narrower_vectors_have_the_same_bits(bits: int) -> None:
+    """The kernels' own vectors, which are as wide as the processor's."""
+    target = dataclasses.replace(HOST, vector_bits=bits)
+    for op in ELEMENTARY:
+        columns = [x[::7] for x in anywhere(op, 3)]
+        code = compile_batch(alone(op), dtype="float64", target=target, lanes=4)
+        assert same_bits(run_batch((code, alone(op).outputs), columns, 4)[0], run_batch(alone(op), columns, 8)[0])
 
 
 EVALUATE = SimpleNamespace(**{name: op.evaluate for name, op in OPS.items()})

@@ -52,7 +52,7 @@ def compile(
     """Return a function as one compiled kernel: a function of your own, or one of the robot's with further inputs.
 
     A function of your own is called once, with arrays of traced scalars, and may do with them what a formula does:
-    arithmetic, ``@``, slices, `np.concatenate` and the like, `np.sqrt`, `np.sin`, `np.cos`, `np.tan`, `np.arctan2`,
+    arithmetic, ``@``, slices, `np.concatenate` and the like, elementary functions (`np.sin`, `np.exp`, …),
     `kinetree.where`, `minimum`, `maximum`, `abs`, `solve`, and the robot's functions with their options. It may branch
     on plain Python values but not on traced ones. Work that several of the robot's functions share is done once. The
     result is like the robot's own functions: it takes one state or, with leading axes, many, float64 or float32, and

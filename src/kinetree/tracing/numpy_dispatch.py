@@ -29,10 +29,10 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
 SUGGESTIONS = {
     "vecdot": "write (a * b).sum(-1)",
-    "solve": "kt.solve(A, b) solves with a symmetric positive definite A",
-    "inv": "kt.solve(A, b) solves with a symmetric positive definite A; kt.solve(A, np.eye(n)) is its inverse",
-    "pinv": "with kt.solve: J.T @ kt.solve(J @ J.T, b)",
-    "norm": "write np.sqrt(x @ x)",
+    "pinv": "with kt.solve_spd: J.T @ kt.solve_spd(J @ J.T, b)",
+    "cholesky": "kt.solve_spd(A, b) solves with a symmetric positive definite A",
+    "eigh": "kt.eigh3(A) has the eigenvalues and eigenvectors of a symmetric 3×3 matrix",
+    "eigvalsh": "kt.eigh3(A) has the eigenvalues and eigenvectors of a symmetric 3×3 matrix",
 }
 
 _F = TypeVar("_F", bound=Callable[..., Any])

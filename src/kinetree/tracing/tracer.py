@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-import kinetree.tracing.functions  # noqa: F401  # fills the tables of NumPy's functions
+import kinetree.tracing.functions
+import kinetree.tracing.linalg  # noqa: F401  # both fill the tables of NumPy's functions
 from kinetree.graph import Graph, Port, Program
 from kinetree.tracing.expr import Expr
 
