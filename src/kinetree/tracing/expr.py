@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import partial
 from numbers import Real
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -34,6 +33,13 @@ def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = Fal
         if b is None:
             return NotImplemented  # type: ignore[no-any-return]
         return type(self)(self.graph, make(self.graph, b, self.id) if reflected else make(self.graph, self.id, b))
+
+    return method
+
+
+def _negation(make: Callable[[Graph, int], int]) -> Callable[[Expr], Expr]:
+    def method(self: Expr) -> Expr:
+        return type(self)(self.graph, make(self.graph, self.id))
 
     return method
 
@@ -87,8 +93,14 @@ class Expr(NumpyDispatch):
                 raise ValueError("these two values belong to different traces and cannot be combined")
             return other.id
         if isinstance(other, Real):
-            return self.make_const(self.graph, float(other))
+            return self.graph.const(float(other))
         return None
+
+    def node_of(self, number: object) -> int:
+        """Return the node of a number beside this value."""
+        node = self._id(float(number))  # type: ignore[arg-type]
+        assert node is not None
+        return node
 
     def record(self, op: Op, *operands: object) -> Self:
         """Return the operation on these operands, which include this one."""
@@ -102,11 +114,6 @@ class Expr(NumpyDispatch):
         return self.record(OPS[name], *operands)
 
     @staticmethod
-    def make_const(graph: Graph, value: float) -> int:
-        """Return the node of a number."""
-        return graph.const(value)
-
-    @staticmethod
     def make_node(op: Op, graph: Graph, args: tuple[int, ...]) -> int:
         """Return the node of an operation."""
         return op.node(graph, args)
@@ -116,8 +123,7 @@ class Expr(NumpyDispatch):
     __mul__ = __rmul__ = _arithmetic(fold.mul)
     __truediv__, __rtruediv__ = _arithmetic(fold.div), _arithmetic(fold.div, reflected=True)
 
-    def __neg__(self) -> Expr:
-        return self.record(OPS["neg"], self)
+    __neg__ = _negation(fold.neg)
 
     def __pos__(self) -> Expr:
         return self
@@ -187,12 +193,11 @@ class Expr(NumpyDispatch):
     def __trunc__(self) -> Expr:
         return self.record(OPS["trunc"], self)
 
-    def __getattr__(self, name: str) -> Callable[..., Expr]:
-        """Return the method that records the operation of this name: `sqrt`, `sin`, `exp`, …, with other operands."""
-        op = OPS.get(name)
-        if op is None or op.ufunc is None:
-            raise AttributeError(f"a traced value has no attribute {name!r}")
-        return partial(self.record, op, self)
+    if TYPE_CHECKING:  # see `_add_methods`
+        sqrt: Callable[[], Expr]
+        sin: Callable[[], Expr]
+        cos: Callable[[], Expr]
+        copysign: Callable[[object], Expr]
 
     def tan(self) -> Expr:
         """Return the tangent of this angle in radians: the sine over the cosine."""
@@ -235,6 +240,24 @@ class Expr(NumpyDispatch):
         return f"Expr(@{self.id} = {self.graph[self.id].op})"
 
 
+def _add_methods() -> None:
+    """Give traced scalars a method for each operation that is a function of NumPy: `sqrt`, `sin`, `exp`, …"""
+
+    def method_of(op: Op) -> Callable[..., Expr]:
+        def method(self: Expr, *others: object) -> Expr:
+            return self.record(op, self, *others)
+
+        method.__name__, method.__doc__ = op.name, f"Return np.{op.name} of this value."
+        return method
+
+    for op in OPS.values():
+        if op.ufunc is not None:
+            setattr(Expr, op.name, method_of(op))
+
+
+_add_methods()
+
+
 class ExactExpr(Expr):
     """A scalar whose arithmetic is computed as it is written, with the bits of IEEE arithmetic: a user's.
 
@@ -254,11 +277,12 @@ class ExactExpr(Expr):
     __sub__, __rsub__ = _arithmetic(exact.sub), _arithmetic(exact.sub, reflected=True)
     __mul__ = __rmul__ = _arithmetic(exact.mul)
     __truediv__, __rtruediv__ = _arithmetic(exact.div), _arithmetic(exact.div, reflected=True)
+    __neg__ = _negation(exact.neg)
 
-    @staticmethod
-    def make_const(graph: Graph, value: float) -> int:
-        """Return the node of a number, also of −0."""
-        return exact.const(graph, value)
+    def _id(self, other: object) -> int | None:
+        if isinstance(other, Real) and other == 0:  # −0 is another number
+            return exact.const(self.graph, float(other))
+        return super()._id(other)
 
     @staticmethod
     def make_node(op: Op, graph: Graph, args: tuple[int, ...]) -> int:

@@ -58,7 +58,7 @@ class Tracer:
             if entry.graph is not self.graph:
                 raise ValueError("this value belongs to another trace")
             return entry.id
-        return kind.make_const(self.graph, float(entry))  # type: ignore[arg-type]
+        return kind(self.graph, 0).node_of(entry)
 
 
 def _nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:

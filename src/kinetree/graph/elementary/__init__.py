@@ -9,31 +9,23 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from importlib import import_module
 
-from kinetree.graph.elementary import arcs, exponential, logarithm, record, remainder, roots
 from kinetree.graph.graph import Program
 
-FUNCTIONS: dict[str, Callable[..., record.Value | tuple[record.Value, ...]]] = {
-    "exp": exponential.exp,
-    "expm1": exponential.expm1,
-    "sinh": exponential.sinh,
-    "cosh": exponential.cosh,
-    "tanh": exponential.tanh,
-    "log": logarithm.log,
-    "log1p": logarithm.log1p,
-    "power": logarithm.power,
-    "arcsin": arcs.arcsin,
-    "arccos": arcs.arccos,
-    "arctan": arcs.arctan,
-    "arctan2": arcs.arctan2,
-    "cbrt": roots.cbrt,
-    "hypot": roots.hypot,
-    "fmod": remainder.fmod,
+FUNCTIONS = {
+    **dict.fromkeys(("exp", "expm1", "sinh", "cosh", "tanh"), "exponential"),
+    **dict.fromkeys(("log", "log1p", "power"), "logarithm"),
+    **dict.fromkeys(("arcsin", "arccos", "arctan", "arctan2"), "arcs"),
+    **dict.fromkeys(("cbrt", "hypot"), "roots"),
+    "fmod": "remainder",
 }
-"""The names of the operations to their formulas. A second result is not zero where `RARE` has another formula."""
+"""The names of the operations, and the modules here that have the formulas of these names.
 
-RARE: dict[str, Callable[..., record.Value]] = {"fmod": remainder.long_fmod}
+A formula may have a second result: where it is not zero, `RARE` has another formula.
+"""
+
+RARE = {"fmod": "long_fmod"}
 """Formulas for arguments that are rare, too long to be computed always."""
 
 
@@ -46,14 +38,17 @@ def program(name: str) -> Program:
     >>> program("hypot").op_count()["sqrt"]
     1
     """
-    return _traced(FUNCTIONS[name], name)
+    return _traced(name, name)
 
 
 @functools.cache
 def rare(name: str) -> Program | None:
     """Return the program for rare arguments, if there is one."""
-    return _traced(RARE[name], name) if name in RARE else None
+    return _traced(name, RARE[name]) if name in RARE else None
 
 
-def _traced(function: Callable[..., record.Value | tuple[record.Value, ...]], name: str) -> Program:
+def _traced(name: str, formula: str) -> Program:
+    from kinetree.graph.elementary import record
+
+    function = getattr(import_module(f"{__name__}.{FUNCTIONS[name]}"), formula)
     return record.program(function, len(inspect.signature(function).parameters), name)
