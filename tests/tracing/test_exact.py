@@ -130,6 +130,27 @@ def test_what_cancels_cancels() -> None:
     assert np.signbit(got.constants[0]).tolist() == [False, True]
 
 
+def test_sums_and_products_of_arrays_are_taken_from_the_left() -> None:
+    def f(x, A):
+        return {"sum": x.sum(), "dot": x @ x, "product": A @ x, "column": A.sum(0), "norm": np.linalg.norm(x)}
+
+    def left(terms):
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return total
+
+    rng = np.random.default_rng(0)
+    x, A = rng.normal(size=(200, 5)) * 10.0 ** rng.integers(-8, 8, (200, 5)), rng.normal(size=(200, 3, 5))
+    x[0] = [-0.0] * 5
+    got = kt.compile(robot, f, shapes={"x": (5,), "A": (3, 5)})(x, A)
+    assert same_bits(got.sum, left(list(x.T)))
+    assert same_bits(got.dot, left(list((x * x).T)))
+    assert same_bits(got.product, left([A[:, :, k] * x[:, k, None] for k in range(5)]))
+    assert same_bits(got.column, left([A[:, k] for k in range(3)]))
+    assert same_bits(got.norm, np.sqrt(left(list((x * x).T))))
+
+
 def test_float32_rounds_every_operation() -> None:
     function, x = (lambda x: [(x[0] * x[1] - x[2]) / x[3], x[0] * x[0] - x[1] * x[1]]), states(0).astype(np.float32)
     with np.errstate(all="ignore"):

@@ -241,7 +241,7 @@ class Expr(NumpyDispatch):
 
 
 def _add_methods() -> None:
-    """Give traced scalars a method for each operation that is a function of NumPy: `sqrt`, `sin`, `exp`, …"""
+    """Give traced scalars a method for each operation that is a function of NumPy, such as `sqrt` and `exp`."""
 
     def method_of(op: Op) -> Callable[..., Expr]:
         def method(self: Expr, *others: object) -> Expr:

@@ -12,6 +12,7 @@ import inspect
 from importlib import import_module
 
 from kinetree.graph.graph import Program
+from kinetree.locks import importing
 
 FUNCTIONS = {
     **dict.fromkeys(("exp", "expm1", "sinh", "cosh", "tanh"), "exponential"),
@@ -48,7 +49,8 @@ def rare(name: str) -> Program | None:
 
 
 def _traced(name: str, formula: str) -> Program:
-    from kinetree.graph.elementary import record
+    with importing:
+        from kinetree.graph.elementary import record
 
-    function = getattr(import_module(f"{__name__}.{FUNCTIONS[name]}"), formula)
+        function = getattr(import_module(f"{__name__}.{FUNCTIONS[name]}"), formula)
     return record.program(function, len(inspect.signature(function).parameters), name)

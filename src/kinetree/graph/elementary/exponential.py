@@ -72,7 +72,8 @@ def sinh(x: Value) -> Value:
     """Return (eˣ − e⁻ˣ)/2, as (E + E/(E + 1))/2 with E = exp |x| − 1."""
     size = abs(x)
     e = _quarter(limited(size, 0.0, 710.6))
-    small = _quarter(limited(size, 0.0, 50.0))
+    below = e[0] < 2.0**60
+    small = select(below, e[0], 2.0**60), select(below, e[1], 0.0)  # above, the quotient is 1
     high, low = exact_sum(small[0] * 4.0, 1.0)
     fraction = quotient(small, (high, low + small[1] * 4.0))
     total, error = quick_sum(e[0], fraction[0])
