@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.runtime.scan import scan
     from kinetree.spatial import Inertia
-    from kinetree.tracing.functions import abs, maximum, minimum, solve, where
+    from kinetree.tracing.eigen import eigh3
+    from kinetree.tracing.functions import abs, maximum, minimum, where
+    from kinetree.tracing.linalg import inv, solve, solve_spd
     from kinetree.tracing.loops import repeat
 
 __all__ = [
@@ -41,11 +43,13 @@ __all__ = [
     "abs",
     "compile",
     "conventions",
+    "eigh3",
     "from_dh",
     "from_screws",
     "get_num_threads",
     "gravity",
     "inertia",
+    "inv",
     "load",
     "maximum",
     "minimum",
@@ -55,6 +59,7 @@ __all__ = [
     "scan",
     "set_num_threads",
     "solve",
+    "solve_spd",
     "where",
 ]
 
@@ -68,7 +73,9 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "runtime": ("get_num_threads", "set_num_threads"),
     "runtime.scan": ("scan",),
     "spatial": ("Inertia",),
-    "tracing.functions": ("abs", "maximum", "minimum", "solve", "where"),
+    "tracing.eigen": ("eigh3",),
+    "tracing.functions": ("abs", "maximum", "minimum", "where"),
+    "tracing.linalg": ("inv", "solve", "solve_spd"),
     "tracing.loops": ("repeat",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}

@@ -11,7 +11,7 @@ import pytest
 
 from helpers.compiler import LEGAL
 from helpers.kernels import run_batch, run_single, same_bits
-from helpers.programs import COMPUTED, EXACT
+from helpers.programs import COMPUTED, ELEMENTARY, EXACT
 from kinetree.backends.llvm.module import OPERATIONS
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.ops import OPS
@@ -83,7 +83,7 @@ dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
 
 
 @dtypes
-@pytest.mark.parametrize("op", EXACT)
+@pytest.mark.parametrize("op", EXACT + ELEMENTARY)
 def test_an_exact_operation_has_the_bits_of_the_table(op: str, dtype: str) -> None:
     columns = arguments(op, dtype)
     value, other = right(op, columns, dtype)
@@ -95,7 +95,7 @@ def test_an_exact_operation_has_the_bits_of_the_table(op: str, dtype: str) -> No
 
 
 @dtypes
-@pytest.mark.parametrize("op", sorted(set(COMPUTED) - set(EXACT)))
+@pytest.mark.parametrize("op", sorted(set(COMPUTED) - {*EXACT, *ELEMENTARY}))
 def test_any_other_operation_is_within_the_last_places(op: str, dtype: str) -> None:
     columns = arguments(op, dtype)
     first = single(op, columns, dtype)

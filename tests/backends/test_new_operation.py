@@ -13,12 +13,16 @@ from kinetree.backends.c import program as c_program
 from kinetree.backends.c import spelling as c_spelling
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.straight_line import SPELLING
-from kinetree.graph import fold
+from kinetree.backends.llvm.straight_line import SPELLING, spelled
+from kinetree.derivatives import PARTIALS
+from kinetree.errors import ArgumentError
 from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
 from kinetree.graph.ops import OPS, Op
 from kinetree.passes import optimize
+from kinetree.passes.constants import check_constants
+from kinetree.scalars.dual import Dual
+from kinetree.scalars.functions import apply
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Expr
 
@@ -36,26 +40,32 @@ def agree(program, x):
 
 
 def test_a_row_and_a_spelling_are_an_operation(monkeypatch):
-    def folded(graph, a):
-        constant = fold.value(graph, a)
-        return graph.node("floor", (a,)) if constant is None else graph.const(math.floor(constant))
-
-    with pytest.raises(TypeError, match=r"np\.floor cannot be traced"):
-        traced(lambda x: [np.floor(x[0])], 1)
-    monkeypatch.setitem(OPS, "floor", Op("floor", 1, math.floor, "floor({0})", folded, np.floor))
-    monkeypatch.setitem(SPELLING, "floor", ("call {V} @llvm.floor.{S}({V} {0})",))
-    monkeypatch.setitem(c_spelling.SPELLING, "floor", "kt_floor({0})")
+    """From the row: a function of NumPy records it, constants fold, it has derivatives, what it does with zero."""
+    with pytest.raises(TypeError, match=r"np\.fabs cannot be traced"):
+        traced(lambda x: [np.fabs(x[0])], 1)
+    row = Op("fabs", 1, math.fabs, "fabs({0})", ufunc=np.fabs, roles="!")
+    monkeypatch.setitem(OPS, "fabs", row)
+    monkeypatch.setitem(SPELLING, "fabs", ("call {V} @llvm.fabs.{S}({V} {0})",))
+    monkeypatch.setitem(c_spelling.SPELLING, "fabs", "kt_fabs({0})")
+    monkeypatch.setitem(PARTIALS, "fabs", lambda f, y, x: (f.copysign(1.0, x),))
+    spelled.cache_clear()
 
     def function(x):
-        whole = np.floor(traced_array([x[0] * 3.0, -x[1], x[1] + 0.25, 2.75], (2, 2)))
-        return [*whole.ravel(), np.floor(x[0]).sin(), np.floor(x[0] * 0.0 + 1.5)]
+        sizes = np.fabs(traced_array([x[0] * 3.0, -x[1], x[1] + 0.25, -2.75], (2, 2)))
+        return [*sizes.ravel(), x[0].apply_function("fabs", x[0]), np.fabs(x[0]).sin(), np.fabs(x[0] * 0.0 - 1.5)]
 
     program = traced(function, 2)
-    assert "= floor(@1)" in listing(program)
-    assert [program.graph[i].payload for i in program.results[0] if program.graph[i].op == "const"] == [2.0, 1.0]
-    exact = traced(lambda x: function(x)[:4], 2)  # the interpreter's sine is that of the C library
+    assert "= fabs(@1)" in listing(program)
+    assert [program.graph[i].payload for i in program.results[0] if program.graph[i].op == "const"] == [2.75, 1.5]
+    exact = traced(lambda x: function(x)[:5], 2)  # the interpreter's sine is that of the C library
     agree(exact, np.random.default_rng(0).uniform(-9, 9, (19, 2)))
-    np.testing.assert_allclose(run_single(program, [[0.3, 0.4]])[0][4:], [0.0, 1.0])
+    np.testing.assert_allclose(run_single(program, [[-0.3, 0.4]])[0][4:], [0.3, np.sin(0.3), 1.5])
+    with pytest.raises(ArgumentError, match="1e-300 is 0"):
+        check_constants(traced(lambda x: [np.fabs(x[0] * 1e-300)], 1), "float32", "f")
+    assert row.partials(np, 2.0, -2.0) == (-1.0,)
+    assert apply("fabs", Dual(-2.0, 3.0)).rate == -3.0
+    monkeypatch.undo()
+    spelled.cache_clear()
 
 
 def emit_middle(dtype, width):

@@ -95,7 +95,7 @@ def test_folding_changes_only_the_rounding(seed):
 
 def test_a_traced_value_has_no_truth_value_or_number():
     x, y, *_ = leaves()
-    for use in (bool, float, int, round, lambda x: bool(x < y), lambda x: max(x, 0.0), lambda x: x == y or x, math.sin):
+    for use in (bool, float, int, lambda x: bool(x < y), lambda x: max(x, 0.0), lambda x: x == y or x, math.sin):
         with pytest.raises(TypeError, match="while the function is being traced"):
             use(x)
     with pytest.raises(ValueError, match="different traces"):

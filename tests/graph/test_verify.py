@@ -81,6 +81,7 @@ CORRUPT = {
     "an input of no port": (with_node(1, Node("input", (), (1, 0))), "node 1, input((1, 0)): no input port has"),
     "an input by name": (with_node(1, Node("input", (), "x")), "node 1, input('x'): the payload of an input is"),
     "a payload too many": (with_node(3, Node("add", (0, 1), 1.0)), "node 3, add(1.0): add has no payload"),
+    "an exact value that is no arithmetic": (with_node(3, Node("rint", (0,), "exact")), "rint has no payload"),
     "two equal nodes": (with_node(4, Node("add", (0, 1))), "node 4, add(0, 1): it is equal to node 3"),
     "outputs of one name": (having(outputs=(Port("y", ()), Port("y", (2,)))), "two ports have one name: y, y"),
     "a result too few": (having(results=((3,),)), "there are 2 outputs, and results of 1"),

@@ -7,7 +7,10 @@ from kinetree.graph.ops import OPS
 from kinetree.tracing.tracer import Tracer
 
 COMPUTED = tuple(name for name, op in OPS.items() if op.straight_line or op.array_op)  # one value of scalars
-EXACT = tuple(name for name in COMPUTED if OPS[name].exact)  # one right result, that of the interpreter
+EXACT = tuple(name for name in COMPUTED if OPS[name].exact and OPS[name].straight_line)  # the bits of the interpreter
+ELEMENTARY = tuple(
+    name for name in COMPUTED if OPS[name].exact and OPS[name].array_op
+)  # its bits too, as array kernels
 SHAPES = ((3,), (2, 2), (), (1,), (9,))
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from helpers.dense import assert_close
 from kinetree.graph import Port
+from kinetree.scalars import functions
 from kinetree.scalars.dual import Dual
 from kinetree.scalars.functions import cos, is_zero, sin, sqrt
 from kinetree.tracing.tracer import Tracer
@@ -36,6 +37,25 @@ RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "x ** 0.5": (lambda x: x**0.5, lambda x: 0.5 / sqrt(x)),
     "x ** 0": (lambda x: x**0, lambda x: 0.0 * x),
     "sqrt": (sqrt, lambda x: 0.5 / sqrt(x)),
+    "exp": (functions.exp, functions.exp),
+    "expm1": (functions.expm1, functions.exp),
+    "log": (functions.log, lambda x: 1.0 / x),
+    "log1p": (functions.log1p, lambda x: 1.0 / (1.0 + x)),
+    "sinh": (functions.sinh, functions.cosh),
+    "cosh": (functions.cosh, functions.sinh),
+    "tanh": (functions.tanh, lambda x: 1.0 / functions.cosh(x) ** 2),
+    "arcsin": (lambda x: functions.arcsin(x / 9.0), lambda x: 1.0 / (81.0 - x * x) ** 0.5),
+    "arccos": (lambda x: functions.arccos(x / 9.0), lambda x: -1.0 / (81.0 - x * x) ** 0.5),
+    "arctan": (functions.arctan, lambda x: 1.0 / (1.0 + x * x)),
+    "cbrt": (functions.cbrt, lambda x: functions.cbrt(x) / (3.0 * x)),
+    "hypot": (lambda x: functions.hypot(x, 2.0), lambda x: x / functions.hypot(x, 2.0)),
+    "hypot of it twice": (lambda x: functions.hypot(3.0 * x, 4.0 * x), lambda x: 5.0),
+    "2 ** x": (lambda x: 2.0**x, lambda x: 2.0**x * math.log(2.0)),
+    "x ** x": (lambda x: x**x, lambda x: x**x * (functions.log(x) + 1.0)),
+    "x ** 2.5": (lambda x: x**2.5, lambda x: 2.5 * x**1.5),
+    "fmod": (lambda x: functions.fmod(7.5 * x, x), lambda x: 0.5),
+    "floor": (lambda x: functions.floor(x) * x, lambda x: 1.0 * functions.floor(x)),
+    "copysign": (lambda x: functions.copysign(x, -1.0), lambda x: -1.0),
 }
 
 

@@ -27,7 +27,8 @@ from kinetree.runtime.results import is_field
 from kinetree.runtime.spec import FunctionSpec, check_names
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
-from kinetree.tracing.expr import Condition, Expr
+from kinetree.tracing.condition import Condition
+from kinetree.tracing.expr import ExactExpr, Expr, recast
 from kinetree.tracing.tracer import Tracer, flatten
 
 Shapes = Mapping[str, int | Sequence[int]]
@@ -46,15 +47,22 @@ def compile(
     shapes: Shapes | None = None,
     inputs: Sequence[ModelInput] = (),
     name: str | None = None,
+    fuse: bool = False,
 ) -> Any:
     """Return a function as one compiled kernel: a function of your own, or one of the robot's with further inputs.
 
     A function of your own is called once, with arrays of traced scalars, and may do with them what a formula does:
-    arithmetic, ``@``, slices, `np.concatenate` and the like, `np.sqrt`, `np.sin`, `np.cos`, `np.tan`, `np.arctan2`,
+    arithmetic, ``@``, slices, `np.concatenate` and the like, elementary functions (`np.sin`, `np.exp`, …),
     `kinetree.where`, `minimum`, `maximum`, `abs`, `solve`, and the robot's functions with their options. It may branch
     on plain Python values but not on traced ones. Work that several of the robot's functions share is done once. The
     result is like the robot's own functions: it takes one state or, with leading axes, many, float64 or float32, and
     ``out=``.
+
+    The arithmetic of your own lines is what is written: ``+ - * /``, `np.sqrt`, choices and comparisons have the bits
+    that NumPy gives float64 arrays, entry by entry, with NaN, infinities and signs of zero, so that
+    ``np.sqrt(x * x - y * y)`` of equal x and y is 0. Sums and ``@`` add from the left (NumPy adds long ones in
+    another order) and whole powers multiply from the left. The robot's functions and `solve` are simplified and fused
+    by themselves, as they are outside; ``fuse=True`` simplifies and fuses your lines too.
 
     Parameters
     ----------
@@ -72,6 +80,10 @@ def compile(
         `kinetree.gravity`, `kinetree.inertia`, `kinetree.payload`. They count in this robot's functions.
     name : str, optional
         Of the compiled function.
+    fuse : bool
+        Whether products in your lines are fused into the sums that they are terms of, each with one rounding, and
+        terms that are equal in real arithmetic are simplified (``(x + y) - y`` to x). Faster where your lines are
+        long; results differ from NumPy's in rounding, and by more where terms cancel.
 
     Returns
     -------
@@ -111,7 +123,7 @@ def compile(
                 f"shapes[{argument!r}] must be a length or a tuple of lengths, such as (7,) or (); it is {shape!r}"
             )
     if function is None:
-        return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name)
+        return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name, fuse=fuse)
     inputs = tuple(inputs)
     for given in inputs:
         if not isinstance(given, ModelInput):
@@ -130,19 +142,24 @@ def compile(
     if not callable(function):
         raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
     name = name or str(getattr(function, "__name__", "")) or "function"
-    return user_function(robot.model, function, dict(shapes or {}), inputs, name)
+    return user_function(robot.model, function, dict(shapes or {}), inputs, name, fuse)
 
 
 def user_function(
-    model: Model, function: Callable[..., Any], shapes: Shapes, inputs: Sequence[ModelInput], name: str
+    model: Model,
+    function: Callable[..., Any],
+    shapes: Shapes,
+    inputs: Sequence[ModelInput],
+    name: str,
+    fuse: bool = False,
 ) -> Function:
     """Return a user's function compiled. It is traced at once: only that shows what it returns."""
-    own = tuple(_ports(model, function, shapes, name))
+    own, kind = tuple(_ports(model, function, shapes, name)), Expr if fuse else ExactExpr
 
     def results(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        arrays = {p.name: traced_array(list(flatten(arguments[p.name])), p.shape) for p in own}
+        arrays = {p.name: traced_array([recast(x, kind) for x in flatten(arguments[p.name])], p.shape) for p in own}
         graph = next((entry.graph for entry in flatten(list(arguments.values())) if isinstance(entry, Expr)), None)
-        with context.tracing({}, graph):
+        with context.tracing({}, graph, exact=not fuse):
             return _outputs(function(**arrays), name)
 
     run = substituting(results, model, inputs, name)
@@ -150,7 +167,7 @@ def user_function(
     check_names(name, [port.name for port in all_ports])
     with context.outside():
         outputs = {key: (array.shape, array) for key, array in run(tracer.arguments(all_ports), {}).items()}
-    program = tracer.program(outputs)
+    program = tracer.program(outputs, kind)
     spec = FunctionSpec(
         name=name,
         doc=inspect.getdoc(function) or "",
@@ -160,7 +177,7 @@ def user_function(
         identity=functools.cache(lambda: b"traced " + digest(program)),
         describe=lambda port: describe(model, port, shape_of_name(port.name) or ()),
         meanings={port.name: text_of_name(port.name) for port in (*own, *program.outputs)} | meanings(inputs),
-        reduce=lambda: (user_function, (model, function, shapes, tuple(inputs), name)),
+        reduce=lambda: (user_function, (model, function, shapes, tuple(inputs), name, fuse)),
         program=program,
         wrapped=function,
     )

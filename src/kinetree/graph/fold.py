@@ -5,6 +5,7 @@ Signs are pulled outwards, so that a negation is rarely computed: ``(-a)·b`` is
 ``0·x = 0``, ``x - x = 0``, ``(x + y) - y = x``, ``x·(1/x) = 1``, ``x/x = 1``, ``sin² x + cos² x = 1``. A NaN in a value
 that cancels does not propagate to the result. Two factors combine only where their product is exact, ``2·(3·x) = 6·x``:
 with ``r·x`` and ``r·(r·x)``, a lever arm and its square, the rounding of the one is in the other, and cancels with it.
+No pattern sees into an exact node (see `kinetree.graph.exact`).
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from kinetree.graph.graph import Graph, Node
 
 def value(graph: Graph, i: int) -> float | None:
     """Return the value of a constant node, None for any other."""
-    node = graph.nodes[i]
+    node = graph.relaxed[i]
     return node.payload if node.op == "const" else None
 
 
 def neg(graph: Graph, a: int) -> int:
     """Return -a."""
-    op, args, payload = graph.nodes[a]
+    op, args, payload = graph.relaxed[a]
     if op == "const":
         return graph.const(-payload)
     if op == "neg":
@@ -35,7 +36,7 @@ def neg(graph: Graph, a: int) -> int:
 
 def add(graph: Graph, a: int, b: int) -> int:
     """Return a + b."""
-    nodes = graph.nodes
+    nodes = graph.relaxed
     x, y = nodes[a], nodes[b]
     if x.op == "const":
         a, b, x, y = b, a, y, x
@@ -64,7 +65,7 @@ def _is_unit_circle(graph: Graph, x: Node, y: Node) -> bool:
     """Tell whether the two products are sin² and cos² of one angle, in either order."""
     if x.args[0] != x.args[1] or y.args[0] != y.args[1]:
         return False
-    s, c = graph.nodes[x.args[0]], graph.nodes[y.args[0]]
+    s, c = graph.relaxed[x.args[0]], graph.relaxed[y.args[0]]
     return {s.op, c.op} == {"sin", "cos"} and s.args == c.args
 
 
@@ -72,7 +73,7 @@ def sub(graph: Graph, a: int, b: int) -> int:
     """Return a - b."""
     if a == b:
         return graph.const(0.0)
-    x, y = graph.nodes[a], graph.nodes[b]
+    x, y = graph.relaxed[a], graph.relaxed[b]
     if y.op == "const":
         return add(graph, a, graph.const(-y.payload))
     if x.op == "const" and x.payload == 0.0:
@@ -96,7 +97,7 @@ def sub(graph: Graph, a: int, b: int) -> int:
 
 def mul(graph: Graph, a: int, b: int) -> int:
     """Return a · b."""
-    nodes = graph.nodes
+    nodes = graph.relaxed
     x, y = nodes[a], nodes[b]
     if x.op == "const":
         a, b, x, y = b, a, y, x
@@ -124,7 +125,7 @@ def _scale(graph: Graph, c: float, a: int, x: Node) -> int:
     if c == 1.0:
         return a
     if x.op == "neg":
-        return neg(graph, _scale(graph, c, x.args[0], graph.nodes[x.args[0]]))
+        return neg(graph, _scale(graph, c, x.args[0], graph.relaxed[x.args[0]]))
     if x.op == "mul" and (inner := value(graph, x.args[1])) is not None and _exact_product(inner, c):
         return mul(graph, x.args[0], graph.const(inner * c))  # (z · c1) · c2
     return graph.node("mul", (a, graph.const(c)))  # the constant is always the second
@@ -139,7 +140,7 @@ def div(graph: Graph, a: int, b: int) -> int:
     """Return a / b."""
     if a == b:
         return graph.const(1.0)
-    x, y = graph.nodes[a], graph.nodes[b]
+    x, y = graph.relaxed[a], graph.relaxed[b]
     if y.op == "const":
         c = y.payload
         if x.op == "const":
@@ -164,7 +165,7 @@ def sqrt(graph: Graph, a: int) -> int:
 
 def sin(graph: Graph, a: int) -> int:
     """Return sin a."""
-    node = graph.nodes[a]
+    node = graph.relaxed[a]
     if node.op == "const":
         return graph.const(ieee.sin(node.payload))
     if node.op == "neg":
@@ -174,7 +175,7 @@ def sin(graph: Graph, a: int) -> int:
 
 def cos(graph: Graph, a: int) -> int:
     """Return cos a."""
-    node = graph.nodes[a]
+    node = graph.relaxed[a]
     if node.op == "const":
         return graph.const(ieee.cos(node.payload))
     if node.op == "neg":
@@ -184,7 +185,7 @@ def cos(graph: Graph, a: int) -> int:
 
 def absolute(graph: Graph, a: int) -> int:
     """Return |a|."""
-    op, args, payload = graph.nodes[a]
+    op, args, payload = graph.relaxed[a]
     if op == "const":
         return graph.const(abs(payload))
     if op == "neg":

@@ -12,17 +12,29 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+EXACT = "exact"
+"""The payload of arithmetic that must stay as it is written: nothing folds it, rearranges it or fuses it."""
+
 
 class Node(NamedTuple):
-    """One operation: its name in `ops.OPS`, the ids of its arguments, and a payload (constant, input entry)."""
+    """One operation: its name in `ops.OPS`, the ids of its arguments, a payload (constant, input entry, `EXACT`)."""
 
     op: str
     args: tuple[int, ...]
     payload: Any = None
 
 
+_OPAQUE = Node("", ())
+
+
 class Graph:
     """An arena of interned nodes: `graph.node(...)` returns the id of an equal node if there is one.
+
+    Attributes
+    ----------
+    nodes : list of Node
+    relaxed : list of Node
+        The nodes as patterns see them, those of folding and of the passes: an exact node is an operation of no name.
 
     Examples
     --------
@@ -34,10 +46,11 @@ class Graph:
     Node(op='mul', args=(0, 0), payload=None)
     """
 
-    __slots__ = ("_ids", "inner", "nodes")
+    __slots__ = ("_ids", "inner", "nodes", "relaxed")
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.relaxed: list[Node] = []
         self.inner: Any = None  # the graph of a loop's body while that is traced (see `kinetree.tracing.nesting`)
         self._ids: dict[Node, int] = {}
 
@@ -47,6 +60,7 @@ class Graph:
         known = self._ids.setdefault(node, len(self.nodes))
         if known == len(self.nodes):
             self.nodes.append(node)
+            self.relaxed.append(_OPAQUE if payload == EXACT else node)
         return known
 
     def capture(self, graph: Graph, i: int) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
+import struct
+from collections.abc import Callable
 
 
 def div(a: float, b: float) -> float:
@@ -29,15 +30,66 @@ def cos(a: float) -> float:
 
 
 def fma(a: float, b: float, c: float) -> float:
-    """Return a·b + c with one rounding (in exact rationals: slow, but the reference)."""
+    """Return a·b + c with one rounding (in whole numbers: slow, but the reference)."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return a * b + c
     if not math.isfinite(c):
         return c  # also where a·b is finite but too large
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
-    if exact == 0:
+    (m_a, e_a), (m_b, e_b), (m_c, e_c) = _whole(a), _whole(b), _whole(c)
+    e = min(e_a + e_b, e_c)
+    total = (m_a * m_b << e_a + e_b - e) + (m_c << e_c - e)
+    if total == 0:
         return a * b + c  # the sign of an exact zero
     try:
-        return float(exact)
+        return float(total << e) if e >= 0 else total / (1 << -e)  # both are correctly rounded
     except OverflowError:
-        return math.inf if exact > 0 else -math.inf
+        return math.inf if total > 0 else -math.inf
+
+
+def _whole(a: float) -> tuple[int, int]:
+    """Return whole numbers m and e with ``a = m·2ᵉ``."""
+    m, e = math.frexp(a)
+    return (int(m * 2.0**53), e - 53) if a else (0, 0)
+
+
+def _rounded(to_whole: Callable[[float], int]) -> Callable[[float], float]:
+    """Return rounding to whole floats, of infinities and NaN too, with the sign of zeros."""
+    return lambda a: math.copysign(to_whole(a), a) if abs(a) < 2.0**52 else a
+
+
+rint, floor, ceil, trunc = _rounded(round), _rounded(math.floor), _rounded(math.ceil), _rounded(math.trunc)
+
+
+def copysign(a: float, b: float) -> float:
+    """Return |a| with the sign of b, plus if b is NaN: which sign a computed NaN has is left open."""
+    return abs(a) if b != b else math.copysign(a, b)
+
+
+_MANTISSA = (1 << 52) - 1
+
+
+def _bits(a: float) -> int:
+    return int(struct.unpack("<Q", struct.pack("<d", math.nan if a != a else a))[0])
+
+
+def _of_bits(bits: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
+
+
+def pow2(n: float) -> float:
+    """Return 2ⁿ for a whole n in [-1022, 1023], 0 at -1023 and inf at 1024; elsewhere what the bits give."""
+    return _of_bits(_bits(n + POW2_SHIFT) << 52 & (1 << 64) - 1)
+
+
+def exponent(a: float) -> float:
+    """Return the exponent of a normal number; -1023 for zero and subnormal ones, 1024 for infinities and NaN."""
+    return float((_bits(a) >> 52 & 2047) - 1023)
+
+
+def significand(a: float) -> float:
+    """Return the digits of a normal number as a number in [1, 2); elsewhere what the bits give."""
+    return _of_bits(_bits(a) & _MANTISSA | 1023 << 52)
+
+
+POW2_SHIFT = 1.5 * 2.0**52 + 1023.0
+"""n plus this has the exponent field of 2ⁿ as its lowest bits."""

@@ -5,15 +5,17 @@ To add an operation, add a row here and its spelling to each backend that suppor
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kinetree.graph import fold, ieee
-from kinetree.graph.graph import Graph
+from kinetree.derivatives import PARTIALS, Formula
+from kinetree.graph import elementary, exact, fold, ieee
+from kinetree.graph.graph import EXACT, Graph, Program
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,18 @@ class Op:
         Format of its text, with ``{0}``, ``{1}``, … for the arguments.
     fold : callable, optional
         Constructor of its nodes that simplifies what it can: ``fold(graph, *args)`` returns a node.
+    exact_fold : callable, optional
+        Constructor of its exact nodes, which folds what changes no bit; arithmetic has one.
     ufunc : numpy.ufunc, optional
         The ufunc that records this operation when applied to traced values.
     commutative : bool
         Whether the first two arguments may be exchanged.
     exact : bool
         Whether it is correctly rounded: every backend gives the bits of `evaluate` in float64.
+    roles : str
+        What it does with each argument, as far as it matters whether a constant is zero: ``+`` adds it, ``*``
+        multiplies it, ``=`` returns it or something proportional, ``!`` depends on its being zero. See
+        `kinetree.passes.constants`.
     array_op : str
         Name of the array kernel that evaluates all nodes of this operation together, ahead of the straight-line code
         that uses them; empty for straight-line operations. Worthwhile for elementary functions, which are long. The
@@ -49,10 +57,17 @@ class Op:
     evaluate: Callable[..., float]
     listing: str
     fold: Callable[..., int] | None = None
+    exact_fold: Callable[..., int] | None = None
     ufunc: np.ufunc | None = None
     commutative: bool = False
     exact: bool = True
+    roles: str = ""
     array_op: str = ""
+
+    @property
+    def partials(self) -> Formula | None:
+        """Its partial derivatives, see `kinetree.derivatives`; None where it is not differentiated."""
+        return PARTIALS.get(self.name)
 
     @property
     def straight_line(self) -> bool:
@@ -60,8 +75,44 @@ class Op:
         return self.arity > 0 and not self.array_op and self.name != "get"
 
     def node(self, graph: Graph, args: tuple[int, ...], payload: Any = None) -> int:
-        """Return the node of this operation on these arguments, folded if possible."""
-        return graph.node(self.name, args, payload) if self.fold is None else self.fold(graph, *args)
+        """Return the node of this operation on these arguments, folded if possible; an exact one as it is."""
+        if self.fold is not None and payload != EXACT:
+            return self.fold(graph, *args)
+        if payload is None and args and all(graph.nodes[a].op == "const" for a in args):
+            return exact.const(graph, self.evaluate(*(graph.nodes[a].payload for a in args)))
+        return graph.node(self.name, args, payload)
+
+    def exact_node(self, graph: Graph, args: tuple[int, ...]) -> int:
+        """Return the node whose value has the bits of IEEE arithmetic, whatever is made of it."""
+        return self.node(graph, args) if self.exact_fold is None else self.exact_fold(graph, *args)
+
+
+def _elementary(name: str, ufunc: np.ufunc | None, roles: str) -> Op:
+    """Return the row of an elementary function: its program is what the interpreter and the array kernels run."""
+    operands = ", ".join(f"{{{k}}}" for k in range(len(roles)))
+    evaluate = functools.partial(_value, name)
+    return Op(name, len(roles), evaluate, f"{name}({operands})", roles=roles, ufunc=ufunc, array_op=name)
+
+
+def _value(name: str, *operands: float) -> float:
+    """Return the value of an elementary function."""
+    y, *is_rare = _run(elementary.program(name), operands)
+    rare = elementary.rare(name)
+    return _run(rare, operands)[0] if rare is not None and is_rare[0] != 0.0 else y
+
+
+def _run(program: Program, operands: Sequence[float]) -> list[float]:
+    """Return the results of a program of scalars."""
+    values: dict[int, float] = {}
+    for i in program.schedule():
+        op, args, payload = program.graph.nodes[i]
+        if op == "const":
+            values[i] = payload
+        elif op == "input":
+            values[i] = float(operands[payload[0]])
+        else:
+            values[i] = OPS[op].evaluate(*[values[a] for a in args])
+    return [values[i] for i in program.roots()]
 
 
 ANY = -1
@@ -74,21 +125,63 @@ OPS: dict[str, Op] = {
         # an array operation (the payload) on any number of arguments, and one of its results (the payload is its index)
         Op("call", ANY, lambda *_: math.nan, "{payload}({args})"),
         Op("get", 1, lambda _: math.nan, "{0}[{payload}]"),
-        Op("add", 2, lambda a, b: a + b, "({0} + {1})", fold.add, np.add, commutative=True),
-        Op("sub", 2, lambda a, b: a - b, "({0} - {1})", fold.sub, np.subtract),
-        Op("mul", 2, lambda a, b: a * b, "({0} * {1})", fold.mul, np.multiply, commutative=True),
-        Op("div", 2, ieee.div, "({0} / {1})", fold.div, np.true_divide),
-        Op("neg", 1, lambda a: -a, "(-{0})", fold.neg, np.negative),
-        Op("abs", 1, abs, "abs({0})", fold.absolute, np.absolute),
+        Op("add", 2, lambda a, b: a + b, "({0} + {1})", fold.add, exact.add, np.add, commutative=True, roles="++"),
+        Op("sub", 2, lambda a, b: a - b, "({0} - {1})", fold.sub, exact.sub, np.subtract, roles="++"),
+        Op("mul", 2, lambda a, b: a * b, "({0} * {1})", fold.mul, exact.mul, np.multiply, commutative=True, roles="**"),
+        Op("div", 2, ieee.div, "({0} / {1})", fold.div, exact.div, np.true_divide, roles=" !"),
+        Op("neg", 1, lambda a: -a, "(-{0})", fold.neg, exact.neg, np.negative, roles="="),
+        Op("abs", 1, abs, "abs({0})", fold.absolute, exact.absolute, np.absolute, roles="="),
         # {2} where the comparison holds, else {3}, also where an operand is NaN
-        Op("select_lt", 4, lambda a, b, x, y: x if a < b else y, "({2} if {0} < {1} else {3})", fold.select_lt),
-        Op("select_le", 4, lambda a, b, x, y: x if a <= b else y, "({2} if {0} <= {1} else {3})", fold.select_le),
-        Op("sqrt", 1, ieee.sqrt, "sqrt({0})", fold.sqrt, np.sqrt),
-        Op("sin", 1, ieee.sin, "sin({0})", fold.sin, np.sin, exact=False, array_op="sincos"),
-        Op("cos", 1, ieee.cos, "cos({0})", fold.cos, np.cos, exact=False, array_op="sincos"),
+        Op(
+            "select_lt",
+            4,
+            lambda a, b, x, y: x if a < b else y,
+            "({2} if {0} < {1} else {3})",
+            fold.select_lt,
+            roles="!!==",
+        ),
+        Op(
+            "select_le",
+            4,
+            lambda a, b, x, y: x if a <= b else y,
+            "({2} if {0} <= {1} else {3})",
+            fold.select_le,
+            roles="!!==",
+        ),
+        Op("sqrt", 1, ieee.sqrt, "sqrt({0})", fold.sqrt, ufunc=np.sqrt, roles="!"),
+        Op("sin", 1, ieee.sin, "sin({0})", fold.sin, ufunc=np.sin, exact=False, array_op="sincos"),
+        Op("cos", 1, ieee.cos, "cos({0})", fold.cos, ufunc=np.cos, exact=False, array_op="sincos"),
         # one rounding; formed by passes.contract, never by the tracer
-        Op("fma", 3, ieee.fma, "fma({0}, {1}, {2})", commutative=True),  # a·b + c
-        Op("fms", 3, lambda a, b, c: ieee.fma(a, b, -c), "fms({0}, {1}, {2})", commutative=True),  # a·b − c
-        Op("fnma", 3, lambda a, b, c: ieee.fma(-a, b, c), "fnma({0}, {1}, {2})", commutative=True),  # c − a·b
+        Op("fma", 3, ieee.fma, "fma({0}, {1}, {2})", commutative=True, roles="  +"),  # a·b + c
+        Op(
+            "fms", 3, lambda a, b, c: ieee.fma(a, b, -c), "fms({0}, {1}, {2})", commutative=True, roles="  +"
+        ),  # a·b − c
+        Op(
+            "fnma", 3, lambda a, b, c: ieee.fma(-a, b, c), "fnma({0}, {1}, {2})", commutative=True, roles="  +"
+        ),  # c − a·b
+        Op("rint", 1, ieee.rint, "rint({0})", ufunc=np.rint),  # to the nearest whole number, the even one of two
+        Op("floor", 1, ieee.floor, "floor({0})", ufunc=np.floor, roles="!"),
+        Op("ceil", 1, ieee.ceil, "ceil({0})", ufunc=np.ceil, roles="!"),
+        Op("trunc", 1, ieee.trunc, "trunc({0})", ufunc=np.trunc),
+        Op("copysign", 2, ieee.copysign, "copysign({0}, {1})", ufunc=np.copysign, roles="= "),
+        # what elementary functions are made of
+        Op("pow2", 1, ieee.pow2, "pow2({0})"),
+        Op("exponent", 1, ieee.exponent, "exponent({0})"),
+        Op("significand", 1, ieee.significand, "significand({0})"),
+        _elementary("exp", np.exp, " "),
+        _elementary("expm1", np.expm1, "="),
+        _elementary("sinh", np.sinh, "="),
+        _elementary("cosh", np.cosh, " "),
+        _elementary("tanh", np.tanh, "="),
+        _elementary("log", np.log, "!"),
+        _elementary("log1p", np.log1p, "="),
+        _elementary("cbrt", np.cbrt, "="),
+        _elementary("arcsin", np.arcsin, "="),
+        _elementary("arccos", np.arccos, " "),
+        _elementary("arctan", np.arctan, "="),
+        _elementary("arctan2", np.arctan2, "!!"),
+        _elementary("hypot", np.hypot, "++"),
+        _elementary("power", None, "! "),  # np.power calls `**`, which makes products of whole powers
+        _elementary("fmod", np.fmod, "=!"),
     )
 }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 
 from kinetree.graph.array_operations import ArrayOperation
-from kinetree.graph.graph import Node, Port, Program
+from kinetree.graph.graph import EXACT, Node, Port, Program
 from kinetree.graph.ops import OPS
 
 
@@ -20,9 +20,10 @@ def verify(program: Program, legal: Collection[str] | None = None) -> Program:
     Of all nodes: the operation is known, it has as many arguments as its arity says, they were made before it, and no
     other node is equal to it. The payload of a constant is a float (NaN and inf included: folding may make them), of
     which zero has no sign; that of an input is an entry of a port; that of `call` is an array operation with as many
-    arguments, whose programs are well formed too; that of `get` is the index of one of its results; other nodes have
-    none. Of the program: ports have different names, each output has a node for every entry, and the order, where there
-    is one, has every live node once, after its arguments; live nodes have `legal` operations, all of `OPS` by default.
+    arguments, whose programs are well formed too; that of `get` is the index of one of its results; arithmetic may be
+    exact; other nodes have none. Of the program: ports have different names, each output has a node for every entry,
+    and the order, where there is one, has every live node once, after its arguments; live nodes have `legal`
+    operations, all of `OPS` by default.
     The message of the InvalidProgramError names the node.
 
     Examples
@@ -82,7 +83,9 @@ def _node_fault(i: int, node: Node, nodes: Sequence[Node], inputs: Sequence[Port
         called = nodes[args[0]]
         good = called.op == "call" and type(payload) is int and 0 <= payload < called.payload.results
         return "" if good else "it is no result of a call"
-    return "" if payload is None or op == "call" else f"{op} has no payload"
+    may_be_exact = OPS[op].exact_fold is not None
+    good = payload is None or op == "call" or (payload == EXACT and may_be_exact)
+    return "" if good else f"{op} has no payload"
 
 
 def _port_faults(program: Program) -> Iterator[str]:

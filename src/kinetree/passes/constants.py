@@ -14,12 +14,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Program
-
-_ROLES: dict[str, str] = {
-    "add": "++", "sub": "++", "fma": "  +", "fms": "  +", "fnma": "  +", "mul": "**", "neg": "=", "abs": "=",
-    "div": " !", "sqrt": "!", "select_lt": "!!==", "select_le": "!!==",
-}  # fmt: skip
-"""What an operation does with each argument: + adds it, * multiplies it, = returns it, ! depends on its being zero."""
+from kinetree.graph.ops import OPS
 
 
 def check_constants(program: Program, dtype: str, name: str) -> None:
@@ -53,7 +48,7 @@ def check_constants(program: Program, dtype: str, name: str) -> None:
             if rounded == 0.0 != constant:
                 lost[i] = constant, False
             continue
-        for role, a in zip(_ROLES.get(op, ""), args, strict=False) if lost else ():
+        for role, a in zip(OPS[op].roles, args, strict=False) if lost else ():
             if a in lost and role != " ":
                 constant, multiplied = lost[a]
                 if role == "!":

@@ -14,7 +14,8 @@ Binding = Mapping[str, int]
 def rewrite(program: Program, rules: Sequence[Rule] = RULES) -> Program:
     """Return the program with each node that matches a rule replaced, by the first rule that matches.
 
-    Nodes are visited once, arguments first: the result of one rule may match another, and the pass terminates.
+    Nodes are visited once, arguments first: the result of one rule may match another, and the pass terminates. No rule
+    matches an exact node.
     """
     by_root: dict[str, list[Rule]] = {}
     for rule in rules:
@@ -26,8 +27,8 @@ def rewrite(program: Program, rules: Sequence[Rule] = RULES) -> Program:
         op, args, payload = old[i]
         args = tuple([new[a] for a in args])
         made = OPS[op].node(graph, args, payload)
-        ops = [graph.nodes[a].op for a in args] if op in by_root else []
-        for rule in by_root.get(op, ()) if graph.nodes[made].op == op else ():
+        ops = [graph.relaxed[a].op for a in args] if op in by_root else []
+        for rule in by_root.get(op, ()) if graph.relaxed[made].op == op else ():
             if not all(isinstance(part, str) or part[0] in ops for part in rule.pattern[1:]):
                 continue  # a cheap test of the arguments' operations, before matching
             binding = next(_instances(graph, single, made, rule.pattern, {}), None)
@@ -52,7 +53,7 @@ def _matches(
     if isinstance(part, str):
         if binding.get(part, i) == i:
             yield from _matches(graph, single, args[1:], parts[1:], {**binding, part: i})
-    elif graph.nodes[i].op == part[0] and i in single:
+    elif graph.relaxed[i].op == part[0] and i in single:
         for found in _instances(graph, single, i, part, binding):
             yield from _matches(graph, single, args[1:], parts[1:], found)
 

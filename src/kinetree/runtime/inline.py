@@ -26,9 +26,16 @@ def is_part_of_trace(call: Call) -> bool:
 
 
 def inline_call(spec: FunctionSpec, call: Call) -> Any:
-    """Return the results of a call on traced values, one state."""
+    """Return the results of a call on traced values, one state.
+
+    The function's own arithmetic is recorded as in its compiled code, whatever that of the calling lines is.
+    """
     from kinetree.tracing.arrays import traced_array
+    from kinetree.tracing.expr import ExactExpr, Expr, recast
     from kinetree.tracing.tracer import flatten
+
+    trace = context.current()
+    kind = ExactExpr if trace is not None and trace.exact else Expr
 
     if call.out is not None:
         raise ArgumentError(f"{spec.name}: out= has no meaning in a function that is being compiled")
@@ -40,6 +47,8 @@ def inline_call(spec: FunctionSpec, call: Call) -> Any:
                 f"{spec.name}: {port.name} has shape {array.shape}, a function that is being compiled gives it one "
                 f"state: {port.shape}; {spec.describe(port)}"
             )
-        arguments[port.name] = array.tolist()
+        relaxed: Array = np.array([recast(entry, Expr) for entry in array.flat], dtype=object)
+        arguments[port.name] = relaxed.reshape(port.shape).tolist()
     results = spec.evaluate(arguments, dict(call.options))
-    return returned(spec, [traced_array(list(flatten(r)), p.shape) for p, r in zip(spec.outputs, results, strict=True)])
+    entries = [[recast(entry, kind) for entry in flatten(result)] for result in results]
+    return returned(spec, [traced_array(e, port.shape) for e, port in zip(entries, spec.outputs, strict=True)])

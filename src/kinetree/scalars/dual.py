@@ -5,7 +5,9 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from kinetree.scalars.functions import Scalar, cos, sin, sqrt
+from kinetree.derivatives import PARTIALS
+from kinetree.scalars import functions
+from kinetree.scalars.functions import Scalar, apply, cos, sin, sqrt
 
 
 class Dual:
@@ -47,10 +49,15 @@ class Dual:
     def __rtruediv__(self, b: Scalar) -> Dual:
         return Dual(b, 0.0) / self
 
-    def __pow__(self, n: float) -> Dual:
+    def __pow__(self, n: Scalar) -> Dual:
+        if isinstance(n, Dual):
+            return self.apply_function("power", self, n)
         if n == 0.5:  # the one power that is no product which a traced scalar has
             return self.sqrt()
         return Dual(self.value**n, self.rate * (n * self.value ** (n - 1))) if n != 0 else Dual(self.value**n, 0.0)
+
+    def __rpow__(self, base: Scalar) -> Dual:
+        return self.apply_function("power", base, self)
 
     def __neg__(self) -> Dual:
         return Dual(-self.value, -self.rate)
@@ -70,6 +77,22 @@ class Dual:
         """Return the square root."""
         root = sqrt(self.value)
         return Dual(root, self.rate / (2.0 * root))
+
+    def apply_function(self, name: str, *operands: Scalar) -> Dual:
+        """Return an elementary function of these operands: its rate is the sum of its partial derivatives times theirs.
+
+        Examples
+        --------
+        >>> Dual(0.5, 2.0).apply_function("exp", Dual(0.0, 2.0))
+        Dual(1.0, 2.0)
+        """
+        values = [value_of(x) for x in operands]
+        y = apply(name, *values)
+        rate: Scalar = 0.0
+        for partial, x in zip(PARTIALS[name](functions, y, *values), operands, strict=True):
+            if isinstance(x, Dual):
+                rate = rate + partial * x.rate
+        return Dual(y, rate)
 
     @property
     def constant(self) -> Any:

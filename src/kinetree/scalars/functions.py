@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -33,31 +34,91 @@ def _namespace(x: Scalar) -> Any:
     return sys.modules.get({"jaxlib": "jax.numpy", "jax": "jax.numpy"}.get(package, package))
 
 
-def _apply(name: str, x: Scalar) -> Scalar:
-    if _is_double(x):
-        return getattr(math, name)(x)
-    method: Any = getattr(x, name, None)
+_SHORT = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}  # as `math` and others than NumPy call them
+
+
+def apply(name: str, *operands: Scalar) -> Scalar:
+    """Return the elementary function of this name, which is NumPy's, of these scalars."""
+    if name == "power":
+        return operands[0] ** operands[1]
+    short = _SHORT.get(name, name)
+    scalar = next((x for x in operands if not _is_double(x)), None)
+    if scalar is None:
+        return getattr(math, short)(*operands)
+    method: Any = getattr(scalar, name, None) or getattr(scalar, short, None) if len(operands) == 1 else None
     if method is not None:
         return method()
-    function: Any = getattr(_namespace(x), name, getattr(math, name) if isinstance(x, Real) else None)
+    own: Any = getattr(scalar, "apply_function", None)  # traced expressions and dual numbers
+    if own is not None:
+        return own(name, *operands)
+    package = _namespace(scalar)
+    known = getattr(math, short) if isinstance(scalar, Real) else None
+    function: Any = getattr(package, name, getattr(package, short, known))
     if function is None:
-        raise TypeError(f"cannot take {name} of a {type(x).__module__}.{type(x).__qualname__}")
-    return function(x)
+        raise TypeError(f"cannot take {name} of a {type(scalar).__module__}.{type(scalar).__qualname__}")
+    return function(*operands)
+
+
+def _elementary(name: str, doc: str) -> Callable[[Scalar], Scalar]:
+    """Return the function of this name of any scalar."""
+
+    def function(x: Scalar) -> Scalar:
+        return apply(name, x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
 
 
 def sin(x: Scalar) -> Scalar:
     """Return the sine of an angle in radians."""
-    return _apply("sin", x)
+    return apply("sin", x)
 
 
 def cos(x: Scalar) -> Scalar:
     """Return the cosine of an angle in radians."""
-    return _apply("cos", x)
+    return apply("cos", x)
 
 
 def sqrt(x: Scalar) -> Scalar:
     """Return the square root."""
-    return _apply("sqrt", x)
+    return apply("sqrt", x)
+
+
+exp = _elementary("exp", "Return e to the power of x.")
+expm1 = _elementary("expm1", "Return eˣ − 1, accurate near zero too.")
+log = _elementary("log", "Return the natural logarithm.")
+log1p = _elementary("log1p", "Return log(1 + x), accurate near zero too.")
+sinh = _elementary("sinh", "Return the hyperbolic sine.")
+cosh = _elementary("cosh", "Return the hyperbolic cosine.")
+tanh = _elementary("tanh", "Return the hyperbolic tangent.")
+arcsin = _elementary("arcsin", "Return the angle from −π/2 to π/2 of this sine.")
+arccos = _elementary("arccos", "Return the angle from 0 to π of this cosine.")
+arctan = _elementary("arctan", "Return the angle from −π/2 to π/2 of this tangent.")
+cbrt = _elementary("cbrt", "Return the cube root.")
+floor = _elementary("floor", "Return the largest whole number that is not above.")
+ceil = _elementary("ceil", "Return the smallest whole number that is not below.")
+trunc = _elementary("trunc", "Return the whole part.")
+
+
+def power(x: Scalar, y: Scalar) -> Scalar:
+    """Return x to the power of y."""
+    return apply("power", x, y)
+
+
+def copysign(x: Scalar, y: Scalar) -> Scalar:
+    """Return |x| with the sign of y."""
+    return apply("copysign", x, y)
+
+
+def hypot(x: Scalar, y: Scalar) -> Scalar:
+    """Return √(x² + y²), without overflow or underflow on the way."""
+    return apply("hypot", x, y)
+
+
+def fmod(x: Scalar, y: Scalar) -> Scalar:
+    """Return the remainder of x/y with the sign of x."""
+    return apply("fmod", x, y)
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:

@@ -28,15 +28,21 @@ locks.fork_waits_for(lambda: _lock)
 class TraceContext:
     """A trace: its substitutions by key, opaque to the compiler, and whether some are its own; which were asked for.
 
-    `graph` is what a function of a user's is recorded in.
+    `graph` is what a function of a user's is recorded in, and `exact` says whether its arithmetic is recorded as exact.
     """
 
     def __init__(
-        self, substitutions: Mapping[Hashable, Mapping[Any, Any]], own: bool, graph: Graph | None, frame: FrameType
+        self,
+        substitutions: Mapping[Hashable, Mapping[Any, Any]],
+        own: bool,
+        graph: Graph | None,
+        exact: bool,
+        frame: FrameType,
     ) -> None:
         self.substitutions = substitutions
         self.graph = graph
         self.own = own
+        self.exact = exact
         self.asked: set[Hashable] = set()
         self._frame = frame
 
@@ -78,14 +84,16 @@ def substitutions(key: Hashable) -> Mapping[Any, Any]:
 
 
 @contextlib.contextmanager
-def tracing(new: Mapping[Hashable, Mapping[Any, Any]], graph: Graph | None = None) -> Iterator[TraceContext]:
+def tracing(
+    new: Mapping[Hashable, Mapping[Any, Any]], graph: Graph | None = None, exact: bool = False
+) -> Iterator[TraceContext]:
     """Trace in this context; the substitutions of the contexts around it hold too, and so does their graph."""
     outer = current()
     if graph is None and outer is not None:
         graph = outer.graph
     merged = dict(outer.substitutions) if outer else {}
     merged.update({key: {**merged.get(key, {}), **values} for key, values in new.items()})
-    context = TraceContext(merged, bool(new), graph, sys._getframe(2))  # the caller's, behind contextlib's
+    context = TraceContext(merged, bool(new), graph, exact, sys._getframe(2))  # the caller's, behind contextlib's
     _local.contexts.append(context)
     _count(context.own)
     try:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from kinetree.graph import Graph, fold
-from kinetree.graph.elementary import atan2
+from kinetree.graph import Graph, exact, fold
+from kinetree.graph.octants import atan2
 from kinetree.graph.ops import OPS, Op
+from kinetree.tracing.condition import BRANCH, Condition, choice
 from kinetree.tracing.numpy_dispatch import NumpyDispatch, operation
-
-_BRANCH = (
-    "a traced value has no {what} while the function is being traced: the same compiled code serves every state, so it "
-    "cannot branch on one. To choose between values use kt.where(condition, a, b), kt.minimum, kt.maximum or kt.abs; "
-    "to compute, the functions of NumPy, not those of math. Or branch on the model and on plain Python values."
-)
 
 _NUMBER = (
     "a traced value is no number while the function is being traced. To compute, use the functions of NumPy, not those "
@@ -26,7 +21,8 @@ _NUMBER = (
     "values, or np.zeros(n, dtype=object)"
 )
 
-_POWER = "of a traced value there are whole powers and square roots; pass what needs another power as an argument"
+LARGEST_PRODUCT = 32
+"""Whole powers up to this are products; others are computed by `np.power`'s operation."""
 
 
 def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = False) -> Callable[[Expr, object], Expr]:
@@ -34,11 +30,20 @@ def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = Fal
 
     def method(self: Expr, other: object) -> Expr:
         if self.graph.inner is not None:
-            self = self._here()
+            self = self.here()
         b = self._id(other)
         if b is None:
             return NotImplemented  # type: ignore[no-any-return]
-        return Expr(self.graph, make(self.graph, b, self.id) if reflected else make(self.graph, self.id, b))
+        return type(self)(self.graph, make(self.graph, b, self.id) if reflected else make(self.graph, self.id, b))
+
+    return method
+
+
+def _negation(make: Callable[[Graph, int], int]) -> Callable[[Expr], Expr]:
+    def method(self: Expr) -> Expr:
+        if self.graph.inner is not None:
+            self = self.here()
+        return type(self)(self.graph, make(self.graph, self.id))
 
     return method
 
@@ -50,7 +55,7 @@ def _comparison(
 
     def method(self: Expr, other: object) -> Any:
         if self.graph.inner is not None:
-            self = self._here()
+            self = self.here()
         b = self._id(other)
         if b is None:
             return NotImplemented
@@ -58,7 +63,7 @@ def _comparison(
         if left is not None and right is not None:
             return known(left, right)
         first, second = (b, self.id) if swap else (self.id, b)
-        return Condition(graph, lambda x, y: select(graph, first, second, x, y))
+        return Condition(self, lambda x, y: select(graph, first, second, x, y))
 
     return method
 
@@ -107,29 +112,43 @@ class Expr(NumpyDispatch):
             raise TypeError(f"a number is needed, not {type(value).__name__}")
         return i
 
-    def _here(self) -> Expr:
+    def here(self) -> Self:
         """Return this value in the innermost of the graphs inside its own: the body of a loop that is being traced."""
         graph = self.graph
         while graph.inner is not None:
             graph = graph.inner
-        return Expr(graph, graph.capture(self.graph, self.id))
+        return type(self)(graph, graph.capture(self.graph, self.id))
 
-    def record(self, op: Op, *operands: object) -> Expr:
+    def node_of(self, number: object) -> int:
+        """Return the node of a number beside this value."""
+        node = self._id(float(number))  # type: ignore[arg-type]
+        assert node is not None
+        return node
+
+    def record(self, op: Op, *operands: object) -> Self:
         """Return the operation on these operands, which include this one."""
         if self.graph.inner is not None:
-            self = self._here()
+            self = self.here()
         ids = [self._id(x) for x in operands]
         if None in ids:
             raise TypeError(f"{op.name} takes numbers, not {', '.join(type(x).__name__ for x in operands)}")
-        return Expr(self.graph, op.node(self.graph, tuple(ids)))  # type: ignore[arg-type]
+        return type(self)(self.graph, self.make_node(op, self.graph, tuple(ids)))  # type: ignore[arg-type]
+
+    def apply_function(self, name: str, *operands: object) -> Expr:
+        """Return the operation of this name on these operands, which include this one."""
+        return self.record(OPS[name], *operands)
+
+    @staticmethod
+    def make_node(op: Op, graph: Graph, args: tuple[int, ...]) -> int:
+        """Return the node of an operation."""
+        return op.node(graph, args)
 
     __add__ = __radd__ = _arithmetic(fold.add)
     __sub__, __rsub__ = _arithmetic(fold.sub), _arithmetic(fold.sub, reflected=True)
     __mul__ = __rmul__ = _arithmetic(fold.mul)
     __truediv__, __rtruediv__ = _arithmetic(fold.div), _arithmetic(fold.div, reflected=True)
 
-    def __neg__(self) -> Expr:
-        return self.record(OPS["neg"], self)
+    __neg__ = _negation(fold.neg)
 
     def __pos__(self) -> Expr:
         return self
@@ -138,34 +157,72 @@ class Expr(NumpyDispatch):
         return self.record(OPS["abs"], self)
 
     def __pow__(self, exponent: object) -> Expr:
-        if isinstance(exponent, Expr):
-            raise TypeError(_POWER)
-        if not isinstance(exponent, Real):
+        if not isinstance(exponent, Expr | Real):
             return NotImplemented
-        if exponent == 0.5:
-            return self.sqrt()
-        if not float(exponent).is_integer():
-            raise TypeError(_POWER)
-        n = int(float(exponent))
-        result = Expr(self.graph, self.graph.const(1.0))
+        known = exponent.constant if isinstance(exponent, Expr) else float(exponent)
+        if known == 0.5:
+            return self.record(OPS["sqrt"], self)
+        if known is None or not known.is_integer() or abs(known) > LARGEST_PRODUCT:
+            return self.record(OPS["power"], self, exponent)
+        n = int(known)
+        result = type(self)(self.graph, self.graph.const(1.0))
         for _ in range(abs(n)):
             result = result * self
         return result if n >= 0 else 1.0 / result
 
-    def __rpow__(self, base: object) -> NoReturn:
-        raise TypeError(_POWER)
+    def __rpow__(self, base: object) -> Any:
+        return self.record(OPS["power"], base, self) if isinstance(base, Real) else NotImplemented
 
-    def sqrt(self) -> Expr:
-        """Return the square root."""
-        return self.record(OPS["sqrt"], self)
+    def __mod__(self, divisor: object) -> Any:
+        return self._remainder(self, divisor)
 
-    def sin(self) -> Expr:
-        """Return the sine of this angle in radians."""
-        return self.record(OPS["sin"], self)
+    def __rmod__(self, dividend: object) -> Any:
+        return self._remainder(dividend, self)
 
-    def cos(self) -> Expr:
-        """Return the cosine of this angle in radians."""
-        return self.record(OPS["cos"], self)
+    def _remainder(self, a: Any, b: Any) -> Any:
+        """Return the remainder with the sign of the divisor, as Python and NumPy have it."""
+        if not isinstance(a, Expr | Real) or not isinstance(b, Expr | Real):
+            return NotImplemented
+        rest = self.record(OPS["fmod"], a, b)
+        shifted = choice((rest < 0.0) ^ (b < 0.0), rest + b, rest)
+        return choice(rest == 0.0, rest.copysign(b), shifted)
+
+    def _floor_quotient(self, a: Any, b: Any) -> Any:
+        """Return the quotient rounded down, by the remainder, as Python and NumPy have it."""
+        if not all(isinstance(x, Expr | Real) for x in (a, b)):
+            return NotImplemented
+        rest, quotient = self.record(OPS["fmod"], a, b), self.record(OPS["div"], a, b)
+        whole = (a - rest) / b
+        below = (rest != 0.0) & ((rest < 0.0) ^ (b < 0.0))
+        whole = choice(below, whole - 1.0, whole)
+        rounded = self.record(OPS["floor"], whole)
+        rounded = choice(whole - rounded > 0.5, rounded + 1.0, rounded)
+        rounded = choice(whole == 0.0, self.record(OPS["copysign"], 0.0, quotient), rounded)
+        return choice(b == 0.0, quotient, rounded)
+
+    def __floordiv__(self, divisor: object) -> Any:
+        return self._floor_quotient(self, divisor)
+
+    def __rfloordiv__(self, dividend: object) -> Any:
+        return self._floor_quotient(dividend, self)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return np.round(self, ndigits or 0)  # type: ignore[call-overload]
+
+    def __floor__(self) -> Expr:
+        return self.record(OPS["floor"], self)
+
+    def __ceil__(self) -> Expr:
+        return self.record(OPS["ceil"], self)
+
+    def __trunc__(self) -> Expr:
+        return self.record(OPS["trunc"], self)
+
+    if TYPE_CHECKING:  # see `_add_methods`
+        sqrt: Callable[[], Expr]
+        sin: Callable[[], Expr]
+        cos: Callable[[], Expr]
+        copysign: Callable[[object], Expr]
 
     def tan(self) -> Expr:
         """Return the tangent of this angle in radians: the sine over the cosine."""
@@ -181,7 +238,7 @@ class Expr(NumpyDispatch):
         """Return the function of each column, recorded as one loop (see `kinetree.scalars.loops`)."""
         from kinetree.tracing.loops import map_columns  # which makes such scalars
 
-        return map_columns(self._here().graph, function, columns)
+        return map_columns(self.here().graph, function, columns)
 
     __lt__, __le__ = _comparison(operator.lt, fold.select_lt), _comparison(operator.le, fold.select_le)
     __gt__ = _comparison(operator.gt, fold.select_lt, swap=True)
@@ -198,12 +255,12 @@ class Expr(NumpyDispatch):
         return ~equal if isinstance(equal, Condition) else not equal
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(_BRANCH.format(what="truth value"))
+        raise TypeError(BRANCH.format(what="truth value"))
 
     def __float__(self) -> NoReturn:
         raise TypeError(_NUMBER)
 
-    __int__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = __mod__ = __floordiv__ = __float__
+    __int__ = __complex__ = __float__
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs and all(isinstance(x, Expr | Real) for x in inputs):
@@ -216,62 +273,56 @@ class Expr(NumpyDispatch):
         return f"Expr(@{self.id} = {self.graph[self.id].op})"
 
 
-class Condition(NumpyDispatch):
-    """A comparison of traced values: what `kt.where` chooses by. ``&``, ``|`` and ``~`` combine conditions.
+def _add_methods() -> None:
+    """Give traced scalars a method for each operation that is a function of NumPy, such as `sqrt` and `exp`."""
 
-    ``choose(x, y)`` makes the node of the choice between two nodes: x where the condition holds, else y.
+    def method_of(op: Op) -> Callable[..., Expr]:
+        def method(self: Expr, *others: object) -> Expr:
+            return self.record(op, self, *others)
+
+        method.__name__, method.__doc__ = op.name, f"Return np.{op.name} of this value."
+        return method
+
+    for op in OPS.values():
+        if op.ufunc is not None:
+            setattr(Expr, op.name, method_of(op))
+
+
+_add_methods()
+
+
+class ExactExpr(Expr):
+    """A scalar whose arithmetic is computed as it is written, with the bits of IEEE arithmetic: a user's.
+
+    Examples
+    --------
+    >>> g = Graph()
+    >>> x = ExactExpr(g, g.node("input", (), (0, 0)))
+    >>> y = recast(x, Expr)
+    >>> (x - x).constant, (y - y).constant
+    (None, 0.0)
     """
 
-    __slots__ = ("choose", "graph")
+    __slots__ = ()
+    __hash__ = object.__hash__
 
-    def __init__(self, graph: Graph, choose: Callable[[int, int], int]) -> None:
-        self.graph = graph
-        self.choose = choose
+    __add__ = __radd__ = _arithmetic(exact.add)
+    __sub__, __rsub__ = _arithmetic(exact.sub), _arithmetic(exact.sub, reflected=True)
+    __mul__ = __rmul__ = _arithmetic(exact.mul)
+    __truediv__, __rtruediv__ = _arithmetic(exact.div), _arithmetic(exact.div, reflected=True)
+    __neg__ = _negation(exact.neg)
 
-    def where(self, x: object, y: object) -> Expr:
-        """Return x where the condition holds, y where it does not."""
-        if self.graph.inner is not None:
-            return choice(self._here(), x, y)  # type: ignore[no-any-return]
-        zero = Expr(self.graph, self.graph.const(0.0))
-        ids = [zero._id(entry) for entry in (x, y)]
-        if None in ids:
-            raise TypeError(f"kt.where chooses between numbers, not {type(x).__name__} and {type(y).__name__}")
-        return Expr(self.graph, self.choose(*ids))  # type: ignore[arg-type]
+    def _id(self, other: object) -> int | None:
+        if isinstance(other, Real) and other == 0:  # −0 is another number
+            return exact.const(self.graph, float(other))
+        return super()._id(other)
 
-    def _here(self) -> Any:
-        """Return this condition in the innermost of the graphs inside its own, by the number that it chooses."""
-        graph = self.graph
-        if graph.inner is None:
-            return self
-        return Expr(graph, self.choose(graph.const(1.0), graph.const(0.0)))._here() > 0.5
-
-    def __and__(self, other: object) -> Any:
-        if isinstance(other, Condition):
-            a, b = self._here(), other._here()
-            return Condition(a.graph, lambda x, y: a.choose(b.choose(x, y), y))
-        return (self if other else False) if isinstance(other, bool | np.bool_) else NotImplemented
-
-    def __or__(self, other: object) -> Any:
-        if isinstance(other, Condition):
-            a, b = self._here(), other._here()
-            return Condition(a.graph, lambda x, y: a.choose(x, b.choose(x, y)))
-        return (True if other else self) if isinstance(other, bool | np.bool_) else NotImplemented
-
-    __rand__, __ror__ = __and__, __or__
-
-    def __invert__(self) -> Condition:
-        return Condition(self.graph, lambda x, y: self.choose(y, x))
-
-    def __bool__(self) -> NoReturn:
-        more = (
-            " Combine conditions with & | ~, not with and, or, not. Arrays that np.array makes of traced values ask "
-            "for truth values when compared: make them with np.stack."
-        )
-        raise TypeError(_BRANCH.format(what="truth value") + more)
+    @staticmethod
+    def make_node(op: Op, graph: Graph, args: tuple[int, ...]) -> int:
+        """Return the exact node of an operation."""
+        return op.exact_node(graph, args)
 
 
-def choice(condition: Any, a: Any, b: Any) -> Any:
-    """Return a where the condition, traced or known, holds, and b elsewhere."""
-    if isinstance(condition, Condition):
-        return condition.where(a, b)
-    return a if condition else b
+def recast(value: Any, kind: type[Expr]) -> Any:
+    """Return a traced value as one of this type, which says how arithmetic on it is recorded; others as they are."""
+    return kind(value.graph, value.id) if isinstance(value, Expr) else value

@@ -1,4 +1,4 @@
-"""Choices and small linear systems: functions of NumPy arrays that can be traced into a compiled function.
+"""Choices, rounding and logic: functions of NumPy arrays that can be traced into a compiled function.
 
 On plain numbers they are NumPy's own. NaN propagates as in NumPy: `minimum` and `maximum` give NaN if either argument
 is NaN, and a comparison with NaN is false.
@@ -6,17 +6,18 @@ is NaN, and a comparison with NaN is false.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
-from kinetree.graph.elementary import atan2
+from kinetree.graph.ops import OPS
 from kinetree.tracing.arrays import is_traced
-from kinetree.tracing.expr import Condition, Expr
-from kinetree.tracing.expr import choice as _choice
+from kinetree.tracing.condition import Condition
+from kinetree.tracing.condition import choice as _choice
+from kinetree.tracing.expr import Expr
 from kinetree.tracing.numpy_dispatch import TracedArray, implements, plain
 
 implements(np.less)(operator.lt)
@@ -39,17 +40,84 @@ def _larger(a: Any, b: Any) -> Any:
 
 @implements(np.sign)
 def _sign(x: Any) -> Any:
-    return _choice(x > 0.0, 1.0, _choice(x < 0.0, -1.0, x))
-
-
-@implements(np.arctan2)
-def _arctan2(y: Any, x: Any) -> Any:
-    return atan2(y, x, _choice)
+    return _choice(x > 0.0, 1.0, _choice(x < 0.0, -1.0, _choice(x <= 0.0, 0.0, x)))
 
 
 @implements(np.isnan)
 def _isnan(x: Any) -> Any:
-    return ~(x <= x) if isinstance(x, Expr) else x != x
+    return _opposite(x <= x)
+
+
+@implements(np.isfinite)
+def _isfinite(x: Any) -> Any:
+    return operator.abs(x) < math.inf
+
+
+@implements(np.isinf)
+def _isinf(x: Any) -> Any:
+    return operator.abs(x) == math.inf
+
+
+@implements(np.signbit)
+def _signbit(x: Any) -> Any:
+    return x.record(OPS["copysign"], 1.0, x) < 0.0 if isinstance(x, Expr) else math.copysign(1.0, x) < 0.0
+
+
+def _truth(x: Any) -> Any:
+    """Return whether x holds or is not zero, as a condition or a truth value."""
+    return x != 0.0 if isinstance(x, Expr) else x if isinstance(x, Condition) else bool(x)
+
+
+def _opposite(x: Any) -> Any:
+    return ~x if isinstance(x, Condition) else not x
+
+
+@implements(np.logical_and)
+def _logical_and(a: Any, b: Any) -> Any:
+    return _truth(a) & _truth(b)
+
+
+@implements(np.logical_or)
+def _logical_or(a: Any, b: Any) -> Any:
+    return _truth(a) | _truth(b)
+
+
+@implements(np.logical_xor)
+def _logical_xor(a: Any, b: Any) -> Any:
+    return _truth(a) ^ _truth(b)
+
+
+@implements(np.logical_not)
+def _logical_not(x: Any) -> Any:
+    return _opposite(_truth(x))
+
+
+implements(np.remainder)(operator.mod)
+implements(np.floor_divide)(operator.floordiv)
+
+
+@implements(np.deg2rad, np.radians)
+def _deg2rad(x: Any) -> Any:
+    return x * (math.pi / 180.0)
+
+
+@implements(np.rad2deg, np.degrees)
+def _rad2deg(x: Any) -> Any:
+    return x * (180.0 / math.pi)
+
+
+@implements(np.round, np.around)
+def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    scale = 10.0 ** operator.abs(decimals)
+    if decimals == 0:
+        return np.rint(a, out=out)
+    a = np.rint(a * scale) / scale if decimals > 0 else np.rint(a / scale) * scale
+    return np.positive(a, out=out)
+
+
+@implements(np.fix)
+def _fix(x: Any, out: Any = None) -> Any:
+    return np.trunc(x, out=out)
 
 
 def _each(function: Callable[..., Any], arity: int, *args: Any) -> Any:
@@ -135,79 +203,3 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
     if a_min is not None:
         a = maximum(a, a_min)
     return a if a_max is None else minimum(a, a_max)
-
-
-def solve(A: Any, b: Any) -> Any:
-    """Return x with ``A x = b``, for a symmetric positive definite A.
-
-    Traced, it is an ``L D Lᵀ`` factorization without pivoting, which reads only the lower triangle of A and is as
-    accurate as Cholesky's. Where A is indefinite the result may be far off; where A is singular it is inf or NaN. The
-    factorization is unrolled, about n³/6 operations plus n² per column of b: meant for n up to ten or so. (For the mass
-    matrix, `robot.solve_mass_matrix` exploits its sparsity.)
-
-    Parameters
-    ----------
-    A : (n, n) array
-        Such as ``J @ Minv @ J.T``. On plain arrays (..., n, n).
-    b : (n,) or (n, m) array
-        One right-hand side, or one per column; on plain arrays (..., n) if it has one axis less than A, else
-        (..., n, m).
-
-    Returns
-    -------
-    (n,) or (n, m) array
-
-    Raises
-    ------
-    ArgumentError
-        If the shapes do not fit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> solve(np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([5.0, 10.0]))
-    array([1., 3.])
-    """
-    A, b = np.asanyarray(A), np.asanyarray(b)
-    if A.ndim < 2 or A.shape[-1] != A.shape[-2] or not b.ndim:
-        raise ArgumentError(
-            f"solve takes a square matrix and a vector or a matrix; the shapes are {A.shape}, {b.shape}"
-        )
-    vector = b.ndim == A.ndim - 1
-    if b.ndim < A.ndim - 1 or b.shape[-1 if vector else -2] != A.shape[-1]:
-        raise ArgumentError(f"solve: b of shape {b.shape} does not fit A of shape {A.shape}")
-    if not is_traced(A) and not is_traced(b):
-        return np.linalg.solve(A, b[..., None])[..., 0] if vector else np.linalg.solve(A, b)
-    if A.ndim != 2:
-        raise ArgumentError(f"solve takes one matrix while a function is being compiled; A has shape {A.shape}")
-    columns = [plain(b).tolist()] if vector else plain(b).T.tolist()
-    solved = np.array(_solve_columns(plain(A).tolist(), columns), dtype=object)
-    return solved[0].view(TracedArray) if vector else solved.T.view(TracedArray)
-
-
-def _solve_columns(A: list[list[Any]], columns: list[list[Any]]) -> list[list[Any]]:
-    """Return the solutions for these right-hand sides, by ``A = L D Lᵀ``."""
-    n = len(A)
-    L: list[list[Any]] = [[] for _ in range(n)]
-    LD: list[list[Any]] = [[] for _ in range(n)]
-    inverse: list[Any] = []  # of D
-    for j in range(n):
-        for i in range(j, n):
-            LD[i].append(A[i][j] - _dot(L[i], LD[j][:j]))
-        inverse.append(1.0 / LD[j][j])
-        for i in range(j + 1, n):
-            L[i].append(LD[i][j] * inverse[j])
-    solutions = []
-    for b in columns:
-        y: list[Any] = []
-        for i in range(n):
-            y.append(b[i] - _dot(L[i], y))
-        x = [y_i * inverse_i for y_i, inverse_i in zip(y, inverse, strict=True)]
-        for i in reversed(range(n)):
-            x[i] = x[i] - _dot([L[k][i] for k in range(i + 1, n)], x[i + 1 :])
-        solutions.append(x)
-    return solutions
-
-
-def _dot(a: list[Any], b: list[Any]) -> Any:
-    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

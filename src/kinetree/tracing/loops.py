@@ -15,7 +15,8 @@ from kinetree.graph.array_operations import call
 from kinetree.graph.loops import Map, Repeat
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
-from kinetree.tracing.expr import Condition, Expr, choice
+from kinetree.tracing.condition import Condition, choice
+from kinetree.tracing.expr import ExactExpr, Expr
 from kinetree.tracing.nesting import CARRIED, nested
 from kinetree.tracing.numpy_dispatch import plain
 
@@ -66,18 +67,20 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     graph = _graph(first)
     if graph is None or not most:
         return _repeat_plain(body, init, spec, until, most)
+    trace = context.current()
+    kind = ExactExpr if trace is not None and trace.exact else Expr
     captured: dict[int, int] = {}
-    test, go_on = _program(graph, captured, spec, lambda x: [_goes_on(_applied(until, x), _entries(x))])
-    steps, following = _program(graph, captured, spec, lambda x: _next(_applied(body, x), spec))
+    test, go_on = _program(kind, graph, captured, spec, lambda x: [_goes_on(_applied(until, x), _entries(x))])
+    steps, following = _program(kind, graph, captured, spec, lambda x: _next(_applied(body, x), spec))
     ports = Port("captured", (len(captured),)), Port("carried", (len(first),))
     loop = Repeat(
         Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
         Program(steps, ports, ports[1:], (tuple(following),)),
         int(most),
     )
-    zero = Expr(graph, graph.const(0.0))
+    zero = kind(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
-    return _built(spec, iter([Expr(graph, i) for i in results]))
+    return _built(spec, iter([kind(graph, i) for i in results]))
 
 
 def map_columns(
@@ -86,7 +89,7 @@ def map_columns(
     """Return the results of a function of each of these columns, as a loop of the compiled code."""
     captured: dict[int, int] = {}
     spec = list, tuple(_structure(x) for x in columns[0])
-    body, results = _program(graph, captured, spec, function)
+    body, results = _program(Expr, graph, captured, spec, function)
     ports = Port("captured", (len(captured),)), Port("column", (len(columns[0]),))
     loop = Map(Program(body, ports, (Port("result", (len(results),)),), (tuple(results),)), len(columns))
     zero = Expr(graph, graph.const(0.0))
@@ -142,13 +145,13 @@ def _graph(entries: Sequence[Any]) -> Graph | None:
 
 
 def _program(
-    outer: Graph, captured: dict[int, int], spec: Any, function: Callable[[Any], list[Any]]
+    kind: type[Expr], outer: Graph, captured: dict[int, int], spec: Any, function: Callable[[Any], list[Any]]
 ) -> tuple[Graph, list[int]]:
     """Return the graph of a function of the carried values, and its results."""
     with nested(outer, captured) as graph:
-        entries = (Expr(graph, graph.node("input", (), (CARRIED, k))) for k in itertools.count())
+        entries = (kind(graph, graph.node("input", (), (CARRIED, k))) for k in itertools.count())
         results = function(_built(spec, entries))
-        zero = Expr(graph, graph.const(0.0))
+        zero = kind(graph, graph.const(0.0))
         return graph, [zero.node(entry) for entry in results]
 
 

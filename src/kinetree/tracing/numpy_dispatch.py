@@ -16,7 +16,7 @@ import numpy as np
 from kinetree.graph.ops import OPS, Op
 
 OBJECT_UFUNCS = {
-    *(np.add, np.subtract, np.multiply, np.true_divide, np.matmul, np.positive, np.square, np.power, np.reciprocal),
+    *(np.add, np.subtract, np.multiply, np.matmul, np.positive, np.square, np.power, np.reciprocal),
     *(np.tan, np.bitwise_and, np.bitwise_or, np.invert),
 }
 """Ufuncs that need no replacement: their loops over objects call the operators (or the method) of traced scalars."""
@@ -28,15 +28,11 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy's function to its replacement."""
 
 SUGGESTIONS = {
-    "logical_and": "combine conditions with &",
-    "logical_or": "combine conditions with |",
-    "logical_not": "~condition is its opposite",
     "vecdot": "write (a * b).sum(-1)",
-    "solve": "kt.solve(A, b) solves with a symmetric positive definite A",
-    "inv": "kt.solve(A, b) solves with a symmetric positive definite A; kt.solve(A, np.eye(n)) is its inverse",
-    "pinv": "with kt.solve: J.T @ kt.solve(J @ J.T, b)",
-    "norm": "write np.sqrt(x @ x)",
-    "exp": "there is no exponential function yet: pass what depends on it as an argument",
+    "pinv": "with kt.solve_spd: J.T @ kt.solve_spd(J @ J.T, b)",
+    "cholesky": "kt.solve_spd(A, b) solves with a symmetric positive definite A",
+    "eigh": "kt.eigh3(A) has the eigenvalues and eigenvectors of a symmetric 3×3 matrix",
+    "eigvalsh": "kt.eigh3(A) has the eigenvalues and eigenvectors of a symmetric 3×3 matrix",
 }
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -103,6 +99,10 @@ class TracedArray(NumpyDispatch, np.ndarray[Any, Any]):
         """Return what `np.clip` does: NumPy's method would compare values."""
         return np.clip(self, min, max)
 
+    def round(self, decimals: Any = 0, out: Any = None) -> Any:
+        """Return what `np.round` does."""
+        return np.round(self, decimals, out)
+
 
 def plain(value: Any) -> Any:
     """Return a traced value as an ordinary array of objects, anything else unchanged."""
@@ -151,7 +151,7 @@ def _record(op: Op, *operands: Any) -> Any:
 def _refusal(name: str) -> str:
     hint = SUGGESTIONS.get(
         name.rpartition(".")[2],
-        "use arithmetic, @, np.sqrt, np.sin, np.cos, np.tan, np.arctan2, kt.where, kt.minimum, kt.maximum, kt.abs, "
-        "kt.solve",
+        "use arithmetic, @, the elementary functions of NumPy (np.sqrt, np.sin, np.exp, …), kt.where, kt.minimum, "
+        "kt.maximum, kt.abs, kt.solve",
     )
     return f"np.{name} cannot be traced into a compiled function: {hint}"

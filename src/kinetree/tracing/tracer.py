@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-import kinetree.tracing.functions  # noqa: F401  # fills the tables of NumPy's functions
+import kinetree.tracing.functions
+import kinetree.tracing.linalg  # noqa: F401  # both fill the tables of NumPy's functions
 from kinetree.graph import Graph, Port, Program
 from kinetree.tracing.expr import Expr
 
@@ -38,23 +39,26 @@ class Tracer:
         """Return new input arrays by name, as nested lists; scalars where they have no axes."""
         return {port.name: _nested(self.input(port), port.shape) for port in ports}
 
-    def program(self, outputs: Mapping[str, tuple[tuple[int, ...], Any]]) -> Program:
-        """Return the program with these outputs: name to shape and entries, in nested sequences or arrays."""
+    def program(self, outputs: Mapping[str, tuple[tuple[int, ...], Any]], kind: type[Expr] = Expr) -> Program:
+        """Return the program with these outputs: name to shape and entries, in nested sequences or arrays.
+
+        Numbers among the entries become constants as in the arithmetic of traced values of this type.
+        """
         ports, results = [], []
         for name, (shape, entries) in outputs.items():
             port, scalars = Port(name, shape), list(flatten(entries))
             if len(scalars) != port.size:
                 raise ValueError(f"output {name!r} of shape {shape} has {len(scalars)} entries, not {port.size}")
             ports.append(port)
-            results.append(tuple(self._node(entry) for entry in scalars))
+            results.append(tuple(self._node(entry, kind) for entry in scalars))
         return Program(self.graph, tuple(self._inputs), tuple(ports), tuple(results))
 
-    def _node(self, entry: object) -> int:
+    def _node(self, entry: object, kind: type[Expr]) -> int:
         if isinstance(entry, Expr):
             if entry.graph is not self.graph:
                 raise ValueError("this value belongs to another trace")
             return entry.id
-        return self.graph.const(float(entry))  # type: ignore[arg-type]
+        return kind(self.graph, 0).node_of(entry)
 
 
 def _nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:

@@ -49,8 +49,11 @@ class Body:
         return self(f"call {v.type} @llvm.fma.{v.suffix}({v.type} {x}, {v.type} {y}, {v.type} {z})")
 
     @contextmanager
-    def loop(self, step: int, bound: str, label: str = "loop", i: str = "%i") -> Iterator[None]:
-        """Append a loop over what is appended inside, for i = 0, step, 2·step, … below the bound, at least once."""
+    def loop(self, step: int, bound: str, label: str = "loop", i: str = "%i", last: str = "") -> Iterator[None]:
+        """Append a loop over what is appended inside, for i = 0, step, 2·step, … below the bound, at least once.
+
+        `last` is the block that it ends in, where there are several.
+        """
         self.line(f"br label %{label}")
         self.label(label)
         phi = len(self.lines)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from kinetree.backends.llvm.ir import Body, function
@@ -11,11 +13,13 @@ from kinetree.backends.llvm.prefetch import Line, block_bytes, prefetch
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.transpose import Transpose, row_pointers
 from kinetree.graph.graph import Node
+from kinetree.graph.ieee import POW2_SHIFT
 from kinetree.lowering.plan import Area, Cell, Plan, Region, Tile
 
 # The instructions of each straight-line operation: {0}, {1}, {2} are the arguments, {t} the result of the previous
-# instruction; {V} is the type, {B} the type of its truth values, {S} the suffix of intrinsics. LLVM merges negations
-# into the fused instruction.
+# instruction; {V} is the type, {B} the type of its truth values, {I} that of whole numbers of its size, {S} the suffix
+# of intrinsics; [2.0] and [i 52] are constants of the types {V} and {I}. LLVM merges negations into the fused
+# instruction.
 SPELLING: dict[str, tuple[str, ...]] = {
     "add": ("fadd {V} {0}, {1}",),
     "sub": ("fsub {V} {0}, {1}",),
@@ -29,7 +33,79 @@ SPELLING: dict[str, tuple[str, ...]] = {
     "fma": ("call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {2})",),
     "fms": ("fneg {V} {2}", "call {V} @llvm.fma.{S}({V} {0}, {V} {1}, {V} {t})"),
     "fnma": ("fneg {V} {0}", "call {V} @llvm.fma.{S}({V} {t}, {V} {1}, {V} {2})"),
+    "rint": ("call {V} @llvm.rint.{S}({V} {0})",),
+    "floor": ("call {V} @llvm.floor.{S}({V} {0})",),
+    "ceil": ("call {V} @llvm.ceil.{S}({V} {0})",),
+    "trunc": ("call {V} @llvm.trunc.{S}({V} {0})",),
+    "copysign": (
+        "fcmp uno {V} {1}, {1}",
+        "select {B} {t}, {V} [0.0], {V} {1}",
+        "call {V} @llvm.copysign.{S}({V} {0}, {V} {t})",
+    ),
+    "pow2": (
+        f"fadd {{V}} {{0}}, [{POW2_SHIFT!r}]",
+        "bitcast {V} {t} to {I}",
+        "shl {I} {t}, [i 52]",
+        "bitcast {I} {t} to {V}",
+    ),
+    "exponent": (  # the field as the lowest bits of 2⁵² + field
+        "bitcast {V} {0} to {I}",
+        "lshr {I} {t}, [i 52]",
+        "and {I} {t}, [i 2047]",
+        f"or {{I}} {{t}}, [i {0x433 << 52}]",
+        "bitcast {I} {t} to {V}",
+        f"fsub {{V}} {{t}}, [{2.0**52 + 1023!r}]",
+    ),
+    "significand": (
+        "bitcast {V} {0} to {I}",
+        f"and {{I}} {{t}}, [i {(1 << 52) - 1}]",
+        f"or {{I}} {{t}}, [i {1023 << 52}]",
+        "bitcast {I} {t} to {V}",
+    ),
 }
+
+IN_FLOAT64 = ("pow2", "exponent", "significand")
+"""Operations of one argument on the bits of float64, which are computed so for float32 too."""
+
+
+@functools.cache
+def spelled(dtype: str, count: int) -> dict[str, tuple[str, ...]]:
+    """Return the instructions of the operations for this type; they need the arguments {0}, … and {t} filled in."""
+    return {op: _spelled(op, lines, dtype, count) for op, lines in SPELLING.items()}
+
+
+def _spelled(op: str, lines: tuple[str, ...], dtype: str, count: int) -> tuple[str, ...]:
+    if op in IN_FLOAT64 and dtype != "float64":
+        narrow, wide = Lanes(dtype, count), Lanes("float64", count)
+        inner = [line.replace("{0}", "{t}") for line in _spelled(op, lines, "float64", count)]
+        first, last = f"fpext {narrow.type} {{0}} to {wide.type}", f"fptrunc {wide.type} {{t}} to {narrow.type}"
+        return (first, *inner, last)
+    lanes = Lanes(dtype, count)
+    bits = f"i{8 * lanes.item}"
+    whole, truth = (f"<{count} x {bits}>", f"<{count} x i1>") if count > 1 else (bits, "i1")
+
+    def constant(match: re.Match[str]) -> str:
+        if match[1]:
+            return f"splat ({bits} {match[2]})" if count > 1 else match[2]
+        return lanes.constant(float(match[2]))
+
+    replaced = (("{V}", lanes.type), ("{B}", truth), ("{I}", whole), ("{S}", lanes.suffix))
+    return tuple(re.sub(r"\[(i )?([^]]+)\]", constant, _replaced(line, replaced)) for line in lines)
+
+
+def _replaced(text: str, pairs: Sequence[tuple[str, str]]) -> str:
+    for name, value in pairs:
+        text = text.replace(name, value)
+    return text
+
+
+def append(b: Body, lines: Sequence[str], arguments: Sequence[str]) -> str:
+    """Append the instructions of an operation on these registers or constants, and return the register of its value."""
+    result = ""
+    for line in lines:
+        result = b(line.format(*arguments, t=result))
+    return result
+
 
 RELOAD_DISTANCE = 50
 """Reload a value that also lives in memory if it was last used this many operations ago. Otherwise LLVM spills it: one
@@ -68,11 +144,7 @@ class StraightLine:
         self, body: Body, access: Access, plan: Plan, lanes: Lanes, known: Mapping[int, str] | None = None
     ) -> None:
         self._body, self._access, self._plan, self._lanes = body, access, plan, lanes
-        truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
-        self._spelling = {
-            op: [line.replace("{V}", lanes.type).replace("{B}", truth).replace("{S}", lanes.suffix) for line in lines]
-            for op, lines in SPELLING.items()
-        }
+        self._spelling = spelled(lanes.dtype, lanes.count)
         self._values: dict[int, tuple[str, float]] = {  # the register of a node, and the time of its last use
             i: (name, math.inf) for i, name in (known or {}).items()
         }
@@ -83,11 +155,7 @@ class StraightLine:
         op, args, _ = self._plan.program.graph[i]
         lines = self._spelling.get(op)
         if lines is not None:
-            arguments = [self.value(a) for a in args]
-            result = ""
-            for line in lines:
-                result = self._body(line.format(*arguments, t=result))
-            self._values[i] = result, self.now
+            self._values[i] = append(self._body, lines, [self.value(a) for a in args]), self.now
 
     def value(self, i: int) -> str:
         """Return the register of a node, which is loaded if that is better, or its constant."""

@@ -1,0 +1,86 @@
+"""Comparisons of traced values, which choices are made by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from kinetree.tracing.numpy_dispatch import NumpyDispatch
+
+BRANCH = (
+    "a traced value has no {what} while the function is being traced: the same compiled code serves every state, so it "
+    "cannot branch on one. To choose between values use kt.where(condition, a, b), kt.minimum, kt.maximum or kt.abs; "
+    "to compute, the functions of NumPy, not those of math. Or branch on the model and on plain Python values."
+)
+
+
+class Condition(NumpyDispatch):
+    """A comparison of traced values: what `kt.where` chooses by. ``&``, ``|`` and ``~`` combine conditions.
+
+    ``choose(x, y)`` makes the node of the choice between two nodes: x where the condition holds, else y. `compared` is
+    one of the values of the comparison; what is chosen is of its type.
+    """
+
+    __slots__ = ("choose", "compared")
+
+    def __init__(self, compared: Any, choose: Callable[[int, int], int]) -> None:
+        self.compared = compared
+        self.choose = choose
+
+    def where(self, x: object, y: object) -> Any:
+        """Return x where the condition holds, y where it does not."""
+        if self.compared.graph.inner is not None:
+            return choice(self._here(), x, y)
+        ids = [self.compared._id(entry) for entry in (x, y)]
+        if None in ids:
+            raise TypeError(f"kt.where chooses between numbers, not {type(x).__name__} and {type(y).__name__}")
+        return type(self.compared)(self.compared.graph, self.choose(*ids))
+
+    def _here(self) -> Any:
+        """Return this condition in the body of a loop that is being traced, by the number that it chooses."""
+        graph = self.compared.graph
+        if graph.inner is None:
+            return self
+        number = self.choose(graph.const(1.0), graph.const(0.0))
+        return type(self.compared)(graph, number).here() > 0.5
+
+    def _with(self, other: Condition, choose: Callable[[Condition, Condition, int, int], int]) -> Condition:
+        """Return the condition that this and another one make."""
+        a, b = self._here(), other._here()
+        return Condition(a.compared, lambda x, y: choose(a, b, x, y))
+
+    def __and__(self, other: object) -> Any:
+        if isinstance(other, Condition):
+            return self._with(other, lambda a, b, x, y: a.choose(b.choose(x, y), y))
+        return (self if other else False) if isinstance(other, bool | np.bool_) else NotImplemented
+
+    def __or__(self, other: object) -> Any:
+        if isinstance(other, Condition):
+            return self._with(other, lambda a, b, x, y: a.choose(x, b.choose(x, y)))
+        return (True if other else self) if isinstance(other, bool | np.bool_) else NotImplemented
+
+    def __xor__(self, other: object) -> Any:
+        if isinstance(other, Condition):
+            return self._with(other, lambda a, b, x, y: a.choose(b.choose(y, x), b.choose(x, y)))
+        return (~self if other else self) if isinstance(other, bool | np.bool_) else NotImplemented
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Condition:
+        return Condition(self.compared, lambda x, y: self.choose(y, x))
+
+    def __bool__(self) -> NoReturn:
+        more = (
+            " Combine conditions with & | ~, not with and, or, not. Arrays that np.array makes of traced values ask "
+            "for truth values when compared: make them with np.stack."
+        )
+        raise TypeError(BRANCH.format(what="truth value") + more)
+
+
+def choice(condition: Any, a: Any, b: Any) -> Any:
+    """Return a where the condition, traced or known, holds, and b elsewhere."""
+    if isinstance(condition, Condition):
+        return condition.where(a, b)
+    return a if condition else b

@@ -1,0 +1,260 @@
+"""Small linear algebra: functions of NumPy arrays that can be traced into a compiled function, unrolled.
+
+On plain arrays they are NumPy's own. Their arithmetic is simplified and fused, also between lines that are computed as
+they are written. Pivots are chosen by selections, so that every state takes its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.graph import ieee
+from kinetree.graph.ops import OPS
+from kinetree.tracing.arrays import is_traced, traced_array
+from kinetree.tracing.condition import choice
+from kinetree.tracing.expr import ExactExpr, Expr, recast
+from kinetree.tracing.numpy_dispatch import implements, plain
+
+Rows = list[list[Any]]
+Scale = Callable[[Any], Any]
+
+
+@implements(np.linalg.solve)
+def solve(A: Any, b: Any) -> Any:
+    """Return x with ``A x = b``, for any regular A.
+
+    Traced, it is Gaussian elimination with scaled partial pivoting, about 2/3 n³ operations and as many choices: meant
+    for n up to ten or so. Where A is singular the result is inf or NaN. `solve_spd`, for symmetric positive definite
+    A, is about twice as fast. (For the mass matrix, `robot.solve_mass_matrix` exploits its sparsity.)
+
+    Parameters
+    ----------
+    A : (n, n) array
+        On plain arrays (..., n, n).
+    b : (n,) or (n, m) array
+        One right-hand side, or one per column; on plain arrays (..., n) if it has one axis less than A, else
+        (..., n, m).
+
+    Returns
+    -------
+    (n,) or (n, m) array
+
+    Raises
+    ------
+    ArgumentError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([5.0, 13.0]))
+    array([-1.,  5.])
+    """
+    return _solution("solve", _eliminated, A, b)
+
+
+def solve_spd(A: Any, b: Any) -> Any:
+    """Return x with ``A x = b``, for a symmetric positive definite A.
+
+    Traced, it is an ``L D Lᵀ`` factorization without pivoting, which reads only the lower triangle of A and is as
+    accurate as Cholesky's. Where A is indefinite the result may be far off; where A is singular it is inf or NaN. The
+    factorization is unrolled, about n³/6 operations plus n² per column of b: meant for n up to ten or so.
+
+    Parameters
+    ----------
+    A : (n, n) array
+        Such as ``J @ Minv @ J.T``. On plain arrays (..., n, n).
+    b : (n,) or (n, m) array
+        As for `solve`.
+
+    Returns
+    -------
+    (n,) or (n, m) array
+
+    Raises
+    ------
+    ArgumentError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_spd(np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([5.0, 10.0]))
+    array([1., 3.])
+    """
+    return _solution("solve_spd", _factorised, A, b)
+
+
+@implements(np.linalg.inv)
+def inv(A: Any) -> Any:
+    """Return the inverse of a regular matrix, by `solve`; to solve a system, `solve` is faster and more accurate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> inv(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    array([[0. , 1. ],
+           [0.5, 0. ]])
+    """
+    A = square("inv", A)
+    return solve(A, np.eye(len(A))) if is_traced(A) else np.linalg.inv(A)
+
+
+@implements(np.linalg.det)
+def _det(A: Any) -> Any:
+    A = square("det", A)
+    rows = relaxed(A).tolist()
+    determinant: Any = _triangular(rows)
+    for k, row in enumerate(rows):
+        determinant = determinant * row[k]
+    return like([determinant], (), A)
+
+
+@implements(np.linalg.norm)
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = np.asanyarray(x)
+    if axis is None and (x.ndim == 1 or ord is None):
+        x, axis = x.ravel(), 0
+    if not (ord in (None, 1, 2, np.inf) and isinstance(axis, int)) and not (ord in (None, "fro") and axis is None):
+        raise TypeError(f"np.linalg.norm with ord={ord!r} cannot be traced into a compiled function")
+    if ord in (1, np.inf):
+        sizes = np.abs(x)
+        return sizes.sum(axis, keepdims=keepdims) if ord == 1 else sizes.max(axis, keepdims=keepdims)
+    return np.sqrt((x * x).sum(axis, keepdims=keepdims))
+
+
+def scales(entries: list[Any]) -> tuple[Scale, Scale]:
+    """Return multiplications by the power of two that brings the largest entry close to 1, and by its inverse.
+
+    Each is done in two steps, whose factors float32 has too.
+    """
+    largest = functools.reduce(lambda a, b: choice(a < b, b, a), map(operator.abs, entries))
+    exponent = choice(largest > 0.0, _apply("exponent", largest), 0.0)
+    half = _apply("rint", exponent * 0.5)
+    down, up = ([_apply("pow2", sign * h) for h in (half, exponent - half)] for sign in (-1.0, 1.0))
+    return (lambda x: x * down[0] * down[1]), (lambda x: x * up[0] * up[1])
+
+
+def _apply(name: str, x: Any) -> Any:
+    """Return an operation of the table on a traced or a plain number."""
+    return x.apply_function(name, x) if isinstance(x, Expr) else OPS[name].evaluate(float(x))
+
+
+def _solution(name: str, method: Callable[[Rows, Rows], Rows], A: Any, b: Any) -> Any:
+    """Return what `method` makes of traced A and of the columns of b; NumPy's solution of plain ones."""
+    A, b = np.asanyarray(A), np.asanyarray(b)
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2] or not b.ndim:
+        raise ArgumentError(
+            f"{name} takes a square matrix and a vector or a matrix; the shapes are {A.shape}, {b.shape}"
+        )
+    vector = b.ndim == A.ndim - 1
+    if b.ndim < A.ndim - 1 or b.shape[-1 if vector else -2] != A.shape[-1]:
+        raise ArgumentError(f"{name}: b of shape {b.shape} does not fit A of shape {A.shape}")
+    if not is_traced(A) and not is_traced(b):
+        return np.linalg.solve(A, b[..., None])[..., 0] if vector else np.linalg.solve(A, b)
+    if A.ndim != 2:
+        raise ArgumentError(f"{name} takes one matrix while a function is being compiled; A has shape {A.shape}")
+    columns = [relaxed(b).tolist()] if vector else relaxed(b).T.tolist()
+    solved = method(relaxed(A).tolist(), columns)
+    rows = solved if vector else [list(row) for row in zip(*solved, strict=True)]
+    return like([x for row in rows for x in row], b.shape, A, b)
+
+
+def square(name: str, A: Any) -> Any:
+    """Return A as an array, if it is one square matrix, or plain ones."""
+    A = np.asanyarray(A)
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2] or (A.ndim > 2 and is_traced(A)):
+        raise ArgumentError(f"{name} takes a square matrix; its shape is {A.shape}")
+    return A
+
+
+_cast: Any = np.frompyfunc(recast, 2, 1)
+
+
+def relaxed(array: Any) -> Any:
+    """Return the entries as values whose arithmetic is simplified and fused: what is computed here is nobody's line."""
+    return _cast(plain(array), Expr)
+
+
+def like(entries: list[Any], shape: tuple[int, ...], *arguments: Any) -> Any:
+    """Return the array of these entries, whose arithmetic is recorded as that of the arguments."""
+    exact = any(isinstance(entry, ExactExpr) for array in arguments for entry in array.flat)
+    return traced_array([recast(entry, ExactExpr if exact else Expr) for entry in entries], shape)
+
+
+def divided(a: Any, b: Any) -> Any:
+    """Return a/b, infinite or NaN where the number b is zero."""
+    return ieee.div(float(a), float(b)) if isinstance(a, Real) and isinstance(b, Real) else a / b
+
+
+def _triangular(rows: Rows) -> Any:
+    """Eliminate below the diagonal of the square part of these rows; return the sign of the permutation.
+
+    The pivot of each column is the largest entry that is left: a row that has a larger one takes the place of the row
+    of the pivot so far, and that one its place.
+    """
+    n, sign = len(rows), cast(Any, 1.0)
+    for k in range(n):
+        for i in range(k + 1, n):
+            larger = operator.abs(rows[i][k]) > operator.abs(rows[k][k])
+            pairs = list(zip(rows[k], rows[i], strict=True))
+            rows[k] = [choice(larger, b, a) if j >= k else a for j, (a, b) in enumerate(pairs)]
+            rows[i] = [choice(larger, a, b) if j >= k else b for j, (a, b) in enumerate(pairs)]
+            sign = choice(larger, -sign, sign)
+        for row in rows[k + 1 :]:
+            factor = divided(row[k], rows[k][k])
+            row[k + 1 :] = [b - factor * a for a, b in zip(rows[k][k + 1 :], row[k + 1 :], strict=True)]
+    return sign
+
+
+def _eliminated(A: Rows, columns: Rows) -> Rows:
+    """Return the solutions for these right-hand sides, by Gaussian elimination with partial pivoting.
+
+    The rows are scaled by powers of two first, so that their units do not decide which pivot is the largest.
+    """
+    n = len(A)
+    scaled = [scales(row)[0] for row in A]
+    rows = [[scaled[i](x) for x in (*row, *(b[i] for b in columns))] for i, row in enumerate(A)]
+    _triangular(rows)
+    solutions = []
+    for c in range(n, n + len(columns)):
+        x: list[Any] = [0.0] * n
+        for i in reversed(range(n)):
+            x[i] = divided(rows[i][c] - _dot(rows[i][i + 1 : n], x[i + 1 :]), rows[i][i])
+        solutions.append(x)
+    return solutions
+
+
+def _factorised(A: list[list[Any]], columns: list[list[Any]]) -> list[list[Any]]:
+    """Return the solutions for these right-hand sides, by ``A = L D Lᵀ``."""
+    n = len(A)
+    L: list[list[Any]] = [[] for _ in range(n)]
+    LD: list[list[Any]] = [[] for _ in range(n)]
+    inverse: list[Any] = []  # of D
+    for j in range(n):
+        for i in range(j, n):
+            LD[i].append(A[i][j] - _dot(L[i], LD[j][:j]))
+        inverse.append(divided(1.0, LD[j][j]))
+        for i in range(j + 1, n):
+            L[i].append(LD[i][j] * inverse[j])
+    solutions = []
+    for b in columns:
+        y: list[Any] = []
+        for i in range(n):
+            y.append(b[i] - _dot(L[i], y))
+        x = [y_i * inverse_i for y_i, inverse_i in zip(y, inverse, strict=True)]
+        for i in reversed(range(n)):
+            x[i] = x[i] - _dot([L[k][i] for k in range(i + 1, n)], x[i + 1 :])
+        solutions.append(x)
+    return solutions
+
+
+def _dot(a: list[Any], b: list[Any]) -> Any:
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

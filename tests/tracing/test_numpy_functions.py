@@ -1,0 +1,106 @@
+"""NumPy's functions in users' functions: rounding and remainders to the bit, choices by conditions, elementary ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.scalars import functions
+
+robot = kt.load("panda")
+SPECIAL = np.array([0.0, -0.0, 1, -1, 2.5, -2.5, 0.5, 1.5, -0.5, 1e300, -1e300, 5e-324, np.inf, -np.inf, np.nan, 3, -7])
+RNG = np.random.default_rng(0)
+A, B = (np.concatenate([special.ravel(), RNG.normal(size=200) * 9]) for special in np.meshgrid(SPECIAL, SPECIAL))
+
+TO_THE_BIT = {
+    "%": lambda x, y: x % y,
+    "//": lambda x, y: x // y,
+    "% number": lambda x, y: x % 2.5 + y % -3.0,
+    "number %": lambda x, y: 3.0 % x,
+    "// number": lambda x, y: x // 3,
+    "number //": lambda x, y: -7 // x,
+    "remainder": np.remainder,
+    "floor_divide": np.floor_divide,
+    "fmod": np.fmod,
+    "floor": lambda x, y: np.floor(x),
+    "ceil": lambda x, y: np.ceil(x),
+    "trunc": lambda x, y: np.trunc(x),
+    "fix": lambda x, y: np.fix(x),
+    "rint": lambda x, y: np.rint(x),
+    "round": lambda x, y: np.round(x),
+    "round to hundredths": lambda x, y: np.round(x, 2),
+    "round to tens": lambda x, y: np.round(x, -1),
+    "copysign": np.copysign,
+    "sign": lambda x, y: np.sign(x),
+    "deg2rad": lambda x, y: np.deg2rad(x),
+    "rad2deg": lambda x, y: np.degrees(x),
+    "reciprocal": lambda x, y: np.reciprocal(x),
+    "and": lambda x, y: np.where(np.logical_and(x, y > 0), 1.0, 2.0),
+    "or": lambda x, y: np.where(np.logical_or(x > 0, y), 1.0, 2.0),
+    "xor": lambda x, y: np.where(np.logical_xor(x > 0, y > 0), 1.0, 2.0),
+    "^": lambda x, y: np.where((x > 0) ^ (y > 0), 1.0, 2.0),
+    "not": lambda x, y: np.where(np.logical_not(x > y), 1.0, 2.0),
+    "not a number": lambda x, y: np.where(np.logical_not(x), 1.0, 2.0),
+    "isfinite": lambda x, y: np.where(np.isfinite(x), 1.0, 2.0),
+    "isinf": lambda x, y: np.where(np.isinf(x), 1.0, 2.0),
+    "isnan": lambda x, y: np.where(np.isnan(x), 1.0, 2.0),
+    "signbit": lambda x, y: np.where(np.signbit(x), 1.0, 2.0),
+}
+
+
+@pytest.mark.parametrize("case", TO_THE_BIT)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_to_the_bit(case: str) -> None:
+    function = TO_THE_BIT[case]
+    compiled = kt.compile(robot, lambda x, y: function(x, y), shapes={"x": (), "y": ()}, name="f")
+    got, wanted = compiled(A, B), function(A, B)
+    same = (got == wanted) & (np.signbit(got) == np.signbit(wanted)) | np.isnan(got) & np.isnan(wanted)
+    assert same.all(), np.stack([A, B, got, wanted], 1)[~same][:5]
+    assert np.array_equal([compiled(x, y) for x, y in zip(A, B, strict=True)], got, equal_nan=True)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_elementary_functions_and_powers() -> None:
+    def f(x, y):
+        size = abs(x)
+        return {
+            "a": np.exp(-size) + np.expm1(x / 10) + np.tanh(x) * np.sinh(x / 5) / np.cosh(y / 5),
+            "b": np.log(size) + np.log1p(size) + np.cbrt(x) + np.hypot(x, y),
+            "c": np.arcsin(np.tanh(x)) + np.arccos(np.tanh(y)) + np.arctan(x) + np.arctan2(x, y),
+            "d": np.stack([size**y, size**2.5, 2.0**y, x**40, np.power(x, 3), x**-2, x**0.5, size ** np.round(y)]),
+        }
+
+    compiled = kt.compile(robot, f, shapes={"x": (), "y": ()})
+    x, y = RNG.normal(size=(2, 50)) * 3
+    got, wanted = compiled(x, y), f(x, y)
+    for name in ("a", "b", "c"):
+        np.testing.assert_allclose(getattr(got, name), wanted[name], rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(got.d, wanted["d"].T, rtol=1e-14)
+    assert compiled.op_count["arctan2"] == 1
+
+
+def test_pythons_rounding_of_traced_values() -> None:
+    def f(x):
+        return np.stack([round(x), math.floor(x), math.ceil(x), math.trunc(x), round(x, 1)])
+
+    assert kt.compile(robot, f, shapes={"x": ()})(-2.56).tolist() == [-3.0, -3.0, -2.0, -2.0, -2.6]
+
+
+def test_pages_may_use_them() -> None:
+    """A page's functions of any scalar record the operations too."""
+
+    def f(x, y):
+        names = ("exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "cbrt", "floor")
+        one = [getattr(functions, name)(x) for name in (*names, "ceil", "trunc", "sqrt", "sin", "cos")]
+        two = [getattr(functions, name)(x, y) for name in ("copysign", "hypot", "fmod", "power")]
+        return np.stack([*one, *two, functions.copysign(1.0, y), functions.fmod(2.0, y)])
+
+    x, y = 0.7, -0.4
+    compiled = kt.compile(robot, f, shapes={"x": (), "y": ()})
+    with np.errstate(invalid="ignore"):
+        wanted = f(x, 2.0)
+    np.testing.assert_allclose(compiled(x, 2.0), wanted, rtol=1e-15)
+    assert compiled(x, y)[-2] == -1.0
