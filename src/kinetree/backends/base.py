@@ -42,10 +42,10 @@ class Backend(ABC):
     - ``void kt_single(ptr ins, ptr outs, ptr scratch)``: one state, its arrays contiguous.
     - ``void kt_batch(ptr ins, ptr outs, ptr strides, i64 n, ptr scratch)``: n states; `strides` has the bytes from a
       state to the next, for each input and then for each output; 0 repeats one state.
-    - ``int kt_c_entry(const T *input, …, T *output, …)``, optional, beside `kt_single`: brings its own scratch and
-      returns 0, or -1 where there is no memory.
-    - ``kt_call``, optional, beside `kt_single`: a vectorcall function of CPython (see `kinetree.glue.entry`), and
-      ``void kt_set_table(ptr)``, which sets the table that it reads.
+    - ``int kt_run(ptr ins, ptr outs)``, optional, beside `kt_single`: brings its own scratch and returns 0, or -1 where
+      there is no memory. Without it calls take the general path.
+    - ``int kt_c_entry(const T *input, …, T *output, …)``, optional, beside `kt_single`: the same for callers from C.
+    - ``kt_call``: the call glue, see `compile_glue`.
 
     The bits of a result depend neither on the entry point nor on the lanes.
     """
@@ -73,6 +73,10 @@ class Backend(ABC):
     @abstractmethod
     def compile_batch(self, program: Program, dtype: str, lanes: int) -> ObjectCode:
         """Return code with the entry point `kt_batch`, which computes so many states side by side."""
+
+    def compile_glue(self) -> ObjectCode | None:
+        """Return `kinetree.glue.code` with the entry point ``kt_call``; None where this backend does not compile it."""
+        return None
 
     @abstractmethod
     def load(self, code: ObjectCode) -> LoadedCode:

@@ -26,15 +26,18 @@ _K = TypeVar("_K")
 
 
 class Single(NamedTuple):
-    """The kernel for one state, and what else may be compiled with it: an entry for C, and the call glue.
-
-    `call` is the address of ``kt_call``, and `table` what it reads.
-    """
+    """The kernel for one state, and the addresses of the entries that bring their own scratch, if there are any."""
 
     kernel: SingleKernel
     c_entry: int | None
-    call: int | None
-    table: entry.CallTable
+    run: int | None
+
+
+class Glue(NamedTuple):
+    """The compiled glue: the address of ``kt_call``, and what keeps it in memory."""
+
+    address: int
+    keep: object
 
 
 class Kernels:
@@ -66,18 +69,11 @@ class Kernels:
         return self.batches.get(variant) or _made_once(self.batches, variant, self._make_batch)
 
     def _make_single(self, variant: Variant) -> Single:
-        spec, backend = self._spec, get_backend(self._backend_name)
+        backend = get_backend(self._backend_name)
         code = self._code(variant, "single", lambda: backend.compile_single(self._checked(variant), variant.dtype))
         loaded = backend.load(code)
         kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded))
-        values = dict(variant.options)
-        options = [(option.name, values[option.name]) for option in spec.open_options]
-        needed = frozenset(o.name for o in spec.open_options if o.required or values[o.name] != o.default)
-        table = entry.CallTable(spec.result, options, needed)
-        call, set_table = loaded.address("kt_call"), loaded.address("kt_set_table")
-        if set_table is not None:
-            table.install(set_table)
-        return Single(kernel, loaded.address("kt_c_entry"), call, table)
+        return Single(kernel, loaded.address("kt_c_entry"), loaded.address("kt_run"))
 
     def _make_batch(self, variant: Variant) -> BatchKernel:
         backend = get_backend(self._backend_name)
@@ -99,11 +95,7 @@ class Kernels:
     def _code(self, variant: Variant, kind: str, compiled: Callable[[], ObjectCode]) -> ObjectCode:
         key = cache_key(self._spec, variant, get_backend(self._backend_name).target, f"{self._backend_name} {kind}")
         code = None if key is None else cache.load(key)
-        if code is None:
-            code = compiled()
-            if key is not None:
-                cache.store(key, code)
-        return code
+        return code or _stored(key, compiled())
 
 
 def _made_once(kernels: dict[Variant, _K], variant: Variant, make: Callable[[Variant], _K]) -> _K:
@@ -111,6 +103,36 @@ def _made_once(kernels: dict[Variant, _K], variant: Variant, make: Callable[[Var
         if variant not in kernels:
             kernels[variant] = make(variant)
         return kernels[variant]
+
+
+def _stored(key: str | None, code: ObjectCode) -> ObjectCode:
+    if key is not None:
+        cache.store(key, code)
+    return code
+
+
+_glues: dict[str, Glue | None] = {}  # by the backend's name; None where it has none
+
+
+def call_glue(backend_name: str, *, compiled: bool) -> Glue | None:
+    """Return the call glue of a backend, None if there is none; unless `compiled`, only if it need not be compiled."""
+    if cpython.find() is None:
+        return None
+    with locks.compiling:
+        if backend_name not in _glues:
+            backend, source = get_backend(backend_name), cache.source_digest()
+            known = None if source is None else [source, _abi(), backend.target, f"{backend_name} call glue"]
+            key = None if known is None else cache.digest(known)
+            code = None if key is None else cache.load(key)
+            if code is None and compiled:
+                code = backend.compile_glue()
+                code = code and _stored(key, code)
+            if code is not None:
+                loaded = backend.load(code)
+                _glues[backend_name] = Glue(loaded.address("kt_call") or 0, loaded)
+            elif compiled:
+                _glues[backend_name] = None
+        return _glues.get(backend_name)
 
 
 def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> str | None:
