@@ -8,11 +8,12 @@ import os
 from datetime import date
 from pathlib import Path
 
-from benchmarks import batch, compiling, first_use, hybrid, single, startup, threads
+from benchmarks import batch, calls, compiling, first_use, hybrid, single, startup, threads
 from benchmarks.machine import commit, machine
 
 SECTIONS = {
     "single": single.run,
+    "calls": calls.run,
     "batch": batch.run,
     "hybrid": hybrid.run,
     "threads": threads.run,

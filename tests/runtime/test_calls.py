@@ -308,7 +308,7 @@ def test_no_memory_is_lost(f, case):
     several(50)
     gc.collect()
     tracemalloc.start()
-    several(count // 10)
+    several(max(200, count // 10))
     gc.collect()
     held = [sys.getrefcount(a) for a in (X, Y, Z, W, np.dtype("f8"), np.dtype("f4"), None, *ROWS)]
     before = tracemalloc.get_traced_memory()[0]
