@@ -83,6 +83,41 @@ def batches(case: Case, name: str) -> dict[str, Thunk]:
     return ways
 
 
+def controller(case: Case) -> dict[str, Thunk]:
+    """Return calls of a compiled controller with its gains in several forms."""
+    robot, states = case.robot, case.states(N)
+
+    @robot.compile
+    def damped(q, v, q_des, kp: float, kd: float):  # type: ignore[no-untyped-def]
+        return robot.bias_forces(q, v) + kp * (q_des - q)[-7:].sum() - kd * v
+
+    rows = [(states["q"][i].copy(), states["v"][i].copy(), states["q"][0].copy()) for i in range(N)]
+    gains = np.linspace(10.0, 200.0, 8)
+    return {
+        "plain": lambda: [damped(*row, 100.0, 20.0) for row in rows],
+        "gains by name": lambda: [damped(*row, kp=100.0, kd=20.0) for row in rows],
+        "gains as int": lambda: [damped(*row, 100, 20) for row in rows],
+        "eight gains": lambda: [damped(*row, gains, 20.0) for row in rows],
+    }
+
+
+def options(case: Case) -> dict[str, Thunk]:
+    """Return calls of one function with its option in several forms."""
+    robot, names = case.robot, list(case.robot.joint_names[1::2])
+    states = case.states(N)
+    rows = [tuple(states[k][i].copy() for k in ("q", "v", "a", "tau")) for i in range(N)]
+    function, bound, fixed = robot.hybrid_dynamics, robot.hybrid_dynamics.bind(prescribed=names), tuple(names)
+    turns = list(zip(rows, robot.frame_names * N, strict=False))
+    return {
+        "plain": lambda: [bound(*row) for row in rows],
+        "tuple of names": lambda: [function(*row, prescribed=fixed) for row in rows],
+        "list of names": lambda: [function(*row, prescribed=names) for row in rows],
+        f"{len({name for _, name in turns})} frames in turn": lambda: [
+            robot.frame_placement(row[0], frame=name) for row, name in turns
+        ],
+    }
+
+
 def add(section: Section, labels: dict[str, object], plain: Timing, timings: Mapping[str, Timing], per: int) -> None:
     """Add a row for each form, with its ratio to the plain call."""
     for form, timing in timings.items():
@@ -100,6 +135,9 @@ def run(rounds: int) -> Section:
     )
     for case in cases():
         pin = Pinocchio(case)
+        for name, ways in (("a controller", controller(case)), ("options", options(case))):
+            timings = interleaved(ways, rounds)
+            add(section, {"robot": case.name, "function": name, "way": "kinetree"}, timings["plain"], timings, N)
         for name in ("gravity_forces", "inverse_dynamics"):
             ways, theirs = one_state(case, name, pin)
             timings = interleaved({**ways, **{f"pinocchio {form}": way for form, way in theirs.items()}}, rounds)
