@@ -138,7 +138,7 @@ class _Function(Emitter):
             return self.constant(node.value)
         if isinstance(node, ast.Name | ast.Attribute):
             return self.constant(self._named(node))
-        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return self.constant(-node.operand.value)  # type: ignore[operator]
         if isinstance(node, ast.BinOp):
             a, b = self._value(node.left), self._value(node.right)
