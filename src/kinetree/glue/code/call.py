@@ -47,7 +47,7 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
         data = 0
         if kind == m.NDARRAY:
             data = plain(x, port)
-        elif kind == m.FLOAT and word(port + d.PORT_ND) == 0:
+        elif (kind == m.FLOAT or kind == m.SCALAR64) and word(port + d.PORT_ND) == 0:
             data = x + m.VALUE
         if data == 0:
             return NOT_TAKEN
