@@ -344,7 +344,7 @@ def test_calls_from_threads_while_variants_are_made():
             for dtype in ("float64", "float32"):
                 for optional in ((), ("w",)):
                     f.warmup(dtype=dtype, optional=optional, sign=sign)
-                    f._install(compiled=True)
+                    f._install(load=True)
                     gc.collect()
     finally:
         done.set()
@@ -425,7 +425,7 @@ print(len(compiled), g.general_calls)
 
 def test_it_is_compiled_at_the_second_call_once_for_all_processes(python):
     assert python(SECOND).split("\n")[:5] == ["0 1", "1 2", "1 2", "1 2", "1 1"]
-    assert python(SECOND).split("\n")[:5] == ["0 1", "0 1", "0 1", "0 1", "0 1"]
+    assert python(SECOND).split("\n")[:5] == ["0 1", "0 2", "0 2", "0 2", "0 1"]
 
 
 def test_without_its_source_calls_take_the_general_path(monkeypatch):

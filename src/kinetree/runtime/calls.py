@@ -70,8 +70,8 @@ class OptionCodes:
 class CallGlue:
     """What a function tells the glue of its compiled variants.
 
-    Compiling the glue itself takes longer than compiling a small program, so one result does not wait for it: it
-    `is_awaited` then, and made at the next call.
+    One result does not wait for the glue to be loaded, or compiled, which takes longer than compiling a small program:
+    it `is_awaited` then, and made at the next call.
     """
 
     def __init__(self, spec: FunctionSpec, kernels: Kernels, backend: str) -> None:
@@ -90,13 +90,13 @@ class CallGlue:
             if option.name in given:
                 option.learn(given[option.name], values[option.name])
 
-    def builtin(self, general: Callable[..., Any], *, compiled: bool) -> Callable[..., Any] | None:
+    def builtin(self, general: Callable[..., Any], *, load: bool) -> Callable[..., Any] | None:
         """Return the built-in function that calls the variants, and `general` for all else; None if there is no glue.
 
-        Glue that is not compiled yet is so only if `compiled`. The caller holds the lock for that.
+        Glue that is not in memory yet is brought there only if `load`. The caller holds the lock for that.
         """
-        glue = call_glue(self._backend, compiled=compiled) if self._is_possible else None
-        self.is_awaited = self._is_possible and glue is None and not compiled
+        glue = call_glue(self._backend, load=load) if self._is_possible else None
+        self.is_awaited = self._is_possible and glue is None and not load
         if glue is None:
             return None
         entries, keep = [], []

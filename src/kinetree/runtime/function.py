@@ -221,7 +221,7 @@ class Function(functools.partial[Any]):
             self._single(variant)
         if batch:
             self._batch(variant)
-        self._install(compiled=True)
+        self._install(load=True)
 
     @cached_property
     def _default(self) -> Variant:
@@ -230,7 +230,7 @@ class Function(functools.partial[Any]):
     def _general(self, /, *args: object, **kwargs: object) -> Any:
         """Call with arguments in any form: the general path, for all calls that the glue does not accept."""
         if self._glue.is_awaited and not sys.is_finalizing():
-            self._install(compiled=True, wait=False)
+            self._install(load=True, wait=False)
         if not substituting_flag.value and (result := self._plain_batch(args, **kwargs)) is not None:
             return result
         spec = self.spec
@@ -278,18 +278,18 @@ class Function(functools.partial[Any]):
     def _new(self, make: Callable[[Variant], _K], variant: Variant) -> _K:
         with locks.compiling:
             made = make(variant)
-            self._install(compiled=False)
+            self._install(load=False)
         return made
 
     def _set_target(self, target: Callable[..., Any]) -> None:
         self._targets.append(target)
         self.__setstate__((target, (), {}, self.__dict__))  # type: ignore[attr-defined]
 
-    def _install(self, *, compiled: bool, wait: bool = True) -> None:
+    def _install(self, *, load: bool, wait: bool = True) -> None:
         """Make the glue what is called (see `CallGlue.builtin`)."""
         if locks.compiling.acquire(blocking=wait):
             try:
-                if target := self._glue.builtin(self._general, compiled=compiled):
+                if target := self._glue.builtin(self._general, load=load):
                     self._set_target(target)
             finally:
                 locks.compiling.release()

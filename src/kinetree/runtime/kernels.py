@@ -114,24 +114,20 @@ def _stored(key: str | None, code: ObjectCode) -> ObjectCode:
 _glues: dict[str, Glue | None] = {}  # by the backend's name; None where it has none
 
 
-def call_glue(backend_name: str, *, compiled: bool) -> Glue | None:
-    """Return the call glue of a backend, None if there is none; unless `compiled`, only if it need not be compiled."""
+def call_glue(backend_name: str, *, load: bool) -> Glue | None:
+    """Return the call glue of a backend, None if there is none; unless `load`, only what is in memory already."""
     if cpython.find() is None:
         return None
     with locks.compiling:
-        if backend_name not in _glues:
+        if backend_name not in _glues and load:
             backend, source = get_backend(backend_name), cache.source_digest()
-            known = None if source is None else [source, _abi(), backend.target, f"{backend_name} call glue"]
-            key = None if known is None else cache.digest(known)
+            parts = None if source is None else [source, _abi(), backend.target, f"{backend_name} call glue"]
+            key = None if parts is None else cache.digest(parts)
             code = None if key is None else cache.load(key)
-            if code is None and compiled:
-                code = backend.compile_glue()
-                code = code and _stored(key, code)
-            if code is not None:
-                loaded = backend.load(code)
-                _glues[backend_name] = Glue(loaded.address("kt_call") or 0, loaded)
-            elif compiled:
-                _glues[backend_name] = None
+            if code is None and (compiled := backend.compile_glue()) is not None:
+                code = _stored(key, compiled)
+            loaded = None if code is None else backend.load(code)
+            _glues[backend_name] = None if loaded is None else Glue(loaded.address("kt_call") or 0, loaded)
         return _glues.get(backend_name)
 
 
