@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import gc
+import inspect
 import random
 import sys
 import threading
@@ -449,3 +452,18 @@ def test_calling_a_robot_is_calling_its_glue():
     assert same(robot.inverse_dynamics(a=a, v=v, q=q), wanted)
     assert same(robot.inverse_dynamics(q.tolist(), tuple(v), swapped(a)), wanted)
     assert same(robot.inverse_dynamics(q[::-1].copy()[::-1], misaligned(v), a), wanted)
+
+
+def test_it_may_be_wrapped_as_any_function(f):
+    wanted = f(X, Y, Z)
+    g = Counting(declare())
+    early = functools.partial(g, X)
+    for _ in range(3):
+        assert same(early(Y, Z), wanted)
+        assert same(functools.partial(g, z=Z)(X, Y), wanted)
+    assert early.func is g
+    assert str(inspect.signature(functools.partial(g, X))) == "(y, z, w=None, *, sign='plus', out=None)"
+    assert functools.wraps(g)(lambda *args: None).__name__ == "mix"
+    assert copy.copy(g) is copy.deepcopy(g) is g
+    assert next(map(g, [X], [Y], [Z])).tobytes() == wanted.tobytes()
+    assert same(type(g)(g.spec)(X, Y, Z), wanted)  # of the class of another: its own code all the same
