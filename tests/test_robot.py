@@ -143,8 +143,21 @@ def test_a_robot_does_not_change(panda: kt.Robot) -> None:
             setattr(panda, name, 1)
     with pytest.raises(AttributeError, match="a Robot does not change"):
         del panda.model
-    panda.lower_limits[:] = 7.0  # a copy
-    assert panda.lower_limits[0] != 7.0
+
+
+ARRAYS = ("lower_limits", "upper_limits", "velocity_limits", "effort_limits")
+ARRAYS += ("armature", "damping", "friction", "inertial_parameters")
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_are_computed_once_and_read_only(panda: kt.Robot, name: str) -> None:
+    array = getattr(panda, name)
+    assert getattr(panda, name) is array
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = 7.0
+    assert getattr(copy.copy(panda), name).tolist() == array.tolist()
+    with pytest.raises(AttributeError, match="does not change"):
+        setattr(panda, name, array)
 
 
 def test_a_robot_is_a_value(panda: kt.Robot) -> None:

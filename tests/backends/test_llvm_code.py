@@ -65,7 +65,7 @@ def test_entry_points_and_externals():
       ret void
     }
     """
-    code = compile_single(program, target=HOST, glue=lambda scratch: extra)
+    code = compile_single(program, target=HOST, entries=lambda scratch: extra)
     assert code.symbols == ("kt_single", "twice")
     assert set(code.externals) - {"fma"} == {"outside", "somewhere"}
     with pytest.raises(LookupError, match="not known"):
@@ -84,7 +84,7 @@ def test_external_symbols_are_reached():
       ret void
     }
     """
-    loaded = load(compile_single(chain(2), target=HOST, glue=lambda scratch: extra))
+    loaded = load(compile_single(chain(2), target=HOST, entries=lambda scratch: extra))
     ctypes.CFUNCTYPE(None)(loaded.address("entry"))()
     assert called == [1]
 

@@ -169,4 +169,5 @@ def test_partial_derivatives(op: str) -> None:
 
 
 def test_every_row_has_derivatives_or_is_one_of_bits() -> None:
-    assert {name for name, op in OPS.items() if op.arity > 0 and op.name != "get" and op.partials is None} == {"pow2", "exponent", "significand"}
+    without = {name for name, op in OPS.items() if op.arity > 0 and op.name != "get" and op.partials is None}
+    assert without == {"pow2", "exponent", "significand"}

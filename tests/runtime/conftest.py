@@ -8,6 +8,13 @@ from pathlib import Path
 import pytest
 
 from kinetree.runtime import set_num_threads
+from kinetree.runtime.kernels import call_glue
+
+
+@pytest.fixture(autouse=True, scope="session")
+def glue():
+    """Compile the call glue once: else a function's second call does it, and that one takes the general path."""
+    call_glue("llvm", load=True)
 
 
 @pytest.fixture(autouse=True)

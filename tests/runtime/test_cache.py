@@ -322,7 +322,7 @@ def test_processes_that_write_at_the_same_time(own_cache, python):
         output, _ = process.communicate(timeout=60)
         assert process.returncode == 0, output
     files = list(own_cache.iterdir())
-    assert len(files) == 12
+    assert len(files) in (12, 13)  # the call glue too, unless all processes were through before it was worth it
     for path in files:
         assert cache.load(path.stem) is not None
 

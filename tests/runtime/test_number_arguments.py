@@ -38,8 +38,15 @@ class MyFloat(float):
     pass
 
 
-TAKEN = [2.5, -1.0, float("inf"), np.float64(2.5), np.array(2.5), 3, 0, -7, 2**52, 10**20]
-LEFT = [-1, np.float32(2.5), np.int64(3), np.array(3), MyFloat(2.5), np.array(2.5, np.float32)]
+TAKEN = [2.5, -1.0, float("inf"), np.float64(2.5), np.array(2.5), 3, 0, -7, -1, 2**52, 10**20]
+TAKEN += [
+    np.float32(2.5),
+    np.array(3),
+    np.array(2.5, np.float32),
+    np.array(2.5, ">f8"),
+    np.array([1, 7])[1:].reshape(()),
+]
+LEFT = [np.int64(3), MyFloat(2.5), np.float16(2.5)]
 
 
 @pytest.mark.parametrize("k", TAKEN, ids=repr)

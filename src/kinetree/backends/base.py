@@ -68,10 +68,10 @@ class Backend(ABC):
       steps of n states (see `Steps`). The outputs are the carried inputs after the last step, and then what is recorded
       of every step whose number is a multiple of `every`. `strides` is as above; `steps` has the bytes from a step to
       the next of every input (0: the same at all steps) and from a record to the next of every recorded output.
-    - ``int kt_c_entry(const T *input, …, T *output, …)``, optional, beside `kt_single`: brings its own scratch and
-      returns 0, or -1 where there is no memory.
-    - ``kt_call``, optional, beside `kt_single`: a vectorcall function of CPython (see `kinetree.glue.entry`), and
-      ``void kt_set_table(ptr)``, which sets the table that it reads.
+    - ``int kt_run(ptr ins, ptr outs)``, optional, beside `kt_single`: brings its own scratch and returns 0, or -1 where
+      there is no memory. Without it calls take the general path.
+    - ``int kt_c_entry(const T *input, …, T *output, …)``, optional, beside `kt_single`: the same for callers from C.
+    - ``kt_call``: the call glue, see `compile_glue`.
 
     The bits of a result depend neither on the entry point nor on the lanes.
     """
@@ -103,6 +103,10 @@ class Backend(ABC):
     def compile_scan(self, program: Program, dtype: str, lanes: int, steps: Steps) -> ObjectCode:
         """Return code with the entry point `kt_scan`; a backend may have none."""
         raise NotImplementedError(f"the {self.name} backend cannot compile loops over steps")
+
+    def compile_glue(self) -> ObjectCode | None:
+        """Return `kinetree.glue.code` with the entry point ``kt_call``; None where this backend does not compile it."""
+        return None
 
     @abstractmethod
     def load(self, code: ObjectCode) -> LoadedCode:

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # NPY_ARRAY_C_CONTIGUOUS, ...
+VECTORCALL = 1 << 11  # Py_TPFLAGS_HAVE_VECTORCALL
 TYPE_NUMBER = {"float32": 11, "float64": 12}  # NPY_FLOAT, NPY_DOUBLE
+# two bits for each type number: the logarithm of the bytes that it takes; integers are 1 to 10, the signed ones odd
+NUMBER_SIZES = sum(int(math.log2(np.dtype(code).itemsize)) << 2 * np.dtype(code).num for code in "bBhHiIlLqQfd")
 
 
 class Layout(NamedTuple):
@@ -24,6 +28,7 @@ class Layout(NamedTuple):
     type: int  # PyObject.ob_type
     length: int  # PyVarObject.ob_size
     items: int  # PyTupleObject.ob_item
+    list_items: int  # PyListObject.ob_item, a pointer
     value: int  # PyFloatObject.ob_fval, and the value of a NumPy scalar
     data: int  # PyArrayObject.data, ...
     nd: int
@@ -38,7 +43,7 @@ class NumpyApi(NamedTuple):
     """What the glue takes from NumPy's C API."""
 
     abi: int  # PyArray_GetNDArrayCVersion()
-    array_new: int  # the address of PyArray_New
+    array_new: int  # the address of PyArray_NewFromDescr
     array_scalar: int  # the address of PyArray_Scalar
 
 
@@ -51,7 +56,7 @@ def numpy_api() -> NumpyApi:
     if table[2] != id(np.ndarray):  # &PyArray_Type
         raise RuntimeError("NumPy's C API table is not the one that is known")
     version = ctypes.PYFUNCTYPE(ctypes.c_uint)(table[0] or 0)
-    return NumpyApi(version(), table[93] or 0, table[60] or 0)
+    return NumpyApi(version(), table[94] or 0, table[60] or 0)
 
 
 @functools.cache
@@ -64,6 +69,7 @@ def find() -> Layout | None:
         type=head - 8,
         length=head,
         items=tuple.__basicsize__,
+        list_items=head + 8,
         value=head,
         data=head,
         nd=head + 8,
@@ -80,16 +86,30 @@ def find() -> Layout | None:
         return None
 
 
+def enable_vectorcall(kind: type) -> None:
+    """Let instances of a subclass of `functools.partial` be called as quickly as those of the class itself.
+
+    From Python 3.12 on that is so for every subclass without a ``__call__`` of its own; in 3.11 it takes a flag.
+    """
+    flags_at = object.__basicsize__ + 8 + 18 * 8  # PyTypeObject.tp_flags
+    if sys.version_info < (3, 12) and find() is not None:
+        known = (int, functools.partial, kind)
+        if all(_read(ctypes.c_ulong, id(t) + flags_at) == t.__flags__ for t in known):
+            ctypes.c_ulong.from_address(id(kind) + flags_at).value |= functools.partial.__flags__ & VECTORCALL
+
+
 def _read(kind: Any, address: int) -> Any:
     return kind.from_address(address).value
 
 
 def _holds(layout: Layout) -> bool:
     """Return whether arrays, tuples and numbers of several kinds have the expected fields at these offsets."""
-    pair = ("first", "second")
+    pair, several = ("first", "second"), ["first", "second"]
     if _read(ctypes.c_ssize_t, id(pair) + layout.length) != 2:
         return False
     if [_read(ctypes.c_void_p, id(pair) + layout.items + 8 * k) for k in (0, 1)] != [id(x) for x in pair]:
+        return False
+    if _read(ctypes.c_ssize_t, id(several) + layout.length) != 2 or not _has_items(layout, several):
         return False
     scalars = ((0.375, ctypes.c_double), (np.float64(0.375), ctypes.c_double), (np.float32(0.375), ctypes.c_float))
     if any(_read(kind, id(scalar) + layout.value) != 0.375 for scalar, kind in scalars):
@@ -98,6 +118,14 @@ def _holds(layout: Layout) -> bool:
     frozen.flags.writeable = False
     samples = (np.zeros((3, 5, 2)), np.zeros(4, np.float32), frozen, np.zeros((4, 6))[:, ::2], np.zeros(3, ">f8"))
     return all(_shows(layout, array) for array in samples)
+
+
+def _has_items(layout: Layout, several: list[str]) -> bool:
+    """Return whether the items of this list are where they are expected to be."""
+    if layout.list_items != layout.length + 8 or list.__basicsize__ < layout.list_items + 8:  # not to be followed
+        return False
+    items = _read(ctypes.c_void_p, id(several) + layout.list_items) or 0
+    return [_read(ctypes.c_void_p, items + 8 * k) for k in range(2)] == [id(x) for x in several]
 
 
 def _shows(layout: Layout, array: np.ndarray[Any, Any]) -> bool:
@@ -130,11 +158,13 @@ def _dims(layout: Layout, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
 
 
 def _makes_arrays(api: NumpyApi) -> bool:
-    """Return whether PyArray_New and PyArray_Scalar are where they are expected to be."""
+    """Return whether PyArray_NewFromDescr and PyArray_Scalar are where they are expected to be."""
     p, i = ctypes.c_void_p, ctypes.c_int
-    new = ctypes.PYFUNCTYPE(ctypes.py_object, p, i, p, i, p, p, i, i, p)(api.array_new)
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, p, ctypes.py_object, i, p, p, p, i, p)(api.array_new)
     shape = (ctypes.c_ssize_t * 2)(2, 3)
-    made = new(id(np.ndarray), 2, ctypes.addressof(shape), TYPE_NUMBER["float64"], None, None, 0, 0, None)
+    descr = np.dtype("float64")
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(descr))  # a reference that the function takes
+    made = new(id(np.ndarray), descr, 2, ctypes.addressof(shape), None, None, 0, None)
     if type(made) is not np.ndarray or made.shape != (2, 3) or made.dtype != np.float64:
         return False
     value = ctypes.c_double(0.375)

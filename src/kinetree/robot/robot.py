@@ -30,11 +30,24 @@ T = TypeVar("T")
 
 
 class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
-    """A property of the robot's model, of the type that the function returns."""
+    """A property of the robot's model, of the type that the function returns, computed once; an array is read-only."""
 
     def __init__(self, read: Callable[[Model], T], doc: str) -> None:
-        super().__init__(lambda robot: read(robot.model))
+        self._read = read
+        super().__init__(self._value)
         self.__doc__ = doc  # Python 3.11 shows the class's own if it is given to property
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def _value(self, robot: Robot) -> T:
+        try:
+            return robot.__dict__[self._name]  # type: ignore[no-any-return]
+        except KeyError:
+            value = self._read(robot.model)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            return robot.__dict__.setdefault(self._name, value)  # type: ignore[no-any-return]
 
     if TYPE_CHECKING:
 
@@ -189,13 +202,13 @@ class Robot:
     velocity_limits = _limit("velocity", "v", "Largest speeds (nv,), inf where there is no limit (rad/s, m/s).")
     effort_limits = _limit("effort", "v", "Largest joint forces (nv,), inf where there is no limit (N·m, N).")
 
-    @property
-    def inertial_parameters(self) -> Array:
+    inertial_parameters = _of_model(
+        lambda m: np.array(m.inertial_parameters, dtype=float),
         """The inertial parameters (10 nb,): for each body, in the order of `body_names`, ten about its frame's origin.
 
         They are (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), in kg, kg·m and kg·m².
-        """
-        return np.array(self.model.inertial_parameters, dtype=float)
+        """,
+    )
 
     # -- as a value ---------------------------------------------------------------------------------------------
 

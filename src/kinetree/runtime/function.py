@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from kinetree import locks
 from kinetree.errors import ArgumentError
-from kinetree.glue import entry
+from kinetree.glue import cpython
 from kinetree.graph.listing import listing
 from kinetree.lazy import cached_property, lazy_method
-from kinetree.runtime import arguments, batch, inline, memory, outputs
+from kinetree.runtime import arguments, batch, inline, outputs
 from kinetree.runtime.arguments import Array, Inputs
+from kinetree.runtime.batch import BatchKernel
+from kinetree.runtime.calls import CallGlue
 from kinetree.runtime.kernels import Kernels, Single
 from kinetree.runtime.spec import FunctionSpec, Variant
 from kinetree.tracing.context import substituting_flag
 
-MAX_GLUED_VARIANTS = 8  # the latest ones; the others take the general path
+_K = TypeVar("_K")
 
 
-class Function:
+def _not_made() -> None:
+    """Stand for the target of a function that is not made yet."""
+
+
+class Function(functools.partial[Any]):
     """A compiled function of NumPy arrays.
 
     It takes one state or, with leading axes, many: those broadcast as NumPy's do, and the result has them too. Plain
@@ -54,8 +61,9 @@ class Function:
 
     Notes
     -----
-    Each function is the one instance of a class of its own, because then ``__call__`` can be a static method that *is*
-    the compiled glue: Python finds it in the class and runs no Python code on the way.
+    A function is a `functools.partial` of the compiled glue, with nothing bound: Python calls those by vectorcall, so
+    that no Python code runs on the way, and no tuple or dict of the arguments is made. Each is the one instance of a
+    class of its own, for the documentation.
     """
 
     __name__: str
@@ -68,7 +76,8 @@ class Function:
             "__signature__": spec.signature(),  # of the class too: help() looks there
         }
         own: type[Self] = type(spec.name, (cls,), members)
-        return object.__new__(own)
+        cpython.enable_vectorcall(own)
+        return super().__new__(own, _not_made)
 
     def __init__(self, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> None:
         self.spec = spec
@@ -81,10 +90,9 @@ class Function:
         self._backend = backend
         self._bound: dict[tuple[Any, ...], Function] = {}
         self._kernels = Kernels(spec, backend, self._lanes)
-
-    def __call__(self, /, *args: object, **kwargs: object) -> Any:
-        """Call the function."""
-        return self._general(*args, **kwargs)
+        self._glue = CallGlue(spec, self._kernels, backend)
+        self._targets: list[Callable[..., Any]] = []  # a thread may still be in an older one
+        self._set_target(self._general)
 
     def __repr__(self) -> str:
         return f"<kinetree function {self.__name__}{self.__signature__}>"
@@ -208,7 +216,8 @@ class Function:
         if single:
             self._single(variant)
         if batch:
-            self._kernels.batch(variant)
+            self._batch(variant)
+        self._install(load=True)
 
     def _variant(self, dtype: str, optional: tuple[str, ...], options: Mapping[str, object]) -> Variant:
         """Return the variant of a call with these optional arguments and options."""
@@ -224,6 +233,8 @@ class Function:
 
     def _general(self, /, *args: object, **kwargs: object) -> Any:
         """Call with arguments in any form: the general path, for all calls that the glue does not accept."""
+        if self._glue.is_awaited and not sys.is_finalizing():
+            self._install(load=True, wait=False)
         if not substituting_flag.value and (result := self._plain_batch(args, **kwargs)) is not None:
             return result
         spec = self.spec
@@ -235,8 +246,8 @@ class Function:
         places = outputs.result_arrays(spec, given, inputs)
         if 0 not in inputs.lead:
             self._run(inputs, places)
-        if kwargs and inputs.lead == ():
-            self._kernels.singles[inputs.variant].table.learn(kwargs)
+        if kwargs:
+            self._glue.learn(kwargs, inputs.variant)
         if given is None:
             return outputs.returned(spec, [place if place.ndim else place[()] for place in places])
         for out, place in zip(given, places, strict=True):
@@ -246,24 +257,10 @@ class Function:
 
     def _plain_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Any:
         """Return the result for plain float64 arrays of equally many states, None for any other call: a fast path."""
-        required, results = self.spec.required, self.spec.outputs
-        if others or len(args) != len(required) or self.spec.default_options is None:
+        if others or self.spec.default_options is None:
             return None
         kernel = self._kernels.batches.get(self._default)
-        if kernel is None or (out is not None and len(results) > 1):
-            return None
-        ports = (*required, *results)
-        arrays = arguments.plain_batch(ports, args if out is None else (*args, out))
-        if arrays is None:
-            return None
-        n = len(arrays[0])
-        if out is None:
-            arrays += [memory.empty((n, *port.shape), arguments.DTYPES["float64"]) for port in results]
-        elif not arrays[-1].flags.writeable or any(outputs.overlap(a, arrays[-1]) for a in arrays[:-1]):
-            return None
-        addresses, strides = [batch.address(a) for a in arrays], [a.strides[0] for a in arrays]
-        kernel.run(batch.KernelArguments(arrays, addresses, strides, len(args)), n)
-        return outputs.returned(self.spec, arrays[len(args) :])
+        return kernel and outputs.plain_batch(self.spec, kernel, args, out)
 
     def _run(self, inputs: Inputs, places: list[Array]) -> None:
         arrays = [*inputs.arrays, *places]
@@ -272,28 +269,31 @@ class Function:
         if inputs.lead == ():
             self._single(inputs.variant).kernel.run(laid_out)
         else:
-            self._kernels.batch(inputs.variant).run(laid_out, math.prod(inputs.lead))
+            self._batch(inputs.variant).run(laid_out, math.prod(inputs.lead))
 
     def _single(self, variant: Variant) -> Single:
         """Return the kernel of this variant for one state; a new one becomes part of the call."""
-        known = self._kernels.singles.get(variant)
-        if known is not None:
-            return known
+        return self._kernels.singles.get(variant) or self._new(self._kernels.single, variant)
+
+    def _batch(self, variant: Variant) -> BatchKernel:
+        """Return the kernel of this variant for many states; a new one becomes part of the call."""
+        return self._kernels.batches.get(variant) or self._new(self._kernels.batch, variant)
+
+    def _new(self, make: Callable[[Variant], _K], variant: Variant) -> _K:
         with locks.compiling:
-            made = self._kernels.single(variant)
-            self._install()
+            made = make(variant)
+            self._install(load=False)
         return made
 
-    def _install(self) -> None:
-        """Make the glue of the compiled variants, of the last ones if they are many, this function's ``__call__``.
+    def _set_target(self, target: Callable[..., Any]) -> None:
+        self._targets.append(target)
+        self.__setstate__((target, (), {}, self.__dict__))  # type: ignore[attr-defined]
 
-        Each takes the calls that it knows and hands the others to the next, the last one to the general path.
-        """
-        target: Any = self._general
-        for variant, made in reversed(list(self._kernels.singles.items())[-MAX_GLUED_VARIANTS:]):
-            ports = self.spec.ports(variant.optional)
-            if made.call is not None and self.spec.inputs[: len(ports)] == ports:  # arguments by position are these
-                owner = entry.gc_opaque((made.kernel.keep, made.table))
-                target = entry.builtin(self.__name__, made.call, target, owner)
-        if target != self._general:
-            type(self).__call__ = staticmethod(target)  # type: ignore[method-assign]
+    def _install(self, *, load: bool, wait: bool = True) -> None:
+        """Make the glue what is called (see `CallGlue.builtin`)."""
+        if locks.compiling.acquire(blocking=wait):
+            try:
+                if target := self._glue.builtin(self._general, load=load):
+                    self._set_target(target)
+            finally:
+                locks.compiling.release()

@@ -28,15 +28,18 @@ _V = TypeVar("_V")
 
 
 class Single(NamedTuple):
-    """The kernel for one state, and what else may be compiled with it: an entry for C, and the call glue.
-
-    `call` is the address of ``kt_call``, and `table` what it reads.
-    """
+    """The kernel for one state, and the addresses of the entries that bring their own scratch, if there are any."""
 
     kernel: SingleKernel
     c_entry: int | None
-    call: int | None
-    table: entry.CallTable
+    run: int | None
+
+
+class Glue(NamedTuple):
+    """The compiled glue: the address of ``kt_call``, and what keeps it in memory."""
+
+    address: int
+    keep: object
 
 
 class Kernels:
@@ -74,18 +77,11 @@ class Kernels:
         return self.scans.get(key) or _made_once(self.scans, key, lambda _: self._make_scan(variant, steps))
 
     def _make_single(self, variant: Variant) -> Single:
-        spec, backend = self._spec, get_backend(self._backend_name)
+        backend = get_backend(self._backend_name)
         code = self._code(variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype))
         loaded = backend.load(code)
         kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded))
-        values = dict(variant.options)
-        options = [(option.name, values[option.name]) for option in spec.open_options]
-        needed = frozenset(o.name for o in spec.open_options if o.required or values[o.name] != o.default)
-        table = entry.CallTable(spec.result, options, needed)
-        call, set_table = loaded.address("kt_call"), loaded.address("kt_set_table")
-        if set_table is not None:
-            table.install(set_table)
-        return Single(kernel, loaded.address("kt_c_entry"), call, table)
+        return Single(kernel, loaded.address("kt_c_entry"), loaded.address("kt_run"))
 
     def _make_batch(self, variant: Variant) -> BatchKernel:
         backend = get_backend(self._backend_name)
@@ -118,11 +114,7 @@ class Kernels:
     def _code(self, variant: Variant, kind: str, compiled: Callable[[], ObjectCode]) -> ObjectCode:
         key = cache_key(self._spec, variant, get_backend(self._backend_name).target, f"{self._backend_name} {kind}")
         code = None if key is None else cache.load(key)
-        if code is None:
-            code = compiled()
-            if key is not None:
-                cache.store(key, code)
-        return code
+        return code or _stored(key, compiled())
 
 
 def _made_once(kernels: dict[_V, _K], variant: _V, make: Callable[[_V], _K]) -> _K:
@@ -130,6 +122,32 @@ def _made_once(kernels: dict[_V, _K], variant: _V, make: Callable[[_V], _K]) -> 
         if variant not in kernels:
             kernels[variant] = make(variant)
         return kernels[variant]
+
+
+def _stored(key: str | None, code: ObjectCode) -> ObjectCode:
+    if key is not None:
+        cache.store(key, code)
+    return code
+
+
+_glues: dict[str, Glue | None] = {}  # by the backend's name; None where it has none
+
+
+def call_glue(backend_name: str, *, load: bool) -> Glue | None:
+    """Return the call glue of a backend, None if there is none; unless `load`, only what is in memory already."""
+    if cpython.find() is None:
+        return None
+    with locks.compiling:
+        if backend_name not in _glues and load:
+            backend, source = get_backend(backend_name), cache.source_digest()
+            parts = None if source is None else [source, _abi(), backend.target, f"{backend_name} call glue"]
+            key = None if parts is None else cache.digest(parts)
+            code = None if key is None else cache.load(key)
+            if code is None and (compiled := backend.compile_glue()) is not None:
+                code = _stored(key, compiled)
+            loaded = None if code is None else backend.load(code)
+            _glues[backend_name] = None if loaded is None else Glue(loaded.address("kt_call") or 0, loaded)
+        return _glues.get(backend_name)
 
 
 def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> str | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from kinetree.graph import Graph, exact, fold
+from kinetree.graph import Graph, fold
 from kinetree.graph.octants import atan2
 from kinetree.graph.ops import OPS, Op
+from kinetree.lazy import lazy_method
 from kinetree.tracing.condition import BRANCH, Condition, choice
 from kinetree.tracing.numpy_dispatch import NumpyDispatch, operation
 
@@ -25,7 +26,7 @@ LARGEST_PRODUCT = 32
 """Whole powers up to this are products; others are computed by `np.power`'s operation."""
 
 
-def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = False) -> Callable[[Expr, object], Expr]:
+def arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = False) -> Callable[[Expr, object], Expr]:
     """Return the operator method that records this operation."""
 
     def method(self: Expr, other: object) -> Expr:
@@ -39,7 +40,9 @@ def _arithmetic(make: Callable[[Graph, int, int], int], *, reflected: bool = Fal
     return method
 
 
-def _negation(make: Callable[[Graph, int], int]) -> Callable[[Expr], Expr]:
+def negation(make: Callable[[Graph, int], int]) -> Callable[[Expr], Expr]:
+    """Return the method that records a negation."""
+
     def method(self: Expr) -> Expr:
         if self.graph.inner is not None:
             self = self.here()
@@ -143,12 +146,12 @@ class Expr(NumpyDispatch):
         """Return the node of an operation."""
         return op.node(graph, args)
 
-    __add__ = __radd__ = _arithmetic(fold.add)
-    __sub__, __rsub__ = _arithmetic(fold.sub), _arithmetic(fold.sub, reflected=True)
-    __mul__ = __rmul__ = _arithmetic(fold.mul)
-    __truediv__, __rtruediv__ = _arithmetic(fold.div), _arithmetic(fold.div, reflected=True)
+    __add__ = __radd__ = arithmetic(fold.add)
+    __sub__, __rsub__ = arithmetic(fold.sub), arithmetic(fold.sub, reflected=True)
+    __mul__ = __rmul__ = arithmetic(fold.mul)
+    __truediv__, __rtruediv__ = arithmetic(fold.div), arithmetic(fold.div, reflected=True)
 
-    __neg__ = _negation(fold.neg)
+    __neg__ = negation(fold.neg)
 
     def __pos__(self) -> Expr:
         return self
@@ -232,13 +235,7 @@ class Expr(NumpyDispatch):
         """Return the angle of the point (x, self) in radians."""
         return atan2(self, x, choice)  # type: ignore[no-any-return]
 
-    def map_columns(
-        self, function: Callable[[list[Any]], list[Any]], columns: Sequence[Sequence[Any]]
-    ) -> list[list[Any]]:
-        """Return the function of each column, recorded as one loop (see `kinetree.scalars.loops`)."""
-        from kinetree.tracing.loops import map_columns  # which makes such scalars
-
-        return map_columns(self.here().graph, function, columns)
+    map_columns = lazy_method("kinetree.tracing.loops", "map_columns")
 
     __lt__, __le__ = _comparison(operator.lt, fold.select_lt), _comparison(operator.le, fold.select_le)
     __gt__ = _comparison(operator.gt, fold.select_lt, swap=True)
@@ -289,40 +286,3 @@ def _add_methods() -> None:
 
 
 _add_methods()
-
-
-class ExactExpr(Expr):
-    """A scalar whose arithmetic is computed as it is written, with the bits of IEEE arithmetic: a user's.
-
-    Examples
-    --------
-    >>> g = Graph()
-    >>> x = ExactExpr(g, g.node("input", (), (0, 0)))
-    >>> y = recast(x, Expr)
-    >>> (x - x).constant, (y - y).constant
-    (None, 0.0)
-    """
-
-    __slots__ = ()
-    __hash__ = object.__hash__
-
-    __add__ = __radd__ = _arithmetic(exact.add)
-    __sub__, __rsub__ = _arithmetic(exact.sub), _arithmetic(exact.sub, reflected=True)
-    __mul__ = __rmul__ = _arithmetic(exact.mul)
-    __truediv__, __rtruediv__ = _arithmetic(exact.div), _arithmetic(exact.div, reflected=True)
-    __neg__ = _negation(exact.neg)
-
-    def _id(self, other: object) -> int | None:
-        if isinstance(other, Real) and other == 0:  # −0 is another number
-            return exact.const(self.graph, float(other))
-        return super()._id(other)
-
-    @staticmethod
-    def make_node(op: Op, graph: Graph, args: tuple[int, ...]) -> int:
-        """Return the exact node of an operation."""
-        return op.exact_node(graph, args)
-
-
-def recast(value: Any, kind: type[Expr]) -> Any:
-    """Return a traced value as one of this type, which says how arithmetic on it is recorded; others as they are."""
-    return kind(value.graph, value.id) if isinstance(value, Expr) else value

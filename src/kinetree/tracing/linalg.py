@@ -19,7 +19,8 @@ from kinetree.graph import ieee
 from kinetree.graph.ops import OPS
 from kinetree.tracing.arrays import is_traced, traced_array
 from kinetree.tracing.condition import choice
-from kinetree.tracing.expr import ExactExpr, Expr, recast
+from kinetree.tracing.exact_expr import ExactExpr, recast
+from kinetree.tracing.expr import Expr
 from kinetree.tracing.numpy_dispatch import implements, plain
 
 Rows = list[list[Any]]

@@ -16,7 +16,8 @@ from kinetree.graph.loops import Map, Repeat
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import Condition, choice
-from kinetree.tracing.expr import ExactExpr, Expr
+from kinetree.tracing.exact_expr import ExactExpr
+from kinetree.tracing.expr import Expr
 from kinetree.tracing.nesting import CARRIED, nested
 from kinetree.tracing.numpy_dispatch import plain
 
@@ -84,9 +85,10 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
 
 
 def map_columns(
-    graph: Graph, function: Callable[[list[Any]], list[Any]], columns: Sequence[Sequence[Any]]
+    like: Expr, function: Callable[[list[Any]], list[Any]], columns: Sequence[Sequence[Any]]
 ) -> list[list[Expr]]:
-    """Return the results of a function of each of these columns, as a loop of the compiled code."""
+    """Return the function of each of these columns, recorded as one loop (see `kinetree.scalars.loops`)."""
+    graph = like.here().graph
     captured: dict[int, int] = {}
     spec = list, tuple(_structure(x) for x in columns[0])
     body, results = _program(Expr, graph, captured, spec, function)

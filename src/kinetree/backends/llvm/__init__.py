@@ -9,7 +9,7 @@ import llvmlite
 from kinetree.backends.base import Backend, ObjectCode, Steps
 from kinetree.backends.llvm.load import LoadedObject, load
 from kinetree.backends.llvm.target import Target
-from kinetree.glue import cpython, entry
+from kinetree.glue import entry
 from kinetree.graph import Program
 from kinetree.locks import importing
 
@@ -41,17 +41,14 @@ class LLVM(Backend):
         return Target.host().lanes(dtype)
 
     def compile_single(self, program: Program, dtype: str) -> ObjectCode:
-        """See `Backend.compile_single`; with an entry for C, and with the call glue where CPython is as it is known."""
+        """See `Backend.compile_single`; with the entries that bring their own scratch."""
+        from kinetree.backends.llvm.c_entry import entries_ir
         from kinetree.backends.llvm.compile import compile_single
-        from kinetree.backends.llvm.glue import c_entry_ir, call_ir
 
-        layout = cpython.find()
+        def entries(scratch: int) -> str:
+            return entries_ir(program.inputs, program.outputs, scratch)
 
-        def glue(scratch: int) -> str:
-            ir = c_entry_ir(program.inputs, program.outputs, scratch)
-            return ir if layout is None else ir + call_ir(program.inputs, program.outputs, dtype, layout)
-
-        return compile_single(program, dtype=dtype, target=Target.host(), glue=glue)
+        return compile_single(program, dtype=dtype, target=Target.host(), entries=entries)
 
     def compile_batch(self, program: Program, dtype: str, lanes: int) -> ObjectCode:
         """See `Backend.compile_batch`."""
@@ -64,6 +61,14 @@ class LLVM(Backend):
         from kinetree.backends.llvm.compile import compile_scan
 
         return compile_scan(program, steps, dtype=dtype, target=Target.host(), lanes=lanes)
+
+    def compile_glue(self) -> ObjectCode | None:
+        """See `Backend.compile_glue`."""
+        from kinetree.backends.llvm.translate import compile_functions
+        from kinetree.glue import code
+
+        modules = code.sources()
+        return None if modules is None else compile_functions(modules, Target.host())
 
     def load(self, code: ObjectCode) -> LoadedObject:
         """See `Backend.load`."""

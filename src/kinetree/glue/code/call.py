@@ -1,0 +1,199 @@
+"""The call itself: ``kt_call``, a C function of the type ``METH_FASTCALL | METH_KEYWORDS``.
+
+Its ``self`` is a tuple: an array with the function's record (`descriptor`), and the general path, a Python callable for
+what is not taken here, for calls while a trace substitutes numbers (`tracing.context`), and for all error messages.
+"""
+
+from __future__ import annotations
+
+from kinetree.glue import descriptor as d
+from kinetree.glue import machine as m
+from kinetree.glue.code.arguments import argument, is_narrow, plain
+from kinetree.glue.code.keywords import assign, find_variant, options_key, quick_key
+from kinetree.glue.code.results import are_apart, drop, finish, keep, make, new_array, take
+from kinetree.glue.machine import int32, set_word, stack, word
+
+NOT_TAKEN = 1  # no object has this address
+
+
+def kt_call(self: int, args: int, nargs: int, kwnames: int) -> int:
+    """Return the result of a call, 0 if it raises."""
+    function = word(word(self + m.ITEMS) + m.DATA)
+    if int32(m.SUBSTITUTING) == 0:
+        result = NOT_TAKEN
+        if nargs == word(function + d.REQUIRED):
+            result = call_plain(function, args, nargs, kwnames)
+        if result == NOT_TAKEN:
+            result = call_any(function, args, nargs, kwnames)
+        if result != NOT_TAKEN:
+            return result
+    return m.PyObject_Vectorcall(word(self + m.ITEMS + 8), args, nargs, kwnames)
+
+
+@m.inlined
+def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
+    """Return the result for plain arrays and floats, by position, with options known by their addresses and out."""
+    ins = stack(8 * d.MOST_PORTS)
+    outs = stack(8 * d.MOST_PORTS)
+    results = stack(8 * d.MOST_PORTS)
+    numbers = stack(8 * d.MOST_PORTS)
+    strides = stack(8 * d.MOST_PORTS)
+    given_out = stack(8)
+    ports = word(function + d.PORTS)
+    port = ports
+    for k in range(nargs):
+        x = word(args + 8 * k)
+        kind = word(x + m.TYPE)
+        data = 0
+        if kind == m.NDARRAY:
+            data = plain(x, port)
+        elif (kind == m.FLOAT or kind == m.SCALAR64) and word(port + d.PORT_ND) == 0:
+            data = x + m.VALUE
+        if data == 0:
+            return NOT_TAKEN
+        set_word(ins + 8 * k, data)
+        port = port + d.PORT_RECORD
+    variant = word(function + d.PLAIN)
+    out = 0
+    if kwnames != 0:
+        set_word(given_out, 0)
+        variant = find_variant(function, quick_key(function, kwnames, args + 8 * nargs, given_out))
+        out = word(given_out)
+    if variant == 0 or word(variant + d.VARIANT_SINGLE) == 0:
+        return NOT_TAKEN
+    single = word(variant + d.VARIANT_SINGLE)
+    port = ports + word(function + d.INPUTS) * d.PORT_RECORD
+    if out != 0:
+        if take(function, out, results, outs, m.DOUBLE, 0) == 0:
+            return NOT_TAKEN
+        for k in range(nargs):
+            set_word(numbers + 8 * k, ports + k * d.PORT_RECORD)
+            set_word(strides + 8 * k, 0)
+        if are_apart(function, numbers, nargs, ins, strides, outs, 8, 0) == 0:
+            return NOT_TAKEN
+        keep(function, results)
+    elif word(function + d.OUTPUTS) == 1 and word(port + d.PORT_ND) != 0:  # most functions: nothing to loop over
+        made = new_array(word(port + d.PORT_ND), word(port + d.PORT_DIMS), m.DESCR64, 0)
+        if made == 0:
+            return 0
+        set_word(outs, word(made + m.DATA))
+        if m.call_single(single, ins, outs) != 0:
+            m.Py_DecRef(made)
+            return m.PyErr_NoMemory()
+        return made
+    elif make(function, results, outs, numbers, m.DESCR64, 0) == 0:
+        return 0
+    if m.call_single(single, ins, outs) != 0:
+        drop(results, word(function + d.OUTPUTS))
+        return m.PyErr_NoMemory()
+    return finish(function, results, outs, m.DESCR64)
+
+
+def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
+    """Return the result of a call in any form that the glue takes."""
+    slots = stack(8 * (d.MOST_PORTS + d.MOST_OPTIONS + 1))
+    ports = stack(8 * d.MOST_PORTS)
+    ins = stack(8 * d.MOST_PORTS)
+    if assign(function, args, nargs, kwnames, slots) == 0:
+        return NOT_TAKEN
+    key = options_key(function, slots)
+    if key < 0:
+        return NOT_TAKEN
+    # the inputs that are given, in order, with the data of those that are plain
+    inputs = word(function + d.INPUTS)
+    required = word(function + d.REQUIRED)
+    port = word(function + d.PORTS)
+    given = 0
+    narrow = 1
+    for k in range(inputs):
+        x = word(slots + 8 * k)
+        if x == 0 or x == m.NONE:
+            if k < required:
+                return NOT_TAKEN
+        else:
+            if k >= required:
+                key = key | 1 << d.OPTIONAL_SHIFT + k - required
+            data = plain(x, port) if word(x + m.TYPE) == m.NDARRAY else 0
+            if narrow and (data or is_narrow(x) == 0):
+                narrow = 0
+            set_word(ins + 8 * given, data)
+            set_word(slots + 8 * given, x)
+            set_word(ports + 8 * given, port)
+            given = given + 1
+        port = port + d.PORT_RECORD
+    if given == 0:
+        narrow = 0
+    variant = find_variant(function, key | narrow)
+    if variant == 0:
+        return NOT_TAKEN
+    out = word(slots + 8 * (inputs + word(function + d.OPTIONS)))
+    return evaluate(function, variant, slots, ports, ins, given, narrow, 0 if out == m.NONE else out)
+
+
+def evaluate(function: int, variant: int, slots: int, ports: int, ins: int, given: int, narrow: int, out: int) -> int:
+    """Return the result of a variant for the arguments in the first slots, for these ports."""
+    item = 4 if narrow else 8
+    type_number = m.SINGLE if narrow else m.DOUBLE
+    descr = m.DESCR32 if narrow else m.DESCR64
+    strides = stack(16 * d.MOST_PORTS)
+    outs = stack(8 * d.MOST_PORTS)
+    results = stack(8 * d.MOST_PORTS)
+    numbers = stack(8 * d.MOST_PORTS)
+    lead = stack(8)
+    set_word(lead, 0)
+    room = word(function + d.CONVERTED)
+    place = stack(room + 8)
+    for k in range(given):
+        set_word(strides + 8 * k, 0)
+        if word(ins + 8 * k) == 0:
+            port = word(ports + 8 * k)
+            x = word(slots + 8 * k)
+            data = argument(x, port, item, place if room else 0, strides + 8 * k, lead)
+            if data == 0:
+                return NOT_TAKEN
+            set_word(ins + 8 * k, data)
+            place = place + 8 * word(port + d.PORT_SIZE)
+    n = word(lead)
+    if n == 0:
+        if word(variant + d.VARIANT_SINGLE) == 0:
+            return NOT_TAKEN
+    elif word(variant + d.VARIANT_BATCH) == 0 or n > word(word(variant + d.VARIANT_LIMITS) + d.MOST_STATES):
+        return NOT_TAKEN
+    # the memory for the results
+    outputs = word(function + d.OUTPUTS)
+    if out != 0:
+        if take(function, out, results, outs, type_number, n) == 0:
+            return NOT_TAKEN
+        if are_apart(function, ports, given, ins, strides, outs, item, n) == 0:
+            return NOT_TAKEN
+        keep(function, results)
+    elif make(function, results, outs, numbers, descr, n) == 0:
+        return 0
+    if n == 0:
+        status = m.call_single(word(variant + d.VARIANT_SINGLE), ins, outs)
+    else:
+        first = word(function + d.PORTS) + word(function + d.INPUTS) * d.PORT_RECORD
+        for k in range(outputs):
+            set_word(strides + 8 * (given + k), item * word(first + k * d.PORT_RECORD + d.PORT_SIZE))
+        status = run_batch(variant, ins, outs, strides, n)
+    if status != 0:
+        drop(results, outputs)
+        return m.PyErr_NoMemory()
+    return finish(function, results, outs, descr)
+
+
+def run_batch(variant: int, ins: int, outs: int, strides: int, n: int) -> int:
+    """Run n states, without the GIL where that takes long; return 0, or -1 without memory."""
+    kernel = word(variant + d.VARIANT_BATCH)
+    memory = m.PyMem_RawMalloc(word(variant + d.VARIANT_SCRATCH) + 64)
+    if memory == 0:
+        return -1
+    scratch = memory + 63 & -64
+    if n > word(word(variant + d.VARIANT_LIMITS) + d.KEEPS_GIL):
+        state = m.PyEval_SaveThread()
+        m.call_batch(kernel, ins, outs, strides, n, scratch)
+        m.PyEval_RestoreThread(state)
+    else:
+        m.call_batch(kernel, ins, outs, strides, n, scratch)
+    m.PyMem_RawFree(memory)
+    return 0

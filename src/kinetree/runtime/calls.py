@@ -1,0 +1,124 @@
+"""The call glue of a function: the record of its compiled variants, and the built-in function that reads it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kinetree.glue import descriptor, entry
+from kinetree.runtime.kernels import Kernels, call_glue
+from kinetree.runtime.options import Value
+from kinetree.runtime.spec import FunctionSpec, Variant
+
+
+class OptionCodes:
+    """The small numbers by which the glue knows the values of one option.
+
+    Every spelling that it has met is known to it (of a sequence of names, each order in which it was given), and
+    objects by their addresses too, which is quicker. So that a caller who makes new ones on every call costs no memory,
+    only the first `MOST` are kept.
+    """
+
+    MOST = 64
+
+    def __init__(self, name: str, default: Value, required: bool) -> None:
+        self.name = sys.intern(name)
+        self._codes: dict[Value, int] = {}
+        self._known: dict[object, int] = {}
+        self._seen = np.zeros(1 + 2 * self.MOST, np.int64)
+        self._kept: list[object] = []  # what has been seen: no other object may come to its address
+        self._lock = threading.Lock()
+        self.default = -1 if required else self.code(default)
+
+    def code(self, value: Value) -> int:
+        """Return the code of a value, a new one if need be."""
+        with self._lock:
+            if value not in self._codes:
+                self._codes[value] = self._known[value] = len(self._codes)
+                self._see(sys.intern(value) if type(value) is str else value, self._codes[value])
+            return self._codes[value]
+
+    def learn(self, given: object, value: Value) -> None:
+        """Note that this is how a value was given."""
+        key = tuple(given) if type(given) is list else given
+        if type(key) is not str and not (type(key) is tuple and all(type(name) is str for name in key)):
+            return
+        with self._lock:
+            if value in self._codes:
+                if len(self._known) < self.MOST + len(self._codes):
+                    self._known.setdefault(key, self._codes[value])
+                if given is key:
+                    self._see(given, self._codes[value])
+
+    def _see(self, given: object, code: int) -> None:
+        if len(self._kept) < self.MOST and not any(given is x for x in self._kept):
+            self._kept.append(given)
+            n = len(self._kept)
+            self._seen[2 * n - 1 : 2 * n + 1] = id(given), code
+            self._seen[0] = n  # last: the glue may be reading
+
+    @property
+    def choice(self) -> descriptor.Choice:
+        """What the glue reads, also of spellings to be learned."""
+        return descriptor.Choice(self._known, self._seen, self.default)
+
+
+class CallGlue:
+    """What a function tells the glue of its compiled variants.
+
+    One result does not wait for the glue to be loaded, or compiled, which takes longer than compiling a small program:
+    it `is_awaited` then, and made at the next call.
+    """
+
+    def __init__(self, spec: FunctionSpec, kernels: Kernels, backend: str) -> None:
+        self._spec, self._kernels, self._backend = spec, kernels, backend
+        self._options = [OptionCodes(o.name, o.default, o.required) for o in spec.open_options]
+        names = [*(port.name for port in spec.inputs), *(option.name for option in self._options), "out"]
+        self._names = [sys.intern(name) for name in names]
+        optional, options = len(spec.optional), len(self._options)
+        self._is_possible = descriptor.is_describable(spec.inputs, optional, spec.outputs, options)
+        self.is_awaited = False
+
+    def learn(self, given: Mapping[str, object], variant: Variant) -> None:
+        """Note how the options of a variant were given."""
+        values = dict(variant.options)
+        for option in self._options:
+            if option.name in given:
+                option.learn(given[option.name], values[option.name])
+
+    def builtin(self, general: Callable[..., Any], *, load: bool) -> Callable[..., Any] | None:
+        """Return the built-in function that calls the variants, and `general` for all else; None if there is no glue.
+
+        Glue that is not in memory yet is brought there only if `load`. The caller holds the lock for that.
+        """
+        glue = call_glue(self._backend, load=load) if self._is_possible else None
+        self.is_awaited = self._is_possible and glue is None and not load
+        if glue is None:
+            return None
+        entries, keep = [], []
+        singles, batches = self._kernels.singles, self._kernels.batches
+        for variant in {**singles, **batches}:
+            single, batch = singles.get(variant), batches.get(variant)
+            key = self._key(variant)
+            run = single and single.run
+            if key is not None and (run or batch):
+                entries.append(descriptor.Entry(key, run or 0, *(batch.record if batch else (0, 0, 0))))
+                keep += [single and single.kernel.keep, batch and (batch.keep, batch.limits)]
+        spec, choices = self._spec, [option.choice for option in self._options]
+        record = descriptor.describe(
+            spec.inputs, len(spec.required), spec.outputs, self._names, spec.result, choices, entries
+        )
+        owner = entry.gc_opaque((keep, self._names, self._options, glue))
+        return entry.builtin(spec.name, glue.address, record, general, owner)
+
+    def _key(self, variant: Variant) -> int | None:
+        values = dict(variant.options)
+        codes = [option.code(values[option.name]) for option in self._options]
+        optional = [self._spec.optional.index(name) for name in variant.optional]
+        if any(code >= descriptor.MOST_CODES for code in codes):
+            return None
+        return descriptor.key(variant.dtype == "float32", optional, codes)
