@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from kinetree import locks
 from kinetree.errors import ArgumentError
 from kinetree.glue import entry
 from kinetree.graph.listing import listing
@@ -81,6 +80,7 @@ class Function:
         self._backend = backend
         self._bound: dict[tuple[Any, ...], Function] = {}
         self._kernels = Kernels(spec, backend, self._lanes)
+        self._installed = 0  # variants that `__call__` was made of
 
     def __call__(self, /, *args: object, **kwargs: object) -> Any:
         """Call the function."""
@@ -272,11 +272,8 @@ class Function:
 
     def _single(self, variant: Variant) -> Single:
         """Return the kernel of this variant for one state; a new one becomes part of the call."""
-        known = self._kernels.singles.get(variant)
-        if known is not None:
-            return known
-        with locks.compiling:
-            made = self._kernels.single(variant)
+        made = self._kernels.single(variant)
+        while self._installed != len(self._kernels.singles):  # another thread may have added one
             self._install()
         return made
 
@@ -286,10 +283,12 @@ class Function:
         Each takes the calls that it knows and hands the others to the next, the last one to the general path.
         """
         target: Any = self._general
-        for variant, made in reversed(list(self._kernels.singles.items())[-MAX_GLUED_VARIANTS:]):
+        singles = list(self._kernels.singles.items())
+        for variant, made in reversed(singles[-MAX_GLUED_VARIANTS:]):
             ports = self.spec.ports(variant.optional)
             if made.call is not None and self.spec.inputs[: len(ports)] == ports:  # arguments by position are these
                 owner = entry.gc_opaque((made.kernel.keep, made.table))
                 target = entry.builtin(self.__name__, made.call, target, owner)
         if target != self._general:
             type(self).__call__ = staticmethod(target)  # type: ignore[method-assign]
+        self._installed = len(singles)

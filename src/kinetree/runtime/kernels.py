@@ -5,9 +5,11 @@ The compiler is imported only where something has to be compiled: a cached funct
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,6 +25,17 @@ from kinetree.runtime.spec import FunctionSpec, Variant
 from kinetree.tracing import context
 
 _K = TypeVar("_K")
+
+
+observer: Callable[[str], AbstractContextManager[object]] = contextlib.nullcontext
+"""Entered, with the function's name, while something is compiled; the command line sets it to show that."""
+
+
+class _Wanted(NamedTuple):
+    """Code of this kind, as the disk cache knows it, and how to compile it."""
+
+    kind: str
+    compiled: Callable[[], ObjectCode]
 
 
 class Single(NamedTuple):
@@ -49,6 +62,8 @@ class Kernels:
     def program(self, variant: Variant) -> Program:
         """Return the optimised program of a variant, the same for every dtype."""
         key = variant[:2]
+        if key in self._programs:
+            return self._programs[key]
         with locks.compiling:
             if key not in self._programs:
                 from kinetree.passes.pipeline import optimize
@@ -59,16 +74,24 @@ class Kernels:
 
     def single(self, variant: Variant) -> Single:
         """Return the kernel for one state."""
-        return self.singles.get(variant) or _made_once(self.singles, variant, self._make_single)
+        if variant in self.singles:
+            return self.singles[variant]
+        backend = get_backend(self._backend_name)
+        wanted = _Wanted("single", lambda: backend.compile_single(self._checked(variant), variant.dtype))
+        return self._made(self.singles, variant, wanted, self._loaded_single)
 
     def batch(self, variant: Variant) -> BatchKernel:
         """Return the kernel for many states."""
-        return self.batches.get(variant) or _made_once(self.batches, variant, self._make_batch)
+        if variant in self.batches:
+            return self.batches[variant]
+        backend = get_backend(self._backend_name)
+        lanes = backend.lanes(variant.dtype) if self._lanes is None else self._lanes
+        wanted = _Wanted(f"batch {lanes}", lambda: backend.compile_batch(self._checked(variant), variant.dtype, lanes))
+        return self._made(self.batches, variant, wanted, lambda variant, code: self._loaded_batch(code, lanes))
 
-    def _make_single(self, variant: Variant) -> Single:
-        spec, backend = self._spec, get_backend(self._backend_name)
-        code = self._code(variant, "single", lambda: backend.compile_single(self._checked(variant), variant.dtype))
-        loaded = backend.load(code)
+    def _loaded_single(self, variant: Variant, code: ObjectCode) -> Single:
+        spec = self._spec
+        loaded = get_backend(self._backend_name).load(code)
         kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded))
         values = dict(variant.options)
         options = [(option.name, values[option.name]) for option in spec.open_options]
@@ -79,13 +102,8 @@ class Kernels:
             table.install(set_table)
         return Single(kernel, loaded.address("kt_c_entry"), call, table)
 
-    def _make_batch(self, variant: Variant) -> BatchKernel:
-        backend = get_backend(self._backend_name)
-        lanes = backend.lanes(variant.dtype) if self._lanes is None else self._lanes
-        code = self._code(
-            variant, f"batch {lanes}", lambda: backend.compile_batch(self._checked(variant), variant.dtype, lanes)
-        )
-        loaded = backend.load(code)
+    def _loaded_batch(self, code: ObjectCode, lanes: int) -> BatchKernel:
+        loaded = get_backend(self._backend_name).load(code)
         return BatchKernel(loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
 
     def _checked(self, variant: Variant) -> Program:
@@ -96,21 +114,29 @@ class Kernels:
         check_constants(program, variant.dtype, self._spec.name)
         return program
 
-    def _code(self, variant: Variant, kind: str, compiled: Callable[[], ObjectCode]) -> ObjectCode:
-        key = cache_key(self._spec, variant, get_backend(self._backend_name).target, f"{self._backend_name} {kind}")
-        code = None if key is None else cache.load(key)
-        if code is None:
-            code = compiled()
-            if key is not None:
-                cache.store(key, code)
-        return code
+    def _made(
+        self, made: dict[Variant, _K], variant: Variant, wanted: _Wanted, loaded: Callable[[Variant, ObjectCode], _K]
+    ) -> _K:
+        """Load the code of a variant from the disk cache, or compile it.
 
-
-def _made_once(kernels: dict[Variant, _K], variant: Variant, make: Callable[[Variant], _K]) -> _K:
-    with locks.compiling:
-        if variant not in kernels:
-            kernels[variant] = make(variant)
-        return kernels[variant]
+        Only compiling takes the lock. Two threads may both load the same code: the first one's is everybody's.
+        """
+        with locks.loading():
+            target = get_backend(self._backend_name).target
+            key = cache_key(self._spec, variant, target, f"{self._backend_name} {wanted.kind}")
+            code = None if key is None else cache.load(key)
+            if code is not None:
+                return made.setdefault(variant, loaded(variant, code))
+        with locks.compiling:
+            if variant in made:
+                return made[variant]
+            code = None if key is None else cache.load(key)  # another thread may have compiled it in the meantime
+            if code is None:
+                with observer(self._spec.name):
+                    code = wanted.compiled()
+                if key is not None:
+                    cache.store(key, code)
+            return made.setdefault(variant, loaded(variant, code))
 
 
 def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> str | None:
