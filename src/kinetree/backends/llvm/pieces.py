@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-PIECE_CHARACTERS = 500_000
-"""Most characters of IR in one piece, or one function more: some 6,000 operations.
+PIECE_CHARACTERS = 300_000
+"""Most characters of IR in one piece, or one function more: some 3,500 operations.
 
-The code generator takes 0.15 s for ordinary code, 0.8 s for the slowest known, where every operation stores."""
+The code generator takes 0.1 s for ordinary code, 0.6 s for the slowest known, where every operation stores."""
 
 _END = "\n}\n"
 _MOVABLE = re.compile(r"define internal (?P<signature>[^\n]*(?P<name>@[\w.]+)\([^\n]*\) #0) \{")
