@@ -20,7 +20,7 @@ from kinetree.tracing import context
 
 
 def slow(operations: int, name: str = "slow") -> Function:
-    """A function that takes the code generator long: some 0.2 ms an operation, of which half store their results."""
+    """A function that takes the code generator long: some 0.05 ms an operation, of which half store their results."""
 
     def run(q):
         values, total = [q[k % 6] * (k + 1.5) for k in range(operations // 2)], 0.0
@@ -29,13 +29,6 @@ def slow(operations: int, name: str = "slow") -> Function:
         return total
 
     return kt.load("ur5").compile(run, name=name)
-
-
-def expected(operations, q):
-    total = 0.0
-    for k in reversed(range(operations // 2)):
-        total = total * (q[k % 6] * (k + 1.5)) + 1.0
-    return total
 
 
 Q = np.full(6, 1e-6)
@@ -98,8 +91,8 @@ needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there
 
 @needs_timer
 def test_the_code_generator_can_be_interrupted(no_cache, monkeypatch, interrupt_after):
-    """The whole takes the code generator some 4 s."""
-    f, took = slow(20_000), []
+    """The whole takes the code generator some 3 s."""
+    f, took = slow(60_000), []
 
     def cut(ir):
         interrupt_after(0.1)
