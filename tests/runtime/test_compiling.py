@@ -91,18 +91,18 @@ needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there
 
 @needs_timer
 def test_the_code_generator_can_be_interrupted(no_cache, monkeypatch, interrupt_after):
-    """The whole takes the code generator some 3 s."""
-    f, took = slow(60_000), []
+    """The whole takes the code generator more than 4 s."""
+    f, took = slow(80_000), []
 
     def cut(ir):
-        interrupt_after(0.1)
+        interrupt_after(1.2)  # after a whole module would have been parsed
         took.append(time.process_time())  # of the processor: other programs may have it too
         return pieces(ir)
 
     monkeypatch.setattr(llvm_compile, "pieces", cut)
     with pytest.raises(KeyboardInterrupt):
         f(Q)
-    assert time.process_time() - took[0] < 1.5
+    assert time.process_time() - took[0] < 1.2 + 1.0
     assert not f._kernels.singles
 
 
