@@ -75,13 +75,13 @@ class Interpreter(Backend):
         check_legal(program, self.legal, self.name)
         key = digest(program) + dtype.encode()
         self.programs[key] = program, dtype
-        return ObjectCode(key, 0, ("kt_single", "kt_batch"), ())
+        return ObjectCode((key,), 0, ("kt_single", "kt_batch"), ())
 
     def compile_batch(self, program: Program, dtype: str, lanes: int) -> ObjectCode:
         return self.compile_single(program, dtype)
 
     def load(self, code: ObjectCode) -> Interpreted:
-        return Interpreted(*self.programs[code.object_code])
+        return Interpreted(*self.programs[code.objects[0]])
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from kinetree.graph.interpret import interpret
 from kinetree.graph.ops import OPS
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import ArrayCall, Cell, Region, Tile
-from kinetree.lowering.regions import work
+from kinetree.lowering.regions import STORES, work
 
 RESULTS = (Cell(("results", 0), 0), Cell(("results", 1), 0))
 
@@ -128,3 +128,18 @@ def test_tiles_are_cut_like_operations():
     plan = lower(program, 100, widths=[2] * 40)
     assert all(sum(map(work, region.items)) <= 108 for region in plan.steps)
     assert sum(len(region.items) for region in plan.steps) == 1000
+
+
+def test_regions_are_shorter_where_many_values_are_stored():
+    """The time of the code generator grows with the square of the stores of a region."""
+
+    def long_lived(x):
+        values, total = [x[k % 3] * (k + 1.5) for k in range(4000)], 0.0
+        for value in reversed(values):
+            total = total * value + 1.0
+        return [total]
+
+    plan = lower(traced(long_lived, 3), 1000)
+    stores = [sum(i in plan.copies for i in step.items) for step in plan.steps]
+    assert sum(stores) > 3000
+    assert max(stores) <= 4 * STORES

@@ -14,7 +14,7 @@ from kinetree.runtime.kernels import call_glue
 @pytest.fixture(autouse=True, scope="session")
 def glue():
     """Compile the call glue once: else a function's second call does it, and that one takes the general path."""
-    call_glue("llvm", load=True)
+    call_glue("llvm", load=True, wait=True)
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from kinetree.backends.base import ObjectCode
 from kinetree.backends.llvm import Target
 from kinetree.runtime import Function, cache, kernels
 
-CODE = ObjectCode(bytes(range(256)) * 9, 4096, ("kt_single", "kt_call"), ("kinetree_out",))
+CODE = ObjectCode((bytes(range(256)) * 9, b"more", b""), 4096, ("kt_single", "kt_call"), ("kinetree_out",))
 KEY = cache.digest(["a key"])
 posix = pytest.mark.skipif(os.name != "posix", reason="owners and permissions are POSIX")
 

@@ -13,7 +13,7 @@ from kinetree.graph import Program
 class ObjectCode:
     """The result of a compilation, which can be stored, and loaded by another process without the compiler."""
 
-    object_code: bytes  # an object file, or whatever the backend loads
+    objects: tuple[bytes, ...]  # object files, or whatever the backend loads; a long program has several
     scratch: int  # bytes of scratch, aligned to 64, that one running call needs
     symbols: tuple[str, ...]  # the entry points
     externals: tuple[str, ...]  # symbols that the code needs from outside
@@ -57,6 +57,8 @@ def _operations(program: Program) -> set[str]:
 
 class Backend(ABC):
     """Compiles programs for the machine that this process runs on.
+
+    Compiling returns to Python about every second or more often, so that Ctrl-C is handled.
 
     An entry point is a C function. `ins`, `outs` are arrays of pointers, one a port, and `scratch` is 64-byte aligned
     memory of as many bytes as the code says:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.markup import escape
 
+from kinetree.cli.compiling import CompilingNotice, compiling_notice
 from kinetree.cli.motion import LONG, Motion, coordinates_of, open_motion
 from kinetree.cli.plot import Picture, check_plot
 from kinetree.cli.summary import Summary
@@ -33,7 +34,9 @@ def run(arguments: argparse.Namespace) -> None:
     coordinates = coordinates_of(robot)
     summary = Summary(robot)
     picture = Picture(robot) if arguments.plot else None
-    with open_motion(arguments, robot, coordinates) as motion, ExitStack() as stack:
+    with ExitStack() as stack:
+        notice = stack.enter_context(compiling_notice(robot.name, shown=not arguments.quiet))
+        motion = stack.enter_context(open_motion(arguments, robot, coordinates))
         takers: list[Sink] = [summary.add]
         if picture is not None:
             takers.append(picture.add)
@@ -42,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.output is not None:
             sink = open_sink(arguments.output, coordinates, (*motion.written, "tau"), motion.source)
             takers.append(stack.enter_context(sink))
-        for block in stack.enter_context(progress(motion, arguments.quiet)):
+        for block in stack.enter_context(progress(motion, arguments.quiet, notice)):
             tau = torques(robot, block)
             for take in takers:
                 take(block, tau)
@@ -65,7 +68,7 @@ def torques(robot: Robot, block: Block) -> Array:
 
 
 @contextmanager
-def progress(motion: Motion, quiet: bool) -> Iterator[Iterable[Block]]:
+def progress(motion: Motion, quiet: bool, notice: CompilingNotice) -> Iterator[Iterable[Block]]:
     """Give the motion's blocks, with a progress bar on a terminal if they are many."""
     err = console(stderr=True)
     if quiet or not err.is_terminal or motion.size < LONG:
@@ -75,6 +78,7 @@ def progress(motion: Motion, quiet: bool) -> Iterator[Iterable[Block]]:
 
     with Progress(console=err, transient=True) as bar:
         task = bar.add_task("inverse dynamics", total=motion.size)
+        notice.show = lambda text: bar.update(task, description=text or "inverse dynamics")
 
         def watched() -> Iterator[Block]:
             for block in motion.blocks:

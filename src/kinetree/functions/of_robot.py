@@ -16,6 +16,7 @@ from kinetree.functions.model_inputs import traced_model
 from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
 from kinetree.joints import Joint
+from kinetree.locks import importing
 from kinetree.model import Body, Model
 from kinetree.runtime.cache import covers_source_of
 from kinetree.runtime.function import Function
@@ -98,8 +99,9 @@ def _is_foreign(joint: Joint) -> bool:
 
 def _behaviour(body: Body) -> bytes:
     """Return a hash of a user-defined joint type's traced methods; its source may be unavailable."""
-    from kinetree.graph.digest import digest
-    from kinetree.tracing.tracer import Tracer
+    with importing:
+        from kinetree.graph.digest import digest
+        from kinetree.tracing.tracer import Tracer
 
     joint, tracer = body.joint, Tracer()
     given = tracer.arguments([Port("q", (joint.nq,)), Port("v", (joint.nv,)), Port("q1", (joint.nq,))])

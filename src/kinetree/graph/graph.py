@@ -6,6 +6,7 @@ its arguments, so the ids are in topological order and nothing here recurses.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -56,7 +57,7 @@ class Graph:
 
     def node(self, op: str, args: tuple[int, ...] = (), payload: Any = None) -> int:
         """Return the id of this node, created if it is new."""
-        node = Node(op, args, payload)
+        node = tuple.__new__(Node, (op, args, payload))  # three times as quick as the class
         known = self._ids.setdefault(node, len(self.nodes))
         if known == len(self.nodes):
             self.nodes.append(node)
@@ -147,7 +148,5 @@ class Program:
 
     def uses(self) -> Counter[int]:
         """Return how many times each live node is an argument or an output entry."""
-        uses = Counter(self.roots())
-        for i in self.schedule():
-            uses.update(self.graph.nodes[i].args)
-        return uses
+        arguments = (self.graph.nodes[i].args for i in self.schedule())
+        return Counter(itertools.chain(self.roots(), itertools.chain.from_iterable(arguments)))

@@ -14,14 +14,32 @@ COLUMN_OPERATIONS = 4
 """Approximate number of instructions per column of a tile: shuffles and stores."""
 
 
+STORES = 125
+"""Most values used at a distance that a region stores on average: the code generator's time grows with their square."""
+
+
 def append_regions(plan: Plan, items: Sequence[int | Tile], size: int) -> None:
-    """Append regions of about equal work, none above `size` by more than its first item."""
+    """Append regions of about equal work, none above `size` by more than its first item.
+
+    They are shorter where so many values must be stored for a later region that a region would have more than `STORES`.
+    """
     if not items:
         return
     total = list(itertools.accumulate(work(item) for item in items))
-    count = -(-total[-1] // size)
+    count = max(-(-total[-1] // size), -(-_stored(plan, items, size) // STORES))
     ends = [bisect.bisect_right(total, r * total[-1] // count) for r in range(count + 1)]
     plan.steps += [Region(items[a:b]) for a, b in itertools.pairwise(ends) if a < b]
+
+
+def _stored(plan: Plan, items: Sequence[int | Tile], size: int) -> int:
+    """Return how many values are certainly used in a later region, because it is so far away."""
+    nodes = plan.program.graph.nodes
+    if len(items) <= size:
+        return 0
+    last: dict[int, int] = {}
+    for n, item in enumerate(items):
+        last.update(dict.fromkeys(item.nodes if isinstance(item, Tile) else nodes[item].args, n))
+    return sum(last.get(item, n) - n > size for n, item in enumerate(items) if not isinstance(item, Tile))
 
 
 def work(item: int | Tile) -> int:

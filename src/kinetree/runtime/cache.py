@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import os
 import stat
@@ -22,7 +23,7 @@ from pathlib import Path
 
 from kinetree.backends.base import ObjectCode
 
-MAGIC = b"kinetree code 1\n"
+MAGIC = b"kinetree code 2\n"
 SUFFIX = ".kto"
 LARGEST = 500_000_000  # bytes of all files together; beyond, the least recently used are removed
 _DIGEST = hashlib.sha256().digest_size
@@ -164,10 +165,12 @@ def trim(folder: Path, largest: int | None = None) -> None:
 
 
 def encode(code: ObjectCode, key: str) -> bytes:
-    """Return the content of a file: magic, checksum of the rest, length of the header, header (JSON), object code."""
-    fields = {"key": key, "scratch": code.scratch, "symbols": code.symbols, "externals": code.externals}
+    """Return the content of a file: magic, checksum of the rest, length of the header, header (JSON), objects."""
+    sizes = [len(one) for one in code.objects]
+    names = {"symbols": code.symbols, "externals": code.externals}
+    fields = {"key": key, "scratch": code.scratch, **names, "sizes": sizes}
     header = json.dumps(fields).encode()
-    rest = len(header).to_bytes(4, "little") + header + code.object_code
+    rest = len(header).to_bytes(4, "little") + header + b"".join(code.objects)
     return MAGIC + hashlib.sha256(rest).digest() + rest
 
 
@@ -182,7 +185,8 @@ def decode(raw: bytes, key: str) -> ObjectCode | None:
         fields = json.loads(bytes(rest[4:size]))
         if fields["key"] != key:
             return None
-        symbols, externals = tuple(fields["symbols"]), tuple(fields["externals"])
-        return ObjectCode(bytes(rest[size:]), int(fields["scratch"]), symbols, externals)
+        ends = itertools.accumulate(fields["sizes"], initial=size)
+        objects = tuple(bytes(rest[start:end]) for start, end in itertools.pairwise(ends))
+        return ObjectCode(objects, int(fields["scratch"]), tuple(fields["symbols"]), tuple(fields["externals"]))
     except (ValueError, TypeError, KeyError):  # written by something else
         return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from kinetree import locks
 from kinetree.glue import descriptor, entry
-from kinetree.runtime.kernels import Kernels, call_glue
+from kinetree.runtime.kernels import Glue, Kernels, call_glue
 from kinetree.runtime.options import Value
 from kinetree.runtime.spec import FunctionSpec, Variant
 
@@ -31,12 +31,11 @@ class OptionCodes:
         self._known: dict[object, int] = {}
         self._seen = np.zeros(1 + 2 * self.MOST, np.int64)
         self._kept: list[object] = []  # what has been seen: no other object may come to its address
-        self._lock = threading.Lock()
         self.default = -1 if required else self.code(default)
 
     def code(self, value: Value) -> int:
         """Return the code of a value, a new one if need be."""
-        with self._lock:
+        with locks.installing:
             if value not in self._codes:
                 self._codes[value] = self._known[value] = len(self._codes)
                 self._see(sys.intern(value) if type(value) is str else value, self._codes[value])
@@ -47,7 +46,7 @@ class OptionCodes:
         key = tuple(given) if type(given) is list else given
         if type(key) is not str and not (type(key) is tuple and all(type(name) is str for name in key)):
             return
-        with self._lock:
+        with locks.installing:
             if value in self._codes:
                 if len(self._known) < self.MOST + len(self._codes):
                     self._known.setdefault(key, self._codes[value])
@@ -81,6 +80,7 @@ class CallGlue:
         self._names = [sys.intern(name) for name in names]
         optional, options = len(spec.optional), len(self._options)
         self._is_possible = descriptor.is_describable(spec.inputs, optional, spec.outputs, options)
+        self._glue: Glue | None = None
         self.is_awaited = False
 
     def learn(self, given: Mapping[str, object], variant: Variant) -> None:
@@ -90,13 +90,18 @@ class CallGlue:
             if option.name in given:
                 option.learn(given[option.name], values[option.name])
 
-    def builtin(self, general: Callable[..., Any], *, load: bool) -> Callable[..., Any] | None:
+    def fetch(self, *, load: bool, wait: bool) -> None:
+        """Look for the glue in memory or, if `load`, bring it there; unless `wait`, not while something is compiled."""
+        if self._is_possible and self._glue is None:
+            self._glue, known = call_glue(self._backend, load=load, wait=wait)
+            self.is_awaited = not known
+
+    def builtin(self, general: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return the built-in function that calls the variants, and `general` for all else; None if there is no glue.
 
-        Glue that is not in memory yet is brought there only if `load`. The caller holds the lock for that.
+        The caller holds the lock for that.
         """
-        glue = call_glue(self._backend, load=load) if self._is_possible else None
-        self.is_awaited = self._is_possible and glue is None and not load
+        glue = self._glue
         if glue is None:
             return None
         entries, keep = [], []

@@ -93,6 +93,7 @@ class Function(functools.partial[Any]):
         self._glue = CallGlue(spec, self._kernels, backend)
         self._targets: list[Callable[..., Any]] = []  # a thread may still be in an older one
         self._set_target(self._general)
+        self._installed = 0  # kernels that are part of the call
 
     def __repr__(self) -> str:
         return f"<kinetree function {self.__name__}{self.__signature__}>"
@@ -273,15 +274,15 @@ class Function(functools.partial[Any]):
 
     def _single(self, variant: Variant) -> Single:
         """Return the kernel of this variant for one state; a new one becomes part of the call."""
-        return self._kernels.singles.get(variant) or self._new(self._kernels.single, variant)
+        return self._called(self._kernels.singles.get(variant) or self._kernels.single(variant))
 
     def _batch(self, variant: Variant) -> BatchKernel:
         """Return the kernel of this variant for many states; a new one becomes part of the call."""
-        return self._kernels.batches.get(variant) or self._new(self._kernels.batch, variant)
+        return self._called(self._kernels.batches.get(variant) or self._kernels.batch(variant))
 
-    def _new(self, make: Callable[[Variant], _K], variant: Variant) -> _K:
-        with locks.compiling:
-            made = make(variant)
+    def _called(self, made: _K) -> _K:
+        """Make new kernels part of the call, those too after which an interrupt came."""
+        if self._installed != self._kernels.count:
             self._install(load=False)
         return made
 
@@ -290,10 +291,10 @@ class Function(functools.partial[Any]):
         self.__setstate__((target, (), {}, self.__dict__))  # type: ignore[attr-defined]
 
     def _install(self, *, load: bool, wait: bool = True) -> None:
-        """Make the glue what is called (see `CallGlue.builtin`)."""
-        if locks.compiling.acquire(blocking=wait):
-            try:
-                if target := self._glue.builtin(self._general, load=load):
-                    self._set_target(target)
-            finally:
-                locks.compiling.release()
+        """Make the glue what is called (see `CallGlue`)."""
+        self._glue.fetch(load=load, wait=wait)
+        with locks.installing:
+            count = self._kernels.count
+            if target := self._glue.builtin(self._general):
+                self._set_target(target)
+            self._installed = count

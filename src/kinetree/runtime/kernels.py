@@ -5,9 +5,11 @@ The compiler is imported only where something has to be compiled: a cached funct
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,6 +27,18 @@ from kinetree.tracing import context
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
+
+
+observer: Callable[[str], AbstractContextManager[object]] = contextlib.nullcontext
+"""Entered, with the function's name, while something is compiled; the command line sets it to show that."""
+
+
+class _Wanted(NamedTuple):
+    """Code of this variant and kind, as the disk cache knows it, and how to compile it."""
+
+    variant: Variant
+    kind: str
+    compiled: Callable[[], ObjectCode]
 
 
 class Single(NamedTuple):
@@ -52,9 +66,16 @@ class Kernels:
         self.batches: dict[Variant, BatchKernel] = {}
         self.scans: dict[tuple[Variant, Steps], ScanKernel] = {}
 
+    @property
+    def count(self) -> int:
+        """How many kernels there are that a call may run."""
+        return len(self.singles) + len(self.batches)
+
     def program(self, variant: Variant) -> Program:
         """Return the optimised program of a variant, the same for every dtype."""
         key = variant[:2]
+        if key in self._programs:
+            return self._programs[key]
         with locks.compiling:
             if key not in self._programs:
                 from kinetree.passes.pipeline import optimize
@@ -65,42 +86,49 @@ class Kernels:
 
     def single(self, variant: Variant) -> Single:
         """Return the kernel for one state."""
-        return self.singles.get(variant) or _made_once(self.singles, variant, self._make_single)
+        if variant in self.singles:
+            return self.singles[variant]
+        backend = get_backend(self._backend_name)
+        wanted = _Wanted(variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype))
+        return self._made(self.singles, variant, wanted, self._loaded_single)
 
     def batch(self, variant: Variant) -> BatchKernel:
         """Return the kernel for many states."""
-        return self.batches.get(variant) or _made_once(self.batches, variant, self._make_batch)
+        if variant in self.batches:
+            return self.batches[variant]
+        backend, lanes = get_backend(self._backend_name), self._lanes_for(variant)
+        wanted = _Wanted(
+            variant, f"batch {lanes}", lambda: backend.compile_batch(self.checked(variant), variant.dtype, lanes)
+        )
+        return self._made(self.batches, variant, wanted, lambda code: self._loaded_batch(code, lanes))
 
     def scan(self, variant: Variant, steps: Steps) -> ScanKernel:
         """Return the kernel for many steps of many states."""
         key = variant, steps
-        return self.scans.get(key) or _made_once(self.scans, key, lambda _: self._make_scan(variant, steps))
-
-    def _make_single(self, variant: Variant) -> Single:
-        backend = get_backend(self._backend_name)
-        code = self._code(variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype))
-        loaded = backend.load(code)
-        kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded))
-        return Single(kernel, loaded.address("kt_c_entry"), loaded.address("kt_run"))
-
-    def _make_batch(self, variant: Variant) -> BatchKernel:
-        backend = get_backend(self._backend_name)
-        lanes = backend.lanes(variant.dtype) if self._lanes is None else self._lanes
-        code = self._code(
-            variant, f"batch {lanes}", lambda: backend.compile_batch(self.checked(variant), variant.dtype, lanes)
-        )
-        loaded = backend.load(code)
-        return BatchKernel(loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
-
-    def _make_scan(self, variant: Variant, steps: Steps) -> ScanKernel:
-        backend = get_backend(self._backend_name)
-        lanes = backend.lanes(variant.dtype) if self._lanes is None else self._lanes
-        code = self._code(
+        if key in self.scans:
+            return self.scans[key]
+        backend, lanes = get_backend(self._backend_name), self._lanes_for(variant)
+        wanted = _Wanted(
             variant,
             f"scan {lanes} {steps!r}",
             lambda: backend.compile_scan(self.checked(variant), variant.dtype, lanes, steps),
         )
-        loaded = backend.load(code)
+        return self._made(self.scans, key, wanted, lambda code: self._loaded_scan(code, lanes))
+
+    def _lanes_for(self, variant: Variant) -> int:
+        return get_backend(self._backend_name).lanes(variant.dtype) if self._lanes is None else self._lanes
+
+    def _loaded_single(self, code: ObjectCode) -> Single:
+        loaded = get_backend(self._backend_name).load(code)
+        kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded))
+        return Single(kernel, loaded.address("kt_c_entry"), loaded.address("kt_run"))
+
+    def _loaded_batch(self, code: ObjectCode, lanes: int) -> BatchKernel:
+        loaded = get_backend(self._backend_name).load(code)
+        return BatchKernel(loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
+
+    def _loaded_scan(self, code: ObjectCode, lanes: int) -> ScanKernel:
+        loaded = get_backend(self._backend_name).load(code)
         return ScanKernel(loaded.address("kt_scan") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
 
     def checked(self, variant: Variant) -> Program:
@@ -111,17 +139,25 @@ class Kernels:
         check_constants(program, variant.dtype, self._spec.name)
         return program
 
-    def _code(self, variant: Variant, kind: str, compiled: Callable[[], ObjectCode]) -> ObjectCode:
-        key = cache_key(self._spec, variant, get_backend(self._backend_name).target, f"{self._backend_name} {kind}")
-        code = None if key is None else cache.load(key)
-        return code or _stored(key, compiled())
+    def _made(self, made: dict[_V, _K], key: _V, wanted: _Wanted, loaded: Callable[[ObjectCode], _K]) -> _K:
+        """Load code from the disk cache, or compile it.
 
-
-def _made_once(kernels: dict[_V, _K], variant: _V, make: Callable[[_V], _K]) -> _K:
-    with locks.compiling:
-        if variant not in kernels:
-            kernels[variant] = make(variant)
-        return kernels[variant]
+        Only compiling takes the lock. Two threads may both load the same code: the first one's is everybody's.
+        """
+        target, kind = get_backend(self._backend_name).target, f"{self._backend_name} {wanted.kind}"
+        with locks.loading():
+            name = cache_key(self._spec, wanted.variant, target, kind)
+            code = None if name is None else cache.load(name)
+            if code is not None:
+                return made.setdefault(key, loaded(code))
+        with locks.compiling:
+            if key in made:
+                return made[key]
+            code = None if name is None else cache.load(name)  # another thread may have compiled it in the meantime
+            if code is None:
+                with observer(self._spec.name):
+                    code = _stored(name, wanted.compiled())
+            return made.setdefault(key, loaded(code))
 
 
 def _stored(key: str | None, code: ObjectCode) -> ObjectCode:
@@ -133,21 +169,33 @@ def _stored(key: str | None, code: ObjectCode) -> ObjectCode:
 _glues: dict[str, Glue | None] = {}  # by the backend's name; None where it has none
 
 
-def call_glue(backend_name: str, *, load: bool) -> Glue | None:
-    """Return the call glue of a backend, None if there is none; unless `load`, only what is in memory already."""
+def call_glue(backend_name: str, *, load: bool, wait: bool) -> tuple[Glue | None, bool]:
+    """Return the call glue of a backend, None if there is none, and whether that is known.
+
+    Unless `load`, only what is in memory already is known; unless `wait`, it is not compiled while something else is.
+    """
     if cpython.find() is None:
-        return None
-    with locks.compiling:
-        if backend_name not in _glues and load:
-            backend, source = get_backend(backend_name), cache.source_digest()
-            parts = None if source is None else [source, _abi(), backend.target, f"{backend_name} call glue"]
-            key = None if parts is None else cache.digest(parts)
-            code = None if key is None else cache.load(key)
-            if code is None and (compiled := backend.compile_glue()) is not None:
+        return None, True
+    if backend_name in _glues or not load:
+        return _glues.get(backend_name), backend_name in _glues
+    backend, source = get_backend(backend_name), cache.source_digest()
+    parts = None if source is None else [source, _abi(), backend.target, f"{backend_name} call glue"]
+    key = None if parts is None else cache.digest(parts)
+    with locks.loading():
+        code = None if key is None else cache.load(key)
+    if code is None and locks.compiling.acquire(blocking=wait):
+        try:
+            if backend_name not in _glues and (compiled := backend.compile_glue()) is not None:
                 code = _stored(key, compiled)
-            loaded = None if code is None else backend.load(code)
-            _glues[backend_name] = None if loaded is None else Glue(loaded.address("kt_call") or 0, loaded)
-        return _glues.get(backend_name)
+            elif backend_name not in _glues:
+                _glues[backend_name] = None
+        finally:
+            locks.compiling.release()
+    if code is not None:
+        with locks.loading():
+            loaded = backend.load(code)
+            _glues.setdefault(backend_name, Glue(loaded.address("kt_call") or 0, loaded))
+    return _glues.get(backend_name), backend_name in _glues
 
 
 def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> str | None:

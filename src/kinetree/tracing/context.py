@@ -21,6 +21,7 @@ from kinetree.graph import Graph
 substituting_flag = ctypes.c_int32(0)
 """How many traces with substitutions there are in all threads; the call glue reads it."""
 
+_substituting: set[TraceContext] = set()
 _lock = threading.RLock()
 locks.fork_waits_for(lambda: _lock)
 
@@ -94,27 +95,32 @@ def tracing(
     merged = dict(outer.substitutions) if outer else {}
     merged.update({key: {**merged.get(key, {}), **values} for key, values in new.items()})
     context = TraceContext(merged, bool(new), graph, exact, sys._getframe(2))  # the caller's, behind contextlib's
-    _local.contexts.append(context)
-    _count(context.own)
-    try:
+    contexts = _local.contexts
+    try:  # from here on an interrupt leaves nothing behind
+        if context.own:
+            _substituting.add(context)
+        _local.contexts = [*contexts, context]
+        _count()
         yield context
     finally:
-        _count(-context.own)
-        _local.contexts.pop()
+        _local.contexts = contexts
+        _substituting.discard(context)
+        _count()
         if outer:
             outer.asked |= context.asked
 
 
-def _count(change: int) -> None:
+def _count() -> None:
     with _lock:
-        substituting_flag.value += change
+        substituting_flag.value = len(_substituting)
 
 
 @contextlib.contextmanager
 def outside() -> Iterator[None]:
     """Be outside every trace: what is traced here is a function of its own."""
-    contexts, _local.contexts = _local.contexts, []
+    contexts = _local.contexts
     try:
+        _local.contexts = []
         yield
     finally:
         _local.contexts = contexts
@@ -122,7 +128,8 @@ def outside() -> Iterator[None]:
 
 def _after_fork() -> None:
     """Count the traces of the thread that forked: the child has no other."""
-    substituting_flag.value = sum(context.own for context in _local.contexts)
+    _substituting.intersection_update(_local.contexts)
+    substituting_flag.value = len(_substituting)
 
 
 if hasattr(os, "register_at_fork"):

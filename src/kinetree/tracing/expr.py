@@ -104,7 +104,7 @@ class Expr(NumpyDispatch):
                 return self.graph.capture(other.graph, other.id)
             except KeyError:
                 raise ValueError("these two values belong to different traces and cannot be combined") from None
-        if isinstance(other, Real):
+        if type(other) is float or isinstance(other, Real):  # the first is much quicker
             return self.graph.const(float(other))
         return None
 

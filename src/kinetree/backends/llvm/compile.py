@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
+from kinetree import locks
 from kinetree.backends.base import ObjectCode, Steps
 from kinetree.backends.llvm.batch import batch_ir
+from kinetree.backends.llvm.pieces import pieces
 from kinetree.backends.llvm.scan import scan_ir
 from kinetree.backends.llvm.single import single_ir
 from kinetree.backends.llvm.target import Target, target_machine
@@ -56,21 +58,27 @@ def compile_scan(program: Program, steps: Steps, *, dtype: str = "float64", targ
 
 
 def object_code(ir: str, scratch: int, target: Target, *, optimize: bool = False) -> ObjectCode:
-    """Return the object code of a module.
+    """Return the object code of a module, compiled in pieces.
 
     No optimiser runs on the IR of programs, only the code generator: nothing is left to optimise, and measured it takes
     twice the time of the code generator and gains nothing.
     """
-    module = llvm.parse_assembly(ir, llvm.create_context())
-    if optimize:
-        _optimize(module, target)
-    symbols = tuple(f.name for f in module.functions if not f.is_declaration and f.linkage == llvm.Linkage.external)
-    externals = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    externals += [g.name for g in module.global_variables if g.is_declaration]
-    data = target_machine(target).emit_object(module)
-    # without an instruction for it, llvm.fma becomes a call of the C library's
-    externals += [name for name in ("fma", "fmaf") if f"\0{name}\0".encode() in data]
-    return ObjectCode(data, scratch, symbols, tuple(externals))
+    objects: list[bytes] = []
+    symbols: list[str] = []
+    externals: dict[str, None] = {}  # in the order of their first use
+    for piece in pieces(ir):
+        locks.let_loads_pass()
+        module = llvm.parse_assembly(piece, llvm.create_context())
+        if optimize:
+            _optimize(module, target)
+        visible = [x for x in (*module.functions, *module.global_variables) if x.visibility == llvm.Visibility.default]
+        symbols += [f.name for f in visible if not f.is_declaration and f.linkage == llvm.Linkage.external]
+        externals |= {x.name: None for x in visible if x.is_declaration and not x.name.startswith("llvm.")}
+        data = target_machine(target).emit_object(module)
+        # without an instruction for it, llvm.fma becomes a call of the C library's
+        externals |= {name: None for name in ("fma", "fmaf") if f"\0{name}\0".encode() in data}
+        objects.append(data)
+    return ObjectCode(tuple(objects), scratch, tuple(symbols), tuple(externals))
 
 
 def _optimize(module: llvm.ModuleRef, target: Target) -> None:

@@ -49,7 +49,9 @@ def load(code: ObjectCode, symbols: Mapping[str, int] = MappingProxyType({})) ->
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    builder = llvm.JITLibraryBuilder().add_object_img(code.object_code)
+    builder = llvm.JITLibraryBuilder()
+    for image in code.objects:
+        builder.add_object_img(image)
     for name in code.externals:
         builder.import_symbol(name, symbols.get(name) or _external(name))
     for name in code.symbols:

@@ -1,0 +1,94 @@
+"""What a terminal shows while a function is compiled."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import kinetree as kt
+from kinetree.cli.compiling import PATIENCE, CompilingNotice, compiling_notice
+from kinetree.cli.motion import LONG
+from kinetree.runtime import kernels
+
+# The compilation takes as long as the notice needs to appear, or never so long.
+SCRIPT = """
+import sys, time
+from kinetree.cli import compiling, main
+from kinetree.passes import pipeline
+
+compiling.PATIENCE, pause = map(float, sys.argv[1:3])
+optimize = pipeline.optimize
+pipeline.optimize = lambda program: (time.sleep(pause), optimize(program))[1]
+sys.exit(main(["inverse-dynamics", *sys.argv[3:]]))
+"""
+
+
+def shown(*arguments: object, folder: object, errors_to_file: bool = False) -> str:
+    """Return what the command writes to a terminal, or to a file, on standard error; nothing is in the disk cache."""
+    leader, follower = os.openpty()
+    command = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
+    environment = {**os.environ, "KINETREE_CACHE_DIR": "off", "COLUMNS": "80"}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=follower if errors_to_file else subprocess.DEVNULL,
+        stderr=subprocess.PIPE if errors_to_file else follower,
+        check=True,
+    )
+    os.close(follower)
+    try:
+        written = done.stderr if errors_to_file else os.read(leader, 100_000)
+    except OSError:  # nothing was written
+        written = b""
+    os.close(leader)
+    return written.decode()
+
+
+needs_terminal = pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals here")
+
+
+@needs_terminal
+def test_a_long_compilation_is_shown_in_a_line_that_is_removed(tmp_path):
+    text = shown(0.2, 1.0, "panda", folder=tmp_path)
+    line = f"\r{'compiling inverse_dynamics of panda …':79}\r"
+    assert text == line + "\r" + " " * 79 + "\r"
+
+
+@needs_terminal
+def test_nothing_is_shown_of_a_short_one_nor_if_it_is_not_wanted_nor_to_a_file(tmp_path):
+    assert shown(1000, 0, "panda", folder=tmp_path) == ""
+    assert shown(0.2, 1.0, "panda", "--quiet", folder=tmp_path) == ""
+    assert shown(0.2, 1.0, "panda", folder=tmp_path, errors_to_file=True) == ""
+    assert PATIENCE == 1.0
+
+
+@needs_terminal
+def test_a_progress_bar_shows_it_in_its_own_line(tmp_path):
+    row = ",".join(["0.1"] * 21) + "\n"
+    (tmp_path / "long.csv").write_text(row * (LONG // len(row) + 1))
+    text = shown(0.2, 1.0, "panda", "long.csv", folder=tmp_path)
+    assert text.index("compiling inverse_dynamics of panda") < text.rindex("inverse dynamics")
+
+
+def test_the_name_of_a_robot_cannot_control_the_terminal_nor_be_too_long(capsys):
+    notice = CompilingNotice("a\x1b[2J\nb" + 100_001 * "x")
+    notice.show("compiling f of " + notice._robot)
+    written = capsys.readouterr().err
+    assert written.startswith("\rcompiling f of a?[2J?b")
+    assert "\x1b" not in written
+    assert "\n" not in written
+
+
+def test_the_observer_is_the_old_one_afterwards(capsys):
+    before = kernels.observer
+    with pytest.raises(ZeroDivisionError), compiling_notice("ur5", shown=True):
+        1 / 0  # noqa: B018
+    assert kernels.observer is before
+    with compiling_notice("ur5", shown=True):
+        assert kernels.observer is before, "standard error is no terminal here"
+        kt.load("ur5").mass_matrix([0.0] * 6)
+    assert capsys.readouterr().err == ""
