@@ -31,8 +31,16 @@ class Routines:
         By name, the LLVM IR of a function.
     """
 
-    def __init__(self, emitters: Mapping[str, Emitter], dtype: str, target: Target, region_operations: int) -> None:
+    def __init__(
+        self,
+        emitters: Mapping[str, Emitter],
+        dtype: str,
+        target: Target,
+        region_operations: int,
+        width: int | None = None,
+    ) -> None:
         self.target = target
+        self._width = width or target.lanes("float64")  # of the vectors of array kernels
         self.definitions: dict[str, str] = {}
         self._emitters, self._dtype, self._region_operations = emitters, dtype, region_operations
         self._operations: dict[tuple[ArrayOperation, int], tuple[str, int]] = {}
@@ -46,7 +54,7 @@ class Routines:
             if isinstance(step.kernel, ArrayOperation):
                 most = max(most, self._operation(step.kernel, lanes)[1])
             elif step.kernel not in self.definitions:
-                self.definitions[step.kernel] = ARRAY_KERNELS[step.kernel](self._dtype, self.target.lanes("float64"))
+                self.definitions[step.kernel] = ARRAY_KERNELS[step.kernel](self._dtype, self._width)
         return most
 
     def _operation(self, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:
