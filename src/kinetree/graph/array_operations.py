@@ -51,6 +51,18 @@ class ArrayOperation(ABC):
 
     @property
     @abstractmethod
+    def parts(self) -> tuple[int, ...]:
+        """The numbers of arguments that belong together."""
+
+    @abstractmethod
+    def tangent(self, tangent: Callable[..., Program]) -> Self:
+        """Return the operation on values and rates, with the tangents of its programs (`kinetree.passes.tangents`).
+
+        Each part of its arguments is followed by the rates of that part, and the results by theirs.
+        """
+
+    @property
+    @abstractmethod
     def identity(self) -> str:
         """A digest of all that the results depend on, the same in every process."""
 

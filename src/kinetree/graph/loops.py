@@ -65,6 +65,15 @@ class Repeat(ArrayOperation):
         """A digest of the programs and the bound."""
         return _digest(self.name, self.most, digest(self.condition), digest(self.body))
 
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """The captured and the carried values."""
+        return self.captured, self.results
+
+    def tangent(self, tangent: Callable[..., Program]) -> Self:
+        """Return the loop that carries rates too; they take no part in its condition."""
+        return replace(self, condition=tangent(self.condition, rates=False), body=tangent(self.body))
+
     def evaluate(self, arguments: Sequence[float]) -> Sequence[float]:
         """Return the final carried values."""
         captured, carried = list(arguments[: self.captured]), list(arguments[self.captured :])
@@ -123,6 +132,15 @@ class Map(ArrayOperation):
     def identity(self) -> str:
         """A digest of the body and the number of columns."""
         return _digest(self.name, self.count, digest(self.body))
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """The captured values and the columns."""
+        return self.captured, self.arity - self.captured
+
+    def tangent(self, tangent: Callable[..., Program]) -> Self:
+        """Return the map on columns of values and rates."""
+        return replace(self, body=tangent(self.body))
 
     def evaluate(self, arguments: Sequence[float]) -> Sequence[float]:
         """Return the matrix of the results, row-major."""

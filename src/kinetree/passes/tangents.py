@@ -1,0 +1,106 @@
+"""Forward differentiation of programs: values with their rates, operation by operation, loops included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kinetree.graph import Graph, Port, Program
+from kinetree.graph.array_operations import ArrayOperation, call
+from kinetree.graph.ops import OPS
+from kinetree.tracing.expr import Expr
+
+Entry = tuple[Expr, Any]
+"""A value and its rate, which is the number zero where it is known to be."""
+
+
+def tangent(program: Program, *, rates: bool = True) -> Program:
+    """Return the program on values and rates: every port is twice as long, its values followed by their rates.
+
+    The rate of an output is its derivative along the rates of the inputs. Without `rates` the outputs are as they were.
+    What the program decides by comparisons it decides by the values alone.
+
+    Examples
+    --------
+    >>> from kinetree.graph.interpret import interpret
+    >>> from kinetree.tracing.tracer import Tracer
+    >>> t = Tracer()
+    >>> x, y = t.input(Port("x", (2,)))
+    >>> interpret(tangent(t.program({"z": ((1,), [x * x * y])})), {"x": [3.0, 2.0, 1.0, 0.0]})
+    [array([18., 12.])]
+    """
+    graph = Graph()
+
+    def entry(port: int, k: int) -> Entry:
+        nodes = (graph.node("input", (), (port, place)) for place in (k, program.inputs[port].size + k))
+        value, rate = (Expr(graph, node) for node in nodes)
+        return value, rate
+
+    known = _pushed(program, graph, entry)
+    zero = Expr(graph, graph.const(0.0))
+    results = [[known[i][0].id for i in entries] for entries in program.results]
+    if rates:
+        for values, entries in zip(results, program.results, strict=True):
+            values += [zero.node(known[i][1]) for i in entries]
+    outputs = tuple(_doubled(port) if rates else port for port in program.outputs)
+    inputs = tuple(_doubled(port) for port in program.inputs)
+    return Program(graph, inputs, outputs, tuple(tuple(entries) for entries in results))
+
+
+def _doubled(port: Port) -> Port:
+    return port._replace(shape=(2 * port.size,))
+
+
+def _pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) -> dict[int, Entry]:
+    """Return the value and the rate of every node, recorded in this graph."""
+    known: dict[int, Entry] = {}
+    called: dict[int, list[Entry]] = {}
+    for i in program.schedule():
+        op, args, payload = program.graph[i]
+        if op == "const":
+            known[i] = Expr(graph, graph.const(payload)), 0.0
+        elif op == "input":
+            known[i] = entry(*payload)
+        elif op == "call":
+            called[i] = _called(graph, payload, [known[a] for a in args])
+        elif op == "get":
+            known[i] = called[args[0]][payload]
+        else:
+            known[i] = _applied(graph, op, payload, [known[a] for a in args])
+    return known
+
+
+class _Functions:
+    """The operations of the table as functions of values in a graph, by name: what formulas of derivatives use."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._one = Expr(graph, graph.const(1.0))
+
+    def __getattr__(self, name: str) -> Callable[..., Expr]:
+        return lambda *operands: self._one.record(OPS[name], *operands)
+
+
+def _applied(graph: Graph, op: str, payload: Any, arguments: Sequence[Entry]) -> Entry:
+    """Return the value and the rate of an operation: the sum of its partial derivatives times the arguments' rates."""
+    values, rates = zip(*arguments, strict=True)
+    y = Expr(graph, OPS[op].node(graph, tuple(x.id for x in values), payload))
+    total: Any = 0.0
+    if any(isinstance(rate, Expr) for rate in rates):
+        formula = OPS[op].partials
+        if formula is None:
+            raise NotImplementedError(f"{op} has no derivative")
+        for partial, rate in zip(formula(_Functions(graph), y, *values), rates, strict=True):
+            if isinstance(rate, Expr):
+                total = total + partial * rate
+    return y, total
+
+
+def _called(graph: Graph, operation: ArrayOperation, arguments: Sequence[Entry]) -> list[Entry]:
+    """Return the results of an array operation with their rates: another operation, on values and rates."""
+    zero, nodes, start = Expr(graph, graph.const(0.0)), [], 0
+    for size in operation.parts:
+        part = arguments[start : start + size]
+        nodes += [value.id for value, _ in part] + [zero.node(rate) for _, rate in part]
+        start += size
+    results = [Expr(graph, i) for i in call(graph, operation.tangent(tangent), nodes)]
+    return list(zip(results[: operation.results], results[operation.results :], strict=True))
