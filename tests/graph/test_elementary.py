@@ -169,4 +169,8 @@ def test_partial_derivatives(op: str) -> None:
 
 
 def test_every_row_has_derivatives_or_is_one_of_bits() -> None:
-    assert {name for name, op in OPS.items() if op.arity > 0 and op.name != "get" and op.partials is None} == {"pow2", "exponent", "significand"}
+    assert {name for name, op in OPS.items() if op.arity > 0 and op.name != "get" and op.partials is None} == {
+        "pow2",
+        "exponent",
+        "significand",
+    }

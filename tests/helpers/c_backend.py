@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinetree.backends.base import Backend, ObjectCode
-from kinetree.backends.c.program import legal_operations
+from kinetree.backends.c.routines import legal_operations
 from kinetree.backends.c.source import generate
 from kinetree.graph import Port, Program
 
