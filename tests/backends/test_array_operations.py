@@ -48,6 +48,14 @@ def columns(count=11):
     return Map(nested((("result", (3,)), function), 2, Port("column", (3,))), count)
 
 
+def functions(count=9):
+    """For each column u of three: eᵘ of its entries, which are not side by side, and more."""
+    body = nested(
+        (("result", (2,)), lambda c, u: [np.exp(u[0]) + np.exp(u[1]), np.exp(u[2]) * c[0]]), 2, Port("column", (3,))
+    )
+    return Map(body, count)
+
+
 def twice():
     """A loop whose body is another loop and a map, after which it has a constant and more work."""
 
@@ -69,6 +77,7 @@ OPERATIONS = {
     "map": columns(),
     "one column": columns(1),
     "a vector": columns(8),
+    "functions": functions(),
     "in each other": twice(),
 }
 

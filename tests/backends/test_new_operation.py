@@ -9,8 +9,8 @@ from helpers.c_backend import CBackend, run_c
 from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from helpers.programs import traced
 from kinetree.backends.c import kernels as c_kernels
-from kinetree.backends.c import program as c_program
 from kinetree.backends.c import spelling as c_spelling
+from kinetree.backends.c.kernels.elementwise import emit_elementwise
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.straight_line import SPELLING, spelled
@@ -100,7 +100,7 @@ end:
 def emit_middle_in_c(dtype):
     """The same in C, made of the program of one element."""
     program = traced(lambda x, y: [[0.5 * x[0] + 0.5 * y[0]], [0.5 * x[0] - 0.5 * y[0]]], 1, 1, outputs=2)
-    return c_program.elementwise("middle", optimize(program), dtype)  # a half is exact, and so is fusing it
+    return emit_elementwise("middle", optimize(program), None, dtype)  # a half is exact, and so is fusing it
 
 
 def test_an_array_kernel_of_two_operands_is_an_operation(monkeypatch):

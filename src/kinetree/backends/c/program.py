@@ -1,85 +1,60 @@
 """A program as C: one static function, and one for each of its regions.
 
 The function of a program ``name`` takes a pointer to ``kt_value`` for each port, the inputs first. What lives between
-regions and array kernels is in static arrays of its own, so a program may use another one, as an array kernel does.
+regions and array calls is in static arrays of its own, so a program may use another one, as a loop does.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 
-from kinetree.backends.base import check_legal
-from kinetree.backends.c.emitted import Emitted
-from kinetree.backends.c.kernels import ARRAY_KERNELS
+from kinetree.backends.c.emitted import Emitted, routine_name
 from kinetree.backends.c.names import parameter_names
 from kinetree.backends.c.spelling import SPELLING, literal, spelled_helpers
 from kinetree.graph import Program
-from kinetree.graph.ops import OPS
+from kinetree.graph.array_operations import ArrayOperation
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import Area, ArrayCall, Cell, Plan, Region, Tile
 
 REGION_OPERATIONS = 1000
 """Most operations in one function: the time of a C compiler grows faster than linearly in the size of a function."""
 
-
-def legal_operations() -> frozenset[str]:
-    """Return the operations in the backend's tables."""
-    arrays = [op.name for op in OPS.values() if op.array_op in ARRAY_KERNELS]
-    return frozenset(["const", "input", *SPELLING, *arrays])
+_LONG = 8
+"""Runs of equal constants, and copies from one array to another: more of them are in a loop."""
 
 
-def emit_program(name: str, program: Program, dtype: str, region_operations: int = REGION_OPERATIONS) -> Emitted:
-    """Return ``static void NAME(const kt_value *input, …, kt_value *output, …)`` with all that it needs of its own."""
-    check_legal(program, legal_operations(), "C")
-    plan = lower(program, region_operations)
-    emitter = _Emitter(name, plan, dtype)
-    parts, calls = [], [emitter.store(cell, literal(value, dtype)) for cell, value in plan.constants]
+def emit_program(
+    name: str,
+    program: Program,
+    dtype: str,
+    region_operations: int = REGION_OPERATIONS,
+    strides: Mapping[Area, int] | None = None,
+) -> Emitted:
+    """Return ``static void NAME(const kt_value *input, …, kt_value *output, …)`` with all that it needs of its own.
+
+    `strides` are the steps between the cells of ports whose cells are apart; array kernels read no such port in place.
+    """
+    plan = lower(program, region_operations, in_place=0.0 if strides else 2.0)
+    emitter = _Emitter(name, plan, dtype, strides or {})
+    parts, calls = [], emitter.constants()
     count = itertools.count()
     for step in plan.steps:
         if isinstance(step, ArrayCall):
-            calls.append(emitter.call(step))
+            calls += [*emitter.moves(step.moves), emitter.call(step)]
         else:
             definition, call = emitter.region(f"{name}_region{next(count)}", step)
             parts.append(definition)
             calls.append(call)
+    calls += emitter.moves((plan.location[i], cell) for i, cell in plan.moves)
     words = _words("\n".join(calls))
     unused = [f"(void){port};" for port in emitter.ports.values() if port not in words]
-    lines = "".join(f"    {line}\n" for line in (*unused, *calls))
+    lines = "".join(f"    {line}\n" for call in (*unused, *calls) for line in call.splitlines())
     main = f"static void {name}({emitter.declared(emitter.ports)})\n{{\n{lines}}}\n"
-    kernels = dict.fromkeys(str(step.kernel) for step in plan.steps if isinstance(step, ArrayCall))
+    routines = dict.fromkeys(step.kernel for step in plan.steps if isinstance(step, ArrayCall))
     cells = sum(size for (kind, _), size in plan.areas.items() if kind not in ("in", "out"))
     used = dict.fromkeys(name for i in program.schedule() for name in spelled_helpers(program.graph[i].op))
-    return Emitted("\n".join([emitter.storage(), *parts, main]), cells, tuple(kernels), tuple(used))
-
-
-def elementwise(name: str, program: Program, dtype: str) -> Emitted:
-    """Return an array kernel that evaluates a program, of one number a port, on each element."""
-    one = emit_program(f"kt_{name}_of_one", program, dtype)
-    names = parameter_names(program.inputs, program.outputs)
-    split = len(program.inputs)
-    parameters = [f"const kt_value *{x}" for x in names[:split]] + [f"kt_value *{x}" for x in names[split:]]
-    loop = (
-        f"static void kt_{name}({', '.join(parameters)}, size_t kt_count)\n{{\n"
-        f"    for (size_t kt_i = 0; kt_i < kt_count; kt_i++)\n"
-        f"        kt_{name}_of_one({', '.join(f'{x} + kt_i' for x in names)});\n}}\n"
-    )
-    return replace(one, text=f"{one.text}\n{loop}")
-
-
-def with_kernels(emitted: Emitted, dtype: str) -> list[Emitted]:
-    """Return the array kernels that it needs, each after those that it needs in turn, and itself last."""
-    parts: dict[str, Emitted] = {}
-
-    def add(name: str, part: Emitted) -> None:
-        for kernel in part.kernels:
-            if kernel not in parts:
-                add(kernel, ARRAY_KERNELS[kernel](dtype))
-        parts[name] = part
-
-    add("", emitted)
-    return list(parts.values())
+    return Emitted("\n".join([emitter.storage(), *parts, main]), cells, tuple(routines), tuple(used))
 
 
 def _words(text: str) -> set[str]:
@@ -89,8 +64,8 @@ def _words(text: str) -> set[str]:
 class _Emitter:
     """Spells the steps of one plan."""
 
-    def __init__(self, name: str, plan: Plan, dtype: str) -> None:
-        self._name, self._plan, self._dtype = name, plan, dtype
+    def __init__(self, name: str, plan: Plan, dtype: str, strides: Mapping[Area, int]) -> None:
+        self._plan, self._dtype, self._strides = plan, dtype, strides
         program = plan.program
         kinds = [("in", k) for k in range(len(program.inputs))] + [("out", k) for k in range(len(program.outputs))]
         names = parameter_names(program.inputs, program.outputs)
@@ -108,18 +83,66 @@ class _Emitter:
         const = {"in": "const kt_value", "out": "kt_value"}
         return ", ".join(f"{const[kind]} *restrict {x}" for (kind, _), x in ports.items()) or "void"
 
+    def index(self, cell: Cell) -> int:
+        """Return the index of a cell in its array."""
+        return cell.offset * self._strides.get(cell.area, 1)
+
+    def array(self, area: Area) -> str:
+        """Return the name of the array of an area."""
+        return self.ports.get(area) or self._static[area]
+
     def cell(self, cell: Cell) -> str:
         """Return a cell of memory."""
-        return f"{self.ports.get(cell.area) or self._static[cell.area]}[{cell.offset}]"
+        return f"{self.array(cell.area)}[{self.index(cell)}]"
 
     def store(self, cell: Cell, value: str) -> str:
         """Return the statement that stores a value."""
         return f"{self.cell(cell)} = {value};"
 
+    def constants(self) -> list[str]:
+        """Return the statements that store the constants."""
+        statements: list[str] = []
+        neighbours = itertools.groupby(enumerate(self._plan.constants), self._run)
+        for (area, _, value), items in neighbours:
+            cells = [cell for _, (cell, _) in items]
+            if len(cells) > _LONG:
+                step = self._strides.get(area, 1)
+                place = f"{self.array(area)}[{self.index(cells[0])} + {step} * kt_i]"
+                statements.append(f"{_loop(len(cells))}\n    {place} = {value};")
+            else:
+                statements += [self.store(cell, value) for cell in cells]
+        return statements
+
+    def _run(self, item: tuple[int, tuple[Cell, float]]) -> tuple[Area, int, str]:
+        """Return what equal constants in neighbouring cells have in common."""
+        n, (cell, value) = item
+        return cell.area, cell.offset - n, literal(value, self._dtype)
+
+    def moves(self, moves: Iterable[tuple[Cell, Cell]]) -> list[str]:
+        """Return the statements that copy cells to others, many of them in loops over tables of their indices."""
+        by_areas: dict[tuple[Area, Area], list[tuple[int, int]]] = {}
+        for a, b in moves:
+            by_areas.setdefault((a.area, b.area), []).append((self.index(a), self.index(b)))
+        statements: list[str] = []
+        for areas, pairs in by_areas.items():
+            source, place = map(self.array, areas)
+            if len(pairs) <= _LONG:
+                statements += [f"{place}[{j}] = {source}[{i}];" for i, j in pairs]
+                continue
+            rows = [pairs[k : k + _LONG] for k in range(0, len(pairs), _LONG)]
+            lines = [f"        {', '.join(f'{{{i}, {j}}}' for i, j in row)}," for row in rows]
+            bits = 16 if max(map(max, pairs)) < 1 << 16 else 32
+            table = [f"    static const uint{bits}_t kt_pairs[{len(pairs)}][2] = {{", *lines, "    };"]
+            copy = f"        {place}[kt_pairs[kt_i][1]] = {source}[kt_pairs[kt_i][0]];"
+            statements.append("\n".join(["{", *table, f"    {_loop(len(pairs))}", copy, "}"]))
+        return statements
+
     def call(self, step: ArrayCall) -> str:
-        """Return the call of an array kernel."""
-        pointers = ", ".join(f"&{self.cell(cell)}" for cell in step.inputs + step.outputs)
-        return f"kt_{step.kernel}({pointers}, {step.count});"
+        """Return the call of an array kernel or an array operation."""
+        arguments = [f"&{self.cell(cell)}" for cell in step.inputs + step.outputs]
+        if not isinstance(step.kernel, ArrayOperation):
+            arguments.append(str(step.count))
+        return f"{routine_name(step.kernel)}({', '.join(arguments)});"
 
     def region(self, name: str, region: Region) -> tuple[str, str]:
         """Return the function of a region, and its call."""
@@ -147,6 +170,10 @@ class _Emitter:
         ports = {area: port for area, port in self.ports.items() if port in words}
         definition = f"static void {name}({self.declared(ports)})\n{{\n{body}}}\n"
         return definition, f"{name}({', '.join(ports.values())});"
+
+
+def _loop(count: int) -> str:
+    return f"for (size_t kt_i = 0; kt_i < {count}; kt_i++)"
 
 
 def _nodes(items: Sequence[int | Tile]) -> list[int]:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kinetree._version import __version__
+from kinetree.backends.base import check_legal
 from kinetree.backends.c import templates
 from kinetree.backends.c.names import ITEM, parameter_names, parameters, prototype
-from kinetree.backends.c.program import REGION_OPERATIONS, emit_program, with_kernels
+from kinetree.backends.c.program import REGION_OPERATIONS, emit_program
+from kinetree.backends.c.routines import legal_operations, with_routines
 from kinetree.backends.c.spelling import helper_definitions
 from kinetree.backends.c.templates import filled
 from kinetree.graph import Port, Program
@@ -94,7 +96,9 @@ def generate(
     region_operations : int
         See `emit_program`.
     """
-    parts = with_kernels(emit_program(f"{name}_program", program, dtype, region_operations), dtype)
+    check_legal(program, legal_operations(), "C")
+    main_part = emit_program(f"{name}_program", program, dtype, region_operations)
+    parts = with_routines(main_part, dtype, region_operations)
     body = "\n".join(
         [
             f"#ifndef KT_LANES\n#define KT_LANES {lanes}\n#endif\n" if lanes else "",

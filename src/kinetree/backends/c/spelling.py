@@ -1,7 +1,8 @@
 """How operations are written in C: one expression each, for a scalar as well as for a vector of lanes.
 
 The expressions are made of ``kt_value``, which is a number, or with ``KT_LANES`` a vector of them (an extension of gcc
-and clang), and of helpers ``kt_NAME(…)``. A helper that is not in `HELPERS` is the function NAME of libm, lane by lane.
+and clang), and of helpers ``kt_NAME(…)``. A helper is made of its function ``kt_NAME_double`` or ``kt_NAME_float`` of
+numbers, lane by lane, where `VECTORS` has nothing better; that function is the one of libm, unless it is in `NUMBERS`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import ctypes
 import math
 import re
 from collections.abc import Iterable
+
+from kinetree.backends.c.names import ITEM
+from kinetree.graph.ieee import POW2_SHIFT
 
 SPELLING: dict[str, str] = {
     "add": "{0} + {1}",
@@ -24,10 +28,18 @@ SPELLING: dict[str, str] = {
     "fma": "kt_fma({0}, {1}, {2})",
     "fms": "kt_fma({0}, {1}, -{2})",
     "fnma": "kt_fma(-{0}, {1}, {2})",
+    "rint": "kt_rint({0})",
+    "floor": "kt_floor({0})",
+    "ceil": "kt_ceil({0})",
+    "trunc": "kt_trunc({0})",
+    "copysign": "kt_copysign({0}, {1})",
+    "pow2": "kt_pow2({0})",
+    "exponent": "kt_exponent({0})",
+    "significand": "kt_significand({0})",
 }
 """The expression of each straight-line operation; {0}, {1}, … are the arguments: names or constants."""
 
-# {f} is the suffix of libm's functions for the dtype, {s} and {d} those of Intel's; {each} works lane by lane
+# {s} and {d} are the suffixes of Intel's functions for the dtype; {each} works lane by lane
 _FMA = """\
 #ifndef KT_LANES
 #if KT_FMA
@@ -60,15 +72,73 @@ _SELECT = """\
 #endif
 """
 
-HELPERS: dict[str, str] = {"fma": _FMA, "select": _SELECT}
-"""The definitions of helpers that are more than a function of libm, by the name after ``kt_``."""
-
-LIBM_ARITY = {"fma": 3, "atan2": 2, "copysign": 2, "fmax": 2, "fmin": 2, "fmod": 2, "hypot": 2, "pow": 2}
-"""The number of arguments of libm's functions that take more than one."""
-
-_LIBM = """\
+_ANY = """\
 #ifndef KT_LANES
-#define kt_{name}({names}) {name}{f}({names})
+typedef int kt_truth;
+#define KT_TRUE 1
+#define kt_any(truth) (truth)
+#else
+typedef kt_mask kt_truth;
+#define KT_TRUE (~(kt_mask){0})
+#define kt_any(truth) __extension__({ \\
+    const kt_mask kt_truths = (truth); \\
+    int kt_found = 0; \\
+    for (size_t kt_l = 0; kt_l < KT_LANES; kt_l++) \\
+        kt_found |= kt_truths[kt_l] != 0; \\
+    kt_found; \\
+})
+#endif
+"""
+
+VECTORS: dict[str, str] = {"fma": _FMA, "select": _SELECT, "any": _ANY}
+"""The definitions of helpers that are more than a function of numbers by lanes, by the name after ``kt_``."""
+
+_BITS = """\
+static double kt_{name}_double(double x)
+{{
+    union {{
+        double number;
+        uint64_t bits;
+    }} kt = {{{number}}};
+    {statement};
+    return {result};
+}}
+"""
+
+
+def _of_bits(name: str, statement: str, number: str = "x", result: str = "kt.number") -> str:
+    return _BITS.format(name=name, statement=statement, number=number, result=result)
+
+
+NUMBERS: dict[str, str] = {
+    "fma_double": "",  # both are at the top of every file
+    "fma_float": "",
+    "select_double": "#define kt_select_double(condition, x, y) ((condition) ? (x) : (y))\n",
+    "copysign_double": (
+        "double copysign(double, double);\n"
+        "static double kt_copysign_double(double x, double y)\n{\n    return copysign(x, y != y ? 0.0 : y);\n}\n"
+    ),
+    "copysign_float": (
+        "float copysignf(float, float);\n"
+        "static float kt_copysign_float(float x, float y)\n{\n    return copysignf(x, y != y ? 0.0f : y);\n}\n"
+    ),
+    "pow2_double": _of_bits("pow2", "kt.bits <<= 52", f"x + {POW2_SHIFT!r}"),
+    "exponent_double": _of_bits(
+        "exponent", "kt.bits = kt.bits >> 52 & 2047u", result="(double)(int32_t)(uint32_t)kt.bits - 1023.0"
+    ),
+    "significand_double": _of_bits("significand", f"kt.bits = (kt.bits & 0x{(1 << 52) - 1:x}u) | 0x{1023 << 52:x}u"),
+}
+"""The definitions of functions of numbers that are not libm's, by the name after ``kt_``."""
+
+IN_DOUBLE = ("pow2", "exponent", "significand")
+"""Functions on the bits of ``double``, which are computed so for ``float`` too."""
+
+ARITY = {"fma": 3, "copysign": 2, "atan2": 2, "fmax": 2, "fmin": 2, "fmod": 2, "hypot": 2, "pow": 2}
+"""The number of arguments of the functions that take more than one."""
+
+_VECTOR = """\
+#ifndef KT_LANES
+#define kt_{name}({names}) kt_{name}_{item}({names})
 #else
 {each}#endif
 """
@@ -93,41 +163,92 @@ def spelled_helpers(op: str) -> list[str]:
     >>> spelled_helpers("fms"), spelled_helpers("add")
     (['fma'], [])
     """
-    return re.findall(r"\bkt_(\w+)\(", SPELLING.get(op, ""))
+    return _HELPER.findall(SPELLING.get(op, ""))
+
+
+def in_double(op: str) -> str:
+    """Return the spelling of an operation on numbers in float64, whatever ``kt_value`` is.
+
+    Examples
+    --------
+    >>> in_double("fms")
+    'kt_fma_double({0}, {1}, -{2})'
+    """
+    return _HELPER.sub(r"kt_\1_double(", SPELLING[op])
+
+
+_HELPER = re.compile(r"\bkt_(\w+)\(")
 
 
 def helper_definitions(used: Iterable[str], dtype: str) -> str:
-    """Return the definitions of these helpers, with declarations of libm's functions in them.
+    """Return the definitions of these helpers: names in spellings, or with ``_double``, of those in `in_double`."""
+    item = ITEM[dtype]
+    parts: dict[str, str] = {}
+    for helper in used:
+        name, _, kind = helper.partition("_")
+        if kind or name not in ("select", "any"):
+            parts.update(_of_numbers(name, kind or item))
+        if not kind:
+            parts[name] = _of_values(name, item)
+    return "".join(parts.values())
 
-    C allows the declarations in place of ``math.h``, which a target without an operating system may not have.
+
+def _of_numbers(name: str, item: str) -> dict[str, str]:
+    """Return the definition of a function of numbers, and first of another that it uses.
+
+    C allows declarations in place of ``math.h``, which a target without an operating system may not have.
     """
-    item, f, s, d = ("double", "", "d", "d") if dtype == "float64" else ("float", "f", "s", "")
-    declarations, definitions = [], []
-    for name in dict.fromkeys(used):
-        names = "xyz"[: LIBM_ARITY.get(name, 1)]
-        if name not in HELPERS:
-            declarations.append(f"{item} {name}{f}({', '.join([item] * len(names))});\n")
-        each = _each_lane(name, names, f"kt_fma_{item}" if name == "fma" else f"{name}{f}")
-        values = {"item": item, "f": f, "s": s, "d": d, "name": name, "names": ", ".join(names), "each": each}
-        definition = HELPERS.get(name, _LIBM)
-        for key, value in values.items():
-            definition = definition.replace(f"{{{key}}}", value)
-        definitions.append(definition)
-    return "".join([*declarations, "\n" if declarations else "", *definitions])
+    key = f"{name}_{item}"
+    if key in NUMBERS:
+        return {key: NUMBERS[key]}
+    if name in IN_DOUBLE:
+        wide = f"{name}_double"
+        return {wide: NUMBERS[wide], key: f"#define kt_{key}(x) ((float)kt_{wide}((double)(x)))\n"}
+    function = name if item == "double" else f"{name}f"
+    names = _names(name)
+    declaration = f"{item} {function}({', '.join([item] * len(names))});\n"
+    return {key: f"{declaration}#define kt_{key}({', '.join(names)}) {function}({', '.join(names)})\n"}
+
+
+def _of_values(name: str, item: str) -> str:
+    """Return the definition of a helper."""
+    s, d = ("d", "d") if item == "double" else ("s", "")
+    names = _names(name)
+    each = _each_lane(name, names, f"kt_{name}_{item}")
+    values = {"item": item, "s": s, "d": d, "name": name, "names": ", ".join(names), "each": each}
+    definition = VECTORS.get(name, _VECTOR)
+    for key, value in values.items():
+        definition = definition.replace(f"{{{key}}}", value)
+    return definition
+
+
+def _names(name: str) -> str:
+    return "xyz"[: ARITY.get(name, 1)]
 
 
 def literal(value: float, dtype: str) -> str:
-    """Return a constant to the bit, rounded to the dtype.
+    """Return a constant as a ``kt_value``, to the bit, rounded to the dtype.
 
     Examples
     --------
     >>> literal(0.1, "float64"), literal(0.1, "float32"), literal(-3.0, "float64")
     ('KT_C(0x1.999999999999ap-4)', 'KT_C(0x1.99999ap-4f)', 'KT_C(-0x1.8p+1)')
     """
-    number = value if dtype == "float64" else ctypes.c_float(value).value  # inf on overflow
+    return f"KT_C{number(value, dtype)}"
+
+
+def number(value: float, dtype: str) -> str:
+    """Return a constant as a number, in parentheses.
+
+    Examples
+    --------
+    >>> number(-0.1, "float64")
+    '(-0x1.999999999999ap-4)'
+    """
+    rounded = value if dtype == "float64" else ctypes.c_float(value).value  # inf on overflow
     f = "" if dtype == "float64" else "f"
-    if math.isnan(number):
-        return f"KT_C(0.0{f} / 0.0{f})"
-    if math.isinf(number):
-        return f"KT_C({'-' if number < 0 else ''}1.0{f} / 0.0{f})"
-    return f"KT_C({re.sub(r'[.]?0*p', 'p', number.hex(), count=1)}{f})"
+    if math.isnan(rounded):
+        return f"(0.0{f} / 0.0{f})"
+    if math.isinf(rounded):
+        return f"({'-' if rounded < 0 else ''}1.0{f} / 0.0{f})"
+    return f"({re.sub(r'[.]?0*p', 'p', rounded.hex(), count=1)}{f})"

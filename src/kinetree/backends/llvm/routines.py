@@ -67,9 +67,9 @@ class Routines:
             self._operations[key] = name, size
         return self._operations[key]
 
-    def plan(self, program: Program) -> Plan:
-        """Return the plan of a program of an array operation."""
-        return lower(program, self._region_operations)
+    def plan(self, program: Program, strides: Mapping[Area, int] | None = None) -> Plan:
+        """Return the plan of a program of an array operation; array kernels read no port with strides in place."""
+        return lower(program, self._region_operations, in_place=0.0 if strides else 2.0)
 
     def nested(
         self, name: str, program: Program, lanes: Lanes, strides: Mapping[Area, int] | None = None
@@ -78,7 +78,7 @@ class Routines:
 
         Both take pointers to the ports and to scratch; the constants must be stored once in the same memory.
         """
-        plan = self.plan(program)
+        plan = self.plan(program, strides)
         layout = NestedLayout(plan, lanes, self.frame(plan, lanes), strides or {})
         b = Body()
         self.call_steps(b, name, plan, layout)

@@ -1,0 +1,57 @@
+"""Array operations in C: the bits of the interpreter, nested ones, masks of lanes and small regions included."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from test_array_operations import OPERATIONS, X
+from test_array_operations import program as using
+
+from helpers.c_backend import COMPILERS, CBackend, run_c
+from helpers.kernels import run_batch, same_bits
+from kinetree.backends.c.routines import OPERATIONS as EMITTERS
+from kinetree.graph import Port, Program
+from kinetree.graph.array_operations import ArrayOperation
+from kinetree.graph.interpret import interpret
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.tracer import Tracer
+
+compilers = pytest.mark.parametrize("compiler", COMPILERS)
+
+
+@cache
+def together() -> Program:
+    """The programs of all operations as one: their outputs side by side."""
+    t = Tracer()
+    x = t.input(Port("x", (3,)))
+    outputs = {}
+    for k, operation in enumerate(OPERATIONS.values()):
+        code = using(operation)
+        copies: dict[int, int] = {}
+        for i in code.schedule():
+            op, args, payload = code.graph[i]
+            copies[i] = x[payload[1]].id if op == "input" else t.graph.node(op, tuple(copies[a] for a in args), payload)
+        for port, entries in zip(code.outputs, code.results, strict=True):
+            outputs[f"{port.name}{k}"] = port.shape, [Expr(t.graph, copies[i]) for i in entries]
+    return t.program(outputs)
+
+
+@cache
+def expected(dtype: str) -> list[np.ndarray]:
+    if dtype == "float32":
+        return run_batch(together(), [X], 4, dtype)
+    return [np.array(outputs) for outputs in zip(*(interpret(together(), [x]) for x in X), strict=True)]
+
+
+def test_no_operation_is_left_out() -> None:
+    assert EMITTERS.keys() == {operation.name for operation in ArrayOperation.__subclasses__()}
+
+
+@compilers
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("lanes", "size"), [(1, 1000), (1, 1), (2, 1), (8, 1000)])
+def test_same_bits(lanes: int, size: int, dtype: str, compiler: str) -> None:
+    got = run_c(CBackend(compiler, region_operations=size), together(), [X], lanes, dtype)
+    assert all(same_bits(a, b) for a, b in zip(got, expected(dtype), strict=True))
