@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -204,6 +205,21 @@ def test_where_files_go(tmp_path: Path) -> None:
 def test_errors_say_what_to_do(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         PANDA.gravity_forces.to_c(**arguments)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda q: np.exp(q),
+        lambda q: q % 2.0,
+        lambda q: kt.solve(np.outer(q, q), q),
+        lambda q: kt.repeat(lambda q: q / 2, q, until=lambda q: q[0] < 1, most=9),
+    ],
+)
+def test_what_is_not_there_in_c_is_told(function: Callable[..., object]) -> None:
+    f = PANDA.compile(function, name="mine")
+    with pytest.raises(ArgumentError, match=r"mine: the C backend cannot do .*are not yet there"):
+        f.to_c()
 
 
 def test_constants_that_a_float_cannot_hold_are_refused() -> None:

@@ -83,15 +83,18 @@ def to_c(
     if name is not None and (not isinstance(name, str) or free != name):
         raise ArgumentError(f"{spec.name}: {name!r} cannot be the name of a function in C and C++, {free!r} can")
     program = function._kernels.checked(variant)
-    return generate(
-        program,
-        free,
-        dtype,
-        about=_about(spec, variant),
-        texts=_texts(spec, variant),
-        lanes=lanes,
-        main=main,
-    )
+    about, texts = _about(spec, variant), _texts(spec, variant)
+    try:
+        return generate(program, free, dtype, about=about, texts=texts, lanes=lanes, main=main)
+    except NotImplementedError as error:
+        raise ArgumentError(NOT_IN_C.format(spec.name, error)) from None
+
+
+NOT_IN_C = (
+    "{}: {}. In C there are arithmetic, comparisons, choices, np.sqrt, sin, cos, tan, kt.solve_spd and the robot's "
+    "functions (but for loops in those of long chains); kt.repeat, kt.solve, kt.inv, kt.eigh3, rounding, % and the "
+    "other elementary functions are not yet there"
+)
 
 
 def _about(spec: FunctionSpec, variant: Variant) -> list[str]:
