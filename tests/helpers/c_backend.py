@@ -137,7 +137,8 @@ class CBackend(Backend):
         return self._compiled(program, dtype, None if lanes == 1 else lanes)
 
     def load(self, code: ObjectCode) -> Library:
-        return Library(code.object_code)
+        (library,) = code.objects
+        return Library(library)
 
     def _compiled(self, program: Program, dtype: str, lanes: int | None) -> ObjectCode:
         made = generate(program, "f", dtype, lanes=lanes, region_operations=self._region_operations)
@@ -147,7 +148,7 @@ class CBackend(Backend):
             library = Path(folder) / hashlib.sha256(text.encode()).hexdigest()[:8]
             compile_c(text, [*flags, "-lm"], library.with_suffix(".so"), self._compiler)
             code = library.with_suffix(".so").read_bytes()
-        return ObjectCode(code, 0, ("kt_single", "kt_batch"), ())
+        return ObjectCode((code,), 0, ("kt_single", "kt_batch"), ())
 
 
 def run_c(
