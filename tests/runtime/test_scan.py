@@ -97,6 +97,8 @@ def test_no_step_and_no_state():
     last, recorded = rollout(np.ones(6), np.zeros(6), np.zeros(6), 1e-3, steps=0)
     assert last.q.tolist() == [1.0] * 6
     assert recorded.q.shape == (0, 6)
+    _, recorded = rollout(np.ones(6), np.zeros(6), np.zeros(6), 1e-3, steps=5, every=20)
+    assert recorded.q.shape == (0, 6)
     last, recorded = rollout(np.ones((0, 6)), np.zeros(6), np.zeros(6), 1e-3, steps=5, every=2)
     assert last.q.shape == (0, 6)
     assert recorded.q.shape == (0, 2, 6)

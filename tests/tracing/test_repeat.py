@@ -139,7 +139,14 @@ def test_a_branch_that_no_state_needs_is_not_run():
     [
         (lambda x: (x, x), 1.0, lambda x: x < 0, 3, r"given: number; it returned tuple\(number, number\)"),
         (lambda x: x[:2], np.ones(3), lambda x: False, 3, r"given: array \(3,\); it returned array \(2,\)"),
-        (lambda x: x, {"a": 1.0}, lambda x: x["a"], 3, "until must return a condition"),
+        (lambda x: x, {"a": 1.0}, lambda x: x["a"], 3, "until must return a condition, .* is: number"),
+        (
+            lambda x: x,
+            np.ones(3),
+            lambda x: x > 2,
+            3,
+            r"of several: np.all or np.any\); what it returned is: array \(3,\)",
+        ),
         (lambda x: x, 1.0, lambda x: False, -1, "most is the largest number of iterations"),
         (lambda x: x, 1.0, lambda x: False, 2.0, "most is the largest number of iterations"),
         (lambda x: x, 1.0, lambda x: False, True, "most is the largest number of iterations"),

@@ -207,7 +207,9 @@ class Scan:
         variant = Variant((), self._spec.default_options or (), str(inputs[0].dtype))
         kernel = self.step._kernels.scan(variant, self._steps)
         finals = [a.reshape(n, -1) for a in last]
-        records = [a.reshape(n, count // every, -1) for a in recorded]
+        records = [
+            a.reshape(n, count // every, math.prod(p.shape)) for a, p in zip(recorded, self._recorded, strict=True)
+        ]
         run = Run(kernel, self._steps, inputs, finals, records, count, every, lambda: job.cancelled)
         workers = min(threads.get_num_threads(), -(-n // kernel.lanes))
         unit = kernel.lanes

@@ -21,6 +21,11 @@ from kinetree.tracing.expr import Expr
 from kinetree.tracing.nesting import CARRIED, nested
 from kinetree.tracing.numpy_dispatch import plain
 
+NO_CONDITION = (
+    "repeat: until must return a condition, such as error < 1e-9 (of several: np.all or np.any); "
+    "what it returned is: {}"
+)
+
 
 def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], most: int) -> Any:
     """Return what is left of `init` after ``x = body(x)`` has been repeated until a condition holds.
@@ -105,7 +110,7 @@ def _repeat_plain(body: Callable[..., Any], x: Any, spec: Any, until: Callable[.
     for _ in range(most):
         arrived = _applied(until, x)
         if np.ndim(arrived) or not isinstance(arrived, bool | np.bool_):
-            raise ArgumentError(f"repeat: until must return a condition, of one state; it returned {arrived!r}")
+            raise ArgumentError(NO_CONDITION.format(_shown(_structure(arrived))))
         if arrived or any(entry != entry for entry in _entries(x)):
             break
         x = _applied(body, x)
@@ -120,7 +125,7 @@ def _applied(function: Callable[..., Any], x: Any) -> Any:
 def _goes_on(arrived: Any, carried: Iterable[Any]) -> Any:
     """Return 1 where the loop goes on, 0 where it has arrived or a carried value is NaN."""
     if not isinstance(arrived, Condition | bool | np.bool_):
-        raise ArgumentError(f"repeat: until must return a condition, such as error < 1e-9; it returned {arrived!r}")
+        raise ArgumentError(NO_CONDITION.format(_shown(_structure(arrived))))
     number = choice(arrived, 0.0, 1.0)
     for entry in carried:
         number = choice(entry <= entry, number, 0.0)
