@@ -9,12 +9,16 @@ import pytest
 from test_array_operations import OPERATIONS, X
 from test_array_operations import program as using
 
+import kinetree as kt
 from helpers.c_backend import COMPILERS, CBackend, run_c
 from helpers.kernels import run_batch, same_bits
+from helpers.trees import random_inertia, random_placement
 from kinetree.backends.c.routines import OPERATIONS as EMITTERS
 from kinetree.graph import Port, Program
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.interpret import interpret
+from kinetree.joints import Revolute
+from kinetree.model import ModelBuilder
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.tracer import Tracer
 
@@ -55,3 +59,21 @@ def test_no_operation_is_left_out() -> None:
 def test_same_bits(lanes: int, size: int, dtype: str, compiler: str) -> None:
     got = run_c(CBackend(compiler, region_operations=size), together(), [X], lanes, dtype)
     assert all(same_bits(a, b) for a, b in zip(got, expected(dtype), strict=True))
+
+
+def test_the_inverse_mass_matrix_of_a_long_chain() -> None:
+    """Its columns are computed in a loop, and are moved in loops over tables."""
+    rng, b = np.random.default_rng(0), ModelBuilder("chain")
+    b.add_link("link0")
+    for k in range(40):
+        b.add_link(f"link{k + 1}", random_inertia(rng))
+        ends = {"parent": f"link{k}", "child": f"link{k + 1}", "placement": random_placement(rng)}
+        b.add_joint(f"j{k}", joint=Revolute(), **ends)
+    robot = kt.Robot(b.build())
+    f, q = robot.mass_matrix_inverse, robot.random_state(0, 5)[0]
+    program = f._kernels.program(f._default)
+    assert program.op_count()["map"] >= 1
+    assert "kt_pairs" in f.to_c().source
+    backend = CBackend(list(COMPILERS)[-1])  # gcc if it is there, which is faster here
+    assert np.array_equal(run_c(backend, program, [q[0]])[0], f(q[0]))
+    assert np.array_equal(run_c(backend, program, [q], 4)[0], f(q))

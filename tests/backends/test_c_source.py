@@ -21,6 +21,33 @@ P = ctypes.c_void_p
 compilers = pytest.mark.parametrize("compiler", COMPILERS)
 
 
+def square_root(a: object) -> object:
+    """Newton's iteration."""
+    return kt.repeat(lambda x: (x + a / x) / 2, a, until=lambda x: abs(x * x - a) < 1e-6 * a, most=50)
+
+
+@PANDA.compile
+def everything(q, v, a):  # type: ignore[no-untyped-def]
+    """A loop, functions of NumPy of every kind, and dynamics."""
+    root = square_root(1.0 + a[0] * a[0])
+    size = np.exp(-abs(q)) + np.arctan2(q, v) + np.hypot(q, v) ** 1.5 + np.fmod(a, 0.3) + np.log1p(q * q) + np.cbrt(v)
+    parts = np.floor(q) + np.ceil(v) + np.rint(a * 3) + np.trunc(v * 9) + np.copysign(q, v) + np.tanh(a)
+    return {"tau": PANDA.inverse_dynamics(q, v, size * root), "parts": parts * root}
+
+
+@compilers
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_function_with_loops_functions_and_dynamics(dtype: str, compiler: str) -> None:
+    states = [x.astype(dtype) for x in PANDA.random_state(0, 11)]
+    expected = everything(*states)
+    program = everything._kernels.program(everything._variant(dtype, (), {}))
+    for got, right in zip(run_c(CBackend(compiler), program, states, 8, dtype), expected, strict=True):
+        assert np.array_equal(got, right)
+    one = [x[3] for x in states]
+    for got, right in zip(run_c(CBackend(compiler), program, one, None, dtype), expected, strict=True):
+        assert np.array_equal(got, right[3])
+
+
 @cache
 def awkward() -> dict[str, CSource]:
     """Return functions at the edges: inputs without use, without entries, constants, several results, odd names."""
@@ -35,6 +62,8 @@ def awkward() -> dict[str, CSource]:
         name="branch",
     )
     return {
+        "everything": everything.to_c(main=True),
+        "everything, floats": everything.to_c(dtype="float32"),
         "dynamics": PANDA.inverse_dynamics.to_c(main=True),
         "floats": PANDA.inverse_dynamics.to_c(dtype="float32", optional=["f_ext"], f_ext_frame="world", main=True),
         "lanes": PANDA.forward_kinematics.to_c(lanes=4),

@@ -189,9 +189,10 @@ def _facts(program: Program, scratch: int, lines: int) -> list[str]:
     """Return the paragraphs of the comment that are the same for all functions, but for their numbers."""
     counts = program.op_count()
     operations = ", ".join(f"{n} {op}" for op, n in counts.items())
+    loops = " A loop counts as one." if any(program.graph[i].op == "call" for i in program.schedule()) else ""
     return [
         "It returns 0. Arrays are contiguous and row-major; no output may overlap another array.",
-        f"Work: {sum(counts.values())} operations a state ({operations or 'none'}) in {lines} lines.",
+        f"Work: {sum(counts.values())} operations a state ({operations or 'none'}) in {lines} lines.{loops}",
         f"Memory: {scratch} bytes of static scratch for one state, nothing allocated. So calls must not overlap "
         "in time; -DKT_THREAD_LOCAL=_Thread_local (C11; __thread for gcc and clang) gives each thread its own.",
         "Compile it as C99, with -O2 and for the processor at hand (-march=native, -mcpu=...); link with -lm. "
