@@ -21,6 +21,9 @@ from kinetree.tracing.expr import Expr
 from kinetree.tracing.nesting import CARRIED, nested
 from kinetree.tracing.numpy_dispatch import plain
 
+MOST_COUNTED = 2**63 - 1
+"""Iterations that compiled code can count; nobody sees the end of as many."""
+
 
 def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], most: int) -> Any:
     """Return what is left of `init` after ``x = body(x)`` has been repeated until a condition holds.
@@ -77,7 +80,7 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     loop = Repeat(
         Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
         Program(steps, ports, ports[1:], (tuple(following),)),
-        int(most),
+        min(int(most), MOST_COUNTED),
     )
     zero = kind(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
