@@ -140,6 +140,11 @@ def test_it_records_fewer_steps_than_are_done_in_one_call_and_more(monkeypatch):
             assert np.array_equal(last.q, every_step[-1])
 
 
+def test_a_step_without_inputs():
+    rollout = kt.scan(kt.compile(ROBOT, lambda: np.ones(2)), {}, record=["result"])
+    assert rollout(steps=3)[1].result.tolist() == [[1.0, 1.0]] * 3
+
+
 def test_pickled():
     rollout = pickle.loads(pickle.dumps(kt.scan(STEP, CARRIED, record=["energy"])))
     last, recorded = rollout(*[np.ones(6)] * 3, 1e-3, steps=2)

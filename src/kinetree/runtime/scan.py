@@ -214,7 +214,7 @@ class Scan:
         self, inputs: list[Array], last: list[Array], recorded: list[Array], n: int, count: int, every: int
     ) -> None:
         """Run all steps of n states, on as many threads as are worth it."""
-        variant = Variant((), self._spec.default_options or (), str(inputs[0].dtype))
+        variant = Variant((), self._spec.default_options or (), str(inputs[0].dtype) if inputs else "float64")
         kernel = self.step._kernels.scan(variant, self._steps)
         finals = [a.reshape(n, -1) for a in last]
         records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, self._recorded, strict=True)]
