@@ -31,8 +31,8 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     It is ``for _ in range(most): if until(x): break; x = body(x)``. In a function that is being compiled it is a loop
     of the compiled code. Of many states at once each one stops by itself, with the bits that it has alone, and the
     loop ends when all have. A state also stops where a carried value is NaN. With ``most=1`` it is a branch: a body
-    that no state needs is not run. Ctrl-C waits until the compiled loop of the states in hand ends, so choose `most` such
-    that it does.
+    that no state needs is not run. Ctrl-C waits until the compiled loop of the states in hand ends, so choose `most`
+    such that it does.
 
     Parameters
     ----------
