@@ -1,5 +1,6 @@
 """kt.scan: many steps in one loop, with the bits of the function called once a step."""
 
+import pickle
 import signal
 import threading
 import time
@@ -129,7 +130,49 @@ def test_loops_inside_a_step():
         assert last.x[i] == y
 
 
-def test_interrupted():
+def test_it_records_fewer_steps_than_are_done_in_one_call_and_more(monkeypatch):
+    q, v, tau = ROBOT.random_state(seed=7)
+    rollout = kt.scan(STEP, CARRIED, record=["q"])
+    every_step = rollout(q, v, tau, 1e-3, steps=23)[1].q
+    for seconds in (1e-9, 2e-3, 1.0):  # how long a call may last
+        monkeypatch.setattr("kinetree.runtime.steps.CHUNK_SECONDS", seconds)
+        for every in (1, 4, 23, 24, 2**64):
+            last, recorded = rollout(q, v, tau, 1e-3, steps=23, every=every)
+            assert np.array_equal(recorded.q, every_step[every - 1 :: every] if every < 24 else np.empty((0, 6)))
+            assert np.array_equal(last.q, every_step[-1])
+
+
+def test_a_step_without_inputs():
+    rollout = kt.scan(kt.compile(ROBOT, lambda: np.ones(2)), {}, record=["result"])
+    assert rollout(steps=3)[1].result.tolist() == [[1.0, 1.0]] * 3
+
+
+def test_pickled():
+    rollout = pickle.loads(pickle.dumps(kt.scan(STEP, CARRIED, record=["energy"])))
+    last, recorded = rollout(*[np.ones(6)] * 3, 1e-3, steps=2)
+    assert last.q.shape == (6,)
+    assert recorded.energy.shape == (2,)
+
+
+def test_it_is_no_part_of_a_function_that_is_being_compiled():
+    rollout = kt.scan(STEP, CARRIED)
+
+    def of_traced(q):
+        return rollout(q, q, q, 1e-3, steps=2)[0].q
+
+    def of_numbers(q):
+        return q + rollout(*[np.ones(6)] * 3, 1e-3, steps=2)[0].q
+
+    with pytest.raises(ArgumentError, match="cannot be part of a function that is being compiled"):
+        kt.compile(ROBOT, of_traced)
+    with pytest.raises(ArgumentError, match="cannot be part of a function that is being compiled"):
+        kt.compile(ROBOT, of_numbers, inputs=[kt.gravity])  # it would have the robot's own gravity
+    once = rollout(*[np.ones(6)] * 3, 1e-3, steps=2)[0].q
+    assert np.array_equal(kt.compile(ROBOT, of_numbers)(np.zeros(6)), once)
+
+
+@pytest.mark.parametrize("every", [1, 10**9])
+def test_interrupted(every):
     rollout = kt.scan(STEP, CARRIED)
     q, v, tau = ROBOT.random_state(seed=6, size=64)
     rollout(q, v, tau, 1e-3, steps=10)
@@ -137,7 +180,7 @@ def test_interrupted():
     begin = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        rollout(q, v, tau, 1e-9, steps=10**9)
+        rollout(q, v, tau, 1e-9, steps=10**9, every=every)
     assert time.monotonic() - begin < 5.0
 
 
@@ -150,6 +193,8 @@ def test_interrupted():
         (lambda: kt.scan(STEP, {"q": "energy"}), r"q has shape \(6,\), its next value energy has shape \(\)"),
         (lambda: kt.scan(STEP, CARRIED, per_step=["q"]), "both carried and given per step"),
         (lambda: kt.scan(STEP, CARRIED, record="q"), "record takes a list of names"),
+        (lambda: kt.scan(STEP, CARRIED, record=["q", "q"]), "record has a name twice"),
+        (lambda: kt.scan(STEP, ["q"]), "carried takes a dict"),
         (lambda: kt.scan(ROBOT.jacobian, {}), "options that must be chosen first"),
         (lambda: kt.scan(STEP, CARRIED)(1, 2), "tau, dt missing"),
         (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3), "say how many: steps=1000"),

@@ -52,7 +52,7 @@ def test_plain_numbers_run_the_same_loop():
     assert np.isnan(kt.repeat(lambda x: x, np.nan, until=lambda x: False, most=10**9))
 
 
-@pytest.mark.parametrize("most", [0, 1, 3, 10**6])
+@pytest.mark.parametrize("most", [0, 1, 3, 10**6, 2**64])
 def test_the_bound(most):
     f = compiled(lambda a: kt.repeat(lambda k: k + 1.0, a * 0.0, until=lambda k: k >= 1000.0, most=most), a=())
     assert f(1.0) == min(most, 1000)
@@ -97,6 +97,18 @@ def test_conditions_and_values_of_the_function_around_it():
         assert np.array_equal(alone[0], x)
         assert alone[1] == k == plain[1]
         assert np.allclose(x, plain[0], rtol=1e-13)
+
+
+def test_a_condition_of_the_function_around_it_that_is_known():
+    def f(a):
+        never, big = a < a, a > 2.0
+        return kt.repeat(
+            lambda x: kt.where((never | big) & ~never, x + 2.0, x + 3.0), a, until=lambda x: never ^ (x > 5.0), most=9
+        )
+
+    for fuse in (False, True):
+        g = kt.compile(ROBOT, f, shapes={"a": ()}, fuse=fuse)
+        assert g([1.0, 2.5]).tolist() == [7.0, 6.5]
 
 
 def test_robot_functions_in_the_body_with_run_time_inputs():

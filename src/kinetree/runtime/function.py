@@ -240,7 +240,7 @@ class Function(functools.partial[Any]):
             return result
         spec = self.spec
         call = arguments.bind(spec, args, kwargs)
-        if inline.is_part_of_trace(call):
+        if inline.is_part_of_trace(call.values):
             return inline.inline_call(spec, call)
         inputs = arguments.convert(spec, call)
         given = outputs.given_outputs(spec, call.out, inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ from kinetree.runtime.spec import FunctionSpec
 from kinetree.tracing import context  # what records is imported where there is a trace: cached code needs none
 
 
-def is_part_of_trace(call: Call) -> bool:
-    """Return whether this call is part of the function that is being traced, rather than one to be evaluated now."""
+def is_part_of_trace(values: Iterable[object]) -> bool:
+    """Return whether a call with these arguments is part of the function being traced, not one to be evaluated now."""
     trace = context.current()
     if trace is None:
         return False
     from kinetree.tracing.arrays import is_traced
 
-    if any(is_traced(value) for value in call.values):
+    if any(is_traced(value) for value in values):
         return True
     return bool(trace.substitutions) and not trace.is_interrupted()
 

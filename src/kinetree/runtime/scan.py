@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.backends.base import Steps
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.graph import Port
-from kinetree.runtime import threads
+from kinetree.runtime import inline, threads
 from kinetree.runtime.arguments import Array
 from kinetree.runtime.batch import SHARED_SECONDS
 from kinetree.runtime.function import Function
@@ -72,6 +72,7 @@ class Scan:
     def __init__(
         self, step: Function, carried: Mapping[str, str], per_step: Sequence[str] = (), record: Sequence[str] = ()
     ) -> None:
+        self._made = step, carried, per_step, record
         if not isinstance(step, Function):
             raise ArgumentError(f"scan takes a compiled function (kinetree.compile makes one), not {step!r}")
         spec = self._spec = step.spec
@@ -79,6 +80,8 @@ class Scan:
             raise ArgumentError(f"scan: {spec.name} has options that must be chosen first: use {spec.name}.bind(...)")
         self.step = step
         inputs, outputs = {p.name: p for p in spec.required}, {p.name: p for p in spec.outputs}
+        if not isinstance(carried, Mapping):
+            raise ArgumentError(f"scan: carried takes a dict from inputs to outputs, not {carried!r}")
         per_step, record = _names(per_step, "per_step"), _names(record, "record")
         for name in (*carried, *per_step):
             if name not in inputs:
@@ -104,6 +107,10 @@ class Scan:
         self._recorded = tuple(outputs[name] for name in record)
         self._last = result_type(f"{spec.name}_last", tuple(carried))
         self._records = result_type(f"{spec.name}_recorded", tuple(record))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Support pickle, where the step does."""
+        return Scan, self._made
 
     def __repr__(self) -> str:
         return f"<kinetree scan of {self._spec.name}>"
@@ -164,8 +171,11 @@ class Scan:
         missing = [name for name in names if name not in given]
         if missing:
             raise ArgumentError(f"{self!r}: {', '.join(missing)} missing; it takes {', '.join(names)}")
+        values = [given[name] for name in names]
+        if inline.is_part_of_trace(values):
+            raise ArgumentError(f"{self!r} cannot be part of a function that is being compiled: use kt.repeat there")
         try:
-            arrays = [np.asarray(given[name]) for name in names]
+            arrays = [np.asarray(value) for value in values]
             single = bool(arrays) and all(a.dtype == np.float32 for a in arrays)
             if any(a.dtype.kind not in "fiub" for a in arrays):
                 raise TypeError("they must be real numbers")
@@ -204,12 +214,10 @@ class Scan:
         self, inputs: list[Array], last: list[Array], recorded: list[Array], n: int, count: int, every: int
     ) -> None:
         """Run all steps of n states, on as many threads as are worth it."""
-        variant = Variant((), self._spec.default_options or (), str(inputs[0].dtype))
+        variant = Variant((), self._spec.default_options or (), str(inputs[0].dtype) if inputs else "float64")
         kernel = self.step._kernels.scan(variant, self._steps)
         finals = [a.reshape(n, -1) for a in last]
-        records = [
-            a.reshape(n, count // every, math.prod(p.shape)) for a, p in zip(recorded, self._recorded, strict=True)
-        ]
+        records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, self._recorded, strict=True)]
         run = Run(kernel, self._steps, inputs, finals, records, count, every, lambda: job.cancelled)
         workers = min(threads.get_num_threads(), -(-n // kernel.lanes))
         unit = kernel.lanes
@@ -232,4 +240,6 @@ def _flat(array: Array, lead: tuple[int, ...], port: Port, per_step: bool) -> Ar
 def _names(names: object, what: str) -> tuple[str, ...]:
     if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise ArgumentError(f"scan: {what} takes a list of names, not {names!r}")
+    if len(set(names)) < len(names):
+        raise ArgumentError(f"scan: {what} has a name twice: {names!r}")
     return tuple(names)

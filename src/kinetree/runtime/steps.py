@@ -55,15 +55,28 @@ class Run(NamedTuple):
         present = [self.inputs[k][start : start + n] for k, _ in self.steps.carried]
         done = 0
         while done < self.total and not self.cancelled():
-            most = int(CHUNK_SECONDS / (self.kernel.seconds * n)) // self.every * self.every
-            count = min(self.total - done, max(most, self.every))
+            count, between = self._counts(n, done)
             following = [np.empty((n, a.shape[1]), a.dtype) for a in present]
-            self._call(start, n, done, count, present, following)
+            self._call(start, (n, count, between), done, present, following)
             present, done = following, done + count
         for out, value in zip(self.finals, present, strict=True):
             out[start : start + n] = value
 
-    def _call(self, start: int, n: int, done: int, count: int, present: list[Array], following: list[Array]) -> None:
+    def _counts(self, n: int, done: int) -> tuple[int, int]:
+        """Return how many steps the next call does, and how many of them there are between records.
+
+        If there is no time for all steps up to a record, a call records nothing or its last step.
+        """
+        left, most = self.total - done, max(int(CHUNK_SECONDS / (self.kernel.seconds * n)), 1)
+        to_record = self.every - done % self.every
+        if to_record == self.every <= most:
+            return min(left, most // self.every * self.every), self.every
+        count = min(left, most, to_record)
+        return count, count if count == to_record else count + 1
+
+    def _call(
+        self, start: int, counts: tuple[int, int, int], done: int, present: list[Array], following: list[Array]
+    ) -> None:
         inputs = [a[start:] if a.ndim == 2 else a[start:, done:] for a in self.inputs]
         for (k, _), value in zip(self.steps.carried, present, strict=True):
             inputs[k] = value
@@ -74,9 +87,7 @@ class Run(NamedTuple):
             [address(a) for a in outputs],
             [a.strides[0] for a in (*inputs, *outputs)],
             [a.strides[1] if a.ndim == 3 else 0 for a in (*inputs, *records)],
-            n,
-            count,
-            self.every,
+            *counts,
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from kinetree.graph import fold
 from kinetree.tracing.numpy_dispatch import NumpyDispatch
 
 BRANCH = (
@@ -38,13 +39,14 @@ class Condition(NumpyDispatch):
             raise TypeError(f"kt.where chooses between numbers, not {type(x).__name__} and {type(y).__name__}")
         return type(self.compared)(self.compared.graph, self.choose(*ids))
 
-    def _here(self) -> Any:
+    def _here(self) -> Condition:
         """Return this condition in the body of a loop that is being traced, by the number that it chooses."""
         graph = self.compared.graph
         if graph.inner is None:
             return self
-        number = self.choose(graph.const(1.0), graph.const(0.0))
-        return type(self.compared)(graph, number).here() > 0.5
+        number = type(self.compared)(graph, self.choose(graph.const(1.0), graph.const(0.0))).here()
+        half = number.graph.const(0.5)
+        return Condition(number, lambda x, y: fold.select_lt(number.graph, half, number.id, x, y))
 
     def _with(self, other: Condition, choose: Callable[[Condition, Condition, int, int], int]) -> Condition:
         """Return the condition that this and another one make."""

@@ -32,8 +32,9 @@ def solve(A: Any, b: Any) -> Any:
     """Return x with ``A x = b``, for any regular A.
 
     Traced, it is Gaussian elimination with scaled partial pivoting, about 2/3 n³ operations and as many choices: meant
-    for n up to ten or so. Where A is singular the result is inf or NaN. `solve_spd`, for symmetric positive definite
-    A, is about twice as fast. (For the mass matrix, `robot.solve_mass_matrix` exploits its sparsity.)
+    for n up to ten or so. Where A is singular the result is inf or NaN, unless equal or known entries cancel while it
+    is traced (``x / x`` is 1). `solve_spd`, for symmetric positive definite A, is about twice as fast. (For the mass
+    matrix, `robot.solve_mass_matrix` exploits its sparsity.)
 
     Parameters
     ----------

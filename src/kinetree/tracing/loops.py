@@ -26,6 +26,9 @@ NO_CONDITION = (
     "what it returned is: {}"
 )
 
+MOST_COUNTED = 2**63 - 1
+"""Iterations that compiled code can count; nobody sees the end of as many."""
+
 
 def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], most: int) -> Any:
     """Return what is left of `init` after ``x = body(x)`` has been repeated until a condition holds.
@@ -33,7 +36,8 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     It is ``for _ in range(most): if until(x): break; x = body(x)``. In a function that is being compiled it is a loop
     of the compiled code. Of many states at once each one stops by itself, with the bits that it has alone, and the
     loop ends when all have. A state also stops where a carried value is NaN. With ``most=1`` it is a branch: a body
-    that no state needs is not run.
+    that no state needs is not run. Ctrl-C waits until the compiled loop of the states in hand ends, so choose `most`
+    such that it does.
 
     Parameters
     ----------
@@ -82,7 +86,7 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     loop = Repeat(
         Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
         Program(steps, ports, ports[1:], (tuple(following),)),
-        int(most),
+        min(int(most), MOST_COUNTED),
     )
     zero = kind(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
