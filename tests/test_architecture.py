@@ -42,7 +42,9 @@ def test_the_page_has_every_room() -> None:
     assert sorted(name for row in rows for name in re.findall(r"\w+", row)) == ROOMS
 
 
-@pytest.mark.parametrize("what", ["joint", "algorithm", "operation", "elementary function", "backend", "format"])
+@pytest.mark.parametrize(
+    "what", ["joint", "algorithm", "operation", "elementary function", "array operation", "backend", "format"]
+)
 def test_each_way_to_extend_has_its_test(what: str) -> None:
     (row,) = re.findall(rf"^\| an? {what} \|.*$", PAGE, re.MULTILINE)
     (path,) = re.findall(r"\[`(\w+)`\]\(\.\./([\w/.]+)\)", row)

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from helpers.compiler import names_of_operations
 from helpers.kernels import run_batch, run_single, same_bits, small_regions
+from kinetree.backends.llvm import module as llvm_module
+from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.loops import Values
 from kinetree.graph import Port, Program
 from kinetree.graph.array_operations import ArrayOperation, call
 from kinetree.graph.digest import digest
@@ -107,7 +111,7 @@ def test_same_bits_everywhere(name):
 
 
 def test_no_operation_is_left_out():
-    assert {operation.name for operation in OPERATIONS.values()} == {o.name for o in ArrayOperation.__subclasses__()}
+    assert {operation.name for operation in OPERATIONS.values()} == names_of_operations()
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -149,3 +153,47 @@ def test_faults_inside_an_operation_are_found():
     operation.body.graph.node("add", (0,))
     with pytest.raises(InvalidProgramError, match="add takes 2 arguments"):
         verify(program(operation))
+
+
+class RunningSum(ArrayOperation):
+    """The sums of the first 1, 2, … arguments: an operation from outside, written in the backend's language."""
+
+    name = "running_sum"
+    programs = ()
+    results = arity = 5
+    parts = (5,)
+    identity = "running sum of five"
+
+    def with_programs(self, change):
+        return self
+
+    def tangent(self, tangent):
+        raise NotImplementedError
+
+    def evaluate(self, arguments):
+        return np.cumsum(arguments).tolist()
+
+
+def emit_running_sum(routines, name, operation, lanes):
+    b, v = Body(), Values(lanes)
+    total = v.load(b, "%args", 0)
+    v.store(b, total, "%results", 0)
+    for k in range(1, operation.arity):
+        total = b(f"fadd {lanes.type} {total}, {v.load(b, '%args', k)}")
+        v.store(b, total, "%results", k)
+    return function(f"void @{name}(ptr noalias %args, ptr noalias %results, ptr noalias %s)", b), 0
+
+
+def test_an_array_operation_from_outside(monkeypatch):
+    plain = verify(program(RunningSum()))
+    with pytest.raises(NotImplementedError, match="LLVM backend cannot do running_sum"):
+        run_single(plain, [X[0]])
+    monkeypatch.setitem(llvm_module.OPERATIONS, "running_sum", emit_running_sum)
+    assert "= running_sum<running sum of five>(" in listing(plain)
+    for code in (plain, optimize(plain)):
+        expected = [np.array(outputs) for outputs in zip(*(interpret(code, [x]) for x in X), strict=True)]
+        got = zip(*(run_single(code, [x]) for x in X), strict=True)
+        assert all(same_bits(np.array(a), b) for a, b in zip(got, expected, strict=True))
+        for lanes in (1, 8):
+            got = run_batch(code, [X], lanes)
+            assert all(same_bits(a, b) for a, b in zip(got, expected, strict=True))

@@ -19,6 +19,7 @@ from kinetree.backends.llvm.module import legal_operations
 from kinetree.backends.llvm.single import single_ir
 from kinetree.functions.of_robot import robot_spec
 from kinetree.graph import Program
+from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.digest import digest
 from kinetree.graph.verify import InvalidProgramError, verify
 from kinetree.model import Model
@@ -162,3 +163,8 @@ def share_small_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(threads, "Job", Together)
     return taken_part
+
+
+def names_of_operations() -> set[str]:
+    """Return the names of kinetree's array operations, without those of tests."""
+    return {o.name for o in ArrayOperation.__subclasses__() if o.__module__.startswith("kinetree.")}
