@@ -93,3 +93,13 @@ def significand(a: float) -> float:
 
 POW2_SHIFT = 1.5 * 2.0**52 + 1023.0
 """n plus this has the exponent field of 2ⁿ as its lowest bits."""
+
+
+def select_lt(a: float, b: float, x: float, y: float) -> float:
+    """Return x where a < b, y elsewhere."""
+    return x if a < b else y
+
+
+def select_le(a: float, b: float, x: float, y: float) -> float:
+    """Return x where a <= b, y elsewhere."""
+    return x if a <= b else y

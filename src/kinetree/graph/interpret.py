@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ArgumentError
 from kinetree.graph.graph import Program
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import run
 
 
 def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
@@ -35,22 +35,8 @@ def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[Array
         if flat.size != port.size:
             raise ArgumentError(f"input {port.name!r} has {flat.size} entries, not the {port.size} of {port.shape}")
         entries.append(flat.tolist())
-    values: dict[int, float] = {}
-    called: dict[int, Sequence[float]] = {}  # by `call` node
-    for i in program.schedule():
-        op, args, payload = program.graph[i]
-        if op == "const":
-            values[i] = payload
-        elif op == "input":
-            port_index, entry = payload
-            values[i] = entries[port_index][entry]
-        elif op == "call":
-            called[i] = payload.evaluate([values[a] for a in args])
-        elif op == "get":
-            values[i] = called[args[0]][payload]
-        else:
-            values[i] = OPS[op].evaluate(*[values[a] for a in args])
+    results = iter(run(program, entries))
     return [
-        np.array([values[i] for i in results], dtype=np.float64).reshape(port.shape)
-        for port, results in zip(program.outputs, program.results, strict=True)
+        np.array([next(results) for _ in range(port.size)], dtype=np.float64).reshape(port.shape)
+        for port in program.outputs
     ]

@@ -96,20 +96,27 @@ def _elementary(name: str, ufunc: np.ufunc | None, roles: str) -> Op:
 
 def _value(name: str, *operands: float) -> float:
     """Return the value of an elementary function."""
-    y, *is_rare = _run(elementary.program(name), operands)
+    entries = [[float(x)] for x in operands]
+    y, *is_rare = run(elementary.program(name), entries)
     rare = elementary.rare(name)
-    return _run(rare, operands)[0] if rare is not None and is_rare[0] != 0.0 else y
+    return run(rare, entries)[0] if rare is not None and is_rare[0] != 0.0 else y
 
 
-def _run(program: Program, operands: Sequence[float]) -> list[float]:
-    """Return the results of a program of scalars."""
+def run(program: Program, inputs: Sequence[Sequence[float]]) -> list[float]:
+    """Return the entries of all outputs of a program, given those of its inputs: the interpreter."""
     values: dict[int, float] = {}
+    called: dict[int, Sequence[float]] = {}  # by `call` node
     for i in program.schedule():
         op, args, payload = program.graph.nodes[i]
         if op == "const":
             values[i] = payload
         elif op == "input":
-            values[i] = float(operands[payload[0]])
+            port, entry = payload
+            values[i] = inputs[port][entry]
+        elif op == "call":
+            called[i] = payload.evaluate([values[a] for a in args])
+        elif op == "get":
+            values[i] = called[args[0]][payload]
         else:
             values[i] = OPS[op].evaluate(*[values[a] for a in args])
     return [values[i] for i in program.roots()]
@@ -132,22 +139,8 @@ OPS: dict[str, Op] = {
         Op("neg", 1, lambda a: -a, "(-{0})", fold.neg, exact.neg, np.negative, roles="="),
         Op("abs", 1, abs, "abs({0})", fold.absolute, exact.absolute, np.absolute, roles="="),
         # {2} where the comparison holds, else {3}, also where an operand is NaN
-        Op(
-            "select_lt",
-            4,
-            lambda a, b, x, y: x if a < b else y,
-            "({2} if {0} < {1} else {3})",
-            fold.select_lt,
-            roles="!!==",
-        ),
-        Op(
-            "select_le",
-            4,
-            lambda a, b, x, y: x if a <= b else y,
-            "({2} if {0} <= {1} else {3})",
-            fold.select_le,
-            roles="!!==",
-        ),
+        Op("select_lt", 4, ieee.select_lt, "({2} if {0} < {1} else {3})", fold.select_lt, roles="!!=="),
+        Op("select_le", 4, ieee.select_le, "({2} if {0} <= {1} else {3})", fold.select_le, roles="!!=="),
         Op("sqrt", 1, ieee.sqrt, "sqrt({0})", fold.sqrt, ufunc=np.sqrt, roles="!"),
         Op("sin", 1, ieee.sin, "sin({0})", fold.sin, ufunc=np.sin, exact=False, array_op="sincos"),
         Op("cos", 1, ieee.cos, "cos({0})", fold.cos, ufunc=np.cos, exact=False, array_op="sincos"),
