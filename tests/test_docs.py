@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import runpy
 from pathlib import Path
 
 import pytest
+from matplotlib.text import Text
 
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
@@ -29,3 +32,20 @@ def test_every_function_is_documented_and_there(name: str) -> None:
     for section in ("Parameters", "Returns"):
         assert f"\n{section}\n---" in function.__doc__
     assert name in (kt.Robot.__doc__ or "")
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: path.stem)
+def test_every_block_of_python_is_an_example_that_runs(path: Path) -> None:
+    blocks = re.findall(
+        r"^```(?:python|py|pycon)\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert all(block.startswith(">>> ") for block in blocks)
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "pictures").glob("*.py")), ids=lambda path: path.stem)
+def test_a_picture_is_what_its_code_draws(path: Path) -> None:
+    drawn = runpy.run_path(str(path))["picture"]()
+    shown = path.with_suffix(".svg").read_text(encoding="utf-8")
+    drawn.canvas.draw()
+    for text in drawn.findobj(Text):
+        assert all(f"<!-- {line} -->" in shown for line in text.get_text().splitlines() if text.get_visible())

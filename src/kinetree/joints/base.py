@@ -99,7 +99,7 @@ class Joint(ABC):
     def random(
         self, rng: Generator, lower: Limit = None, upper: Limit = None, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
-        """Return random coordinates (*size, nq), uniform within the limits; where there is none, within `span`."""
+        """Return random coordinates (``*size, nq``), uniform within the limits; where there is none, within `span`."""
         low = [-self.span if lower is None or not math.isfinite(lower[k]) else lower[k] for k in range(self.nq)]
         high = [self.span if upper is None or not math.isfinite(upper[k]) else upper[k] for k in range(self.nq)]
         return rng.uniform(low, [max(a, b) for a, b in zip(low, high, strict=True)], (*size, self.nq))

@@ -21,7 +21,7 @@ def neutral(robot: Robot) -> Array:
 
 
 def random_configuration(robot: Robot, seed: Seed = None, size: Size = ()) -> Array:
-    """Return random configurations (*size, nq), uniform within the joints' limits.
+    """Return random configurations (``*size, nq``), uniform within the joints' limits.
 
     Where a joint has no limits it is within ±π rad or ±1 m; orientations are uniform over all rotations.
     """
@@ -35,7 +35,7 @@ def random_configuration(robot: Robot, seed: Seed = None, size: Size = ()) -> Ar
 
 
 def random_state(robot: Robot, seed: Seed = None, size: Size = ()) -> tuple[Array, Array, Array]:
-    """Return random q (*size, nq), v and a (*size, nv): q as `random_configuration`, v and a standard normal.
+    """Return random q (``*size, nq``), v and a (``*size, nv``): q as `random_configuration`, v and a standard normal.
 
     Examples
     --------

@@ -1,0 +1,65 @@
+"""The documentation as a site: ``python -m sphinx -W --keep-going docs site``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+project = "kinetree"
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx_copybutton"]
+html_theme = "furo"
+html_title = "kinetree"
+myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+autodoc_default_options = {"member-order": "bysource"}
+autodoc_typehints = "none"
+autodoc_inherit_docstrings = False
+add_module_names = False
+numpydoc_show_class_members = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+suppress_warnings = ["myst.header"]  # sections of a page may begin at any level
+
+REPOSITORY = "https://github.com/kinetree/kinetree/blob/main"
+"""Where links from a page to a file outside docs lead."""
+
+
+def _link_to_files(app: Any, page: str, source: list[str]) -> None:
+    """Turn links to files of the repository into links to where it is published."""
+    up = "../" * page.count("/")
+    source[0] = re.sub(rf"\]\({up}\.\./([^)]*)\)", rf"]({REPOSITORY}/\1)", source[0])
+
+
+def _draw_pictures(app: Any) -> None:
+    """Draw the pictures again, with the code beside them."""
+    for path in sorted((Path(__file__).parent / "pictures").glob("*.py")):
+        runpy.run_path(str(path), run_name="__main__")
+
+
+def _show_functions() -> None:
+    """Give `kinetree.Robot` its compiled functions as attributes, so that autodoc finds them."""
+    import kinetree as kt
+    from kinetree.algorithms import ALGORITHMS
+
+    kt.Robot.__doc__ = vars(kt.Robot)["__doc__"].doc  # without the list of functions
+    robot = kt.load("panda")
+    for name in ALGORITHMS:
+        function = getattr(robot, name)
+
+        def shown(self: object) -> None: ...
+
+        shown.__name__, shown.__qualname__, shown.__doc__ = name, f"Robot.{name}", function.__doc__
+        parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+        parameters += inspect.signature(function).parameters.values()
+        shown.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        setattr(kt.Robot, name, shown)
+
+
+def setup(app: Any) -> None:
+    """Connect what is above to Sphinx, which calls this."""
+    _show_functions()
+    app.connect("source-read", _link_to_files)
+    app.connect("builder-inited", _draw_pictures)
