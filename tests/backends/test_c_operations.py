@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -12,12 +13,12 @@ from helpers.c_backend import COMPILERS, CBackend, run_c
 from helpers.compiler import LEGAL
 from helpers.kernels import run_single, same_bits
 from helpers.programs import COMPUTED, SHAPES, random_program
+from helpers.sampling import sample
 from kinetree.backends.c.routines import OPERATIONS, legal_operations
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.ops import OPS
 
-dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-compilers = pytest.mark.parametrize("compiler", COMPILERS)
+DTYPES = ("float64", "float32")
 
 
 def test_no_operation_is_left_out() -> None:
@@ -41,10 +42,8 @@ def side_by_side() -> Program:
     return Program(graph, tuple(ports), tuple(Port(f"y_{op}", ()) for op in COMPUTED), tuple(results))
 
 
-@dtypes
-@compilers
-@pytest.mark.parametrize("lanes", [1, 4, 16])
-def test_every_operation_has_the_bits_of_the_llvm_backend(lanes: int, compiler: str, dtype: str) -> None:
+@pytest.mark.parametrize(("compiler", "dtype", "lanes"), sample(itertools.product(COMPILERS, DTYPES, (1, 4, 16)), 4))
+def test_every_operation_has_the_bits_of_the_llvm_backend(compiler: str, dtype: str, lanes: int) -> None:
     columns = [x for xs, _ in expected(dtype).values() for x in xs]
     n = max(map(len, columns))
     results = run_c(CBackend(compiler), side_by_side(), [np.resize(x, n) for x in columns], lanes, dtype)
@@ -52,10 +51,8 @@ def test_every_operation_has_the_bits_of_the_llvm_backend(lanes: int, compiler: 
         assert same_bits(got[: len(wanted)], wanted), op
 
 
-@dtypes
-@compilers
-@pytest.mark.parametrize("size", [7, 1000])
-def test_random_programs(size: int, compiler: str, dtype: str) -> None:
+@pytest.mark.parametrize(("compiler", "dtype", "size"), sample(itertools.product(COMPILERS, DTYPES, (7, 1000)), 3))
+def test_random_programs(compiler: str, dtype: str, size: int) -> None:
     """Also cut into regions of a few operations."""
     rng = np.random.default_rng(size)
     program = random_program(size, operations=COMPUTED)

@@ -11,6 +11,7 @@ import pytest
 
 import kinetree as kt
 from helpers.joints import MOVING
+from helpers.sampling import sample
 from helpers.trees import random_tree
 from kinetree.algorithms import ALGORITHMS
 from kinetree.graph import Port
@@ -94,7 +95,7 @@ def frames(robot: kt.Robot, function: Any) -> dict[str, str]:
 
 
 def robots() -> dict[str, kt.Robot]:
-    trees = {f"tree {seed}": kt.Robot(random_tree(seed, n=len(MOVING) + 1)) for seed in range(3)}
+    trees = {f"tree {seed}": kt.Robot(random_tree(seed, n=len(MOVING) + 1)) for seed in sample(range(3), 3)}
     return {name: kt.load(name) for name in ("ur5", "panda", "go2", "g1")} | trees
 
 
