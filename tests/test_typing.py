@@ -26,7 +26,9 @@ def script(page: str) -> str:
     """Return the examples of a page but those that raise; functions in them need no annotations."""
     found = doctest.DocTestParser().get_examples((ROOT / page).read_text(encoding="utf-8"))
     lines = [example.source for example in found if example.exc_msg is None]
-    return "".join(["# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, allow-untyped-decorators\n", *lines])
+    return "".join(
+        ["# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, allow-untyped-decorators\n", *lines]
+    )
 
 
 def test_mypy_finds_all_mistakes_and_no_others(tmp_path, monkeypatch):

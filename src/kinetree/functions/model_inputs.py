@@ -157,8 +157,8 @@ def with_inputs(
     check_names(name, [port.name for port in (*spec.inputs, *extra)])
 
     def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
-        own = replace(with_inputs(spec.of(optional, options), model, inputs, name), inputs=made.ports(optional))
-        return traced(own)
+        own = with_inputs(spec.of(optional, options), model, inputs, name)
+        return traced(replace(own, inputs=made.ports(optional), program=None))
 
     made = replace(
         spec,

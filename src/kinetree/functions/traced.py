@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -68,6 +70,13 @@ def user_function(
             variant=None,
         )
 
+    def reduce() -> tuple[Any, ...]:
+        where = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
+        found = _named(*where) if where[0] in sys.modules else None
+        if isinstance(found, Function) and found.spec.reduce is reduce:  # it is decorated, and another was made of it
+            return _named, where
+        return user_function, (model, function, shapes, tuple(inputs), name, fuse)
+
     run = substituting(results, model, inputs, name)
     further = ports(inputs)
     names = [port.name for port in (*own.ports, *further)]
@@ -91,7 +100,7 @@ def user_function(
         defaults={port.name: value for port, value in own.defaults.items()},
         options=tuple(own.constants),
         called=with_required(own.signature, [port.name for port in further]),
-        reduce=lambda: (user_function, (model, function, shapes, tuple(inputs), name, fuse)),
+        reduce=reduce,
     )
     if whole.default_options is None:
         return Function(whole)
@@ -99,6 +108,14 @@ def user_function(
     if whole.options or whole.optional:
         return Function(replace(whole, outputs=first.outputs))
     return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
+
+
+def _named(module: str, path: str) -> Any:
+    """Return what has this name in a module, None if there is no such thing."""
+    found: Any = import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def _outputs(result: Any, function: str) -> dict[str, Any]:

@@ -129,7 +129,9 @@ def _described(kind: Any) -> Iterable[str]:
         return map(repr, get_args(kind))
     if kind is None or kind is NoneType:
         return ["None"]
-    return [f"{'an' if kind.__name__[0] in 'aeiou' else 'a'} {kind.__name__}" if type(kind) is type else str(kind)]
+    if get_origin(kind) is not None:
+        return [str(kind)]
+    return [f"{'an' if kind.__name__[0] in 'aeiou' else 'a'} {kind.__name__}"]
 
 
 def _conforming(value: Any, kind: Any) -> object:
