@@ -108,8 +108,10 @@ def compile(
     shapes : dict of str to shape, optional
         Shapes of your function's arguments for one state: ``()`` for a number. Known without it: ``q`` (nq,);
         ``v``, ``a``, ``tau``, ``b`` (nv,); ``f_ext`` (nb, 6); all names that begin with ``q_``, ``v_``, ``a_`` or
-        ``tau_`` likewise; and arguments annotated as ``float``, which are numbers. An argument with a default value
-        is none of the kernel's: it has its default while the function is traced.
+        ``tau_`` likewise; arguments annotated as ``float`` or `kinetree.Number`, which are numbers; and those whose
+        default is an array. Arguments may have defaults, also None for an array that may be missing. Those annotated
+        ``int``, ``bool``, ``str``, `Literal` or the like, or with such a default, are constants of the trace: one
+        kernel for each value that calls give.
     inputs : sequence
         Numbers of the robot that become arguments after the function's own, with one value a state in a batch:
         `kinetree.gravity`, `kinetree.inertia`, `kinetree.payload`. They count in this robot's functions.
@@ -123,8 +125,8 @@ def compile(
     Returns
     -------
     Function
-        Its result is an array, a NumPy scalar, or for a tuple, named tuple or dict a named tuple of these (of a plain
-        tuple, ``r0``, ``r1``, …).
+        With the parameters of your function, and ``out=``. Its result is an array, a NumPy scalar, or for a tuple,
+        named tuple or dict a named tuple of these (of a plain tuple, ``r0``, ``r1``, …).
 
     Raises
     ------
@@ -137,12 +139,12 @@ def compile(
     --------
     >>> import kinetree as kt
     >>> robot = kt.load("panda")
-    >>> @kt.compile(robot, shapes={"kp": (), "kd": ()})
-    ... def computed_torque(q, v, q_des, v_des, kp, kd):
+    >>> @kt.compile(robot)
+    ... def computed_torque(q, v, q_des, v_des, kp: float = 100.0, kd: float = 20.0):
     ...     return robot.inverse_dynamics(q, v, kp * (q_des - q) + kd * (v_des - v))
     >>> q, v, _ = robot.random_state(seed=0)
-    >>> computed_torque(q, v, q, v, 100.0, 20.0).shape
-    (7,)
+    >>> computed_torque(q, v, q, v).shape, computed_torque(q, v, q, v, kd=5.0).shape
+    ((7,), (7,))
     >>> loaded = kt.compile(robot, "gravity_forces", inputs=[kt.payload("panda_hand", name="load")])
     >>> loaded(q, [2.0, 0, 0, 0.2, 0, 0, 0, 0, 0, 0]).shape  # 2 kg, 0.1 m before the hand
     (7,)

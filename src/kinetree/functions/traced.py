@@ -46,7 +46,7 @@ def user_function(
     """Return a user's function compiled. It is traced at once: only that shows what it returns."""
     own, kind = parameters_of(model, function, shapes, name), Expr if fuse else ExactExpr
 
-    def results(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    def results(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> _Results:
         given = [p for p in own.ports if p.name in arguments]
         arrays = {p.name: traced_array([recast(x, kind) for x in flatten(arguments[p.name])], p.shape) for p in given}
         graph = next((entry.graph for entry in flatten(list(arguments.values())) if isinstance(entry, Expr)), None)
@@ -63,6 +63,7 @@ def user_function(
             bare,
             inputs=inputs,
             outputs=program.outputs,
+            returns=traced.kind,
             evaluate=lambda arguments, _: list(run(arguments, dict(options)).values()),
             identity=functools.cache(lambda: b"traced " + digest(program)),
             meanings={**bare.meanings} | {port.name: text_of_name(port.name) for port in program.outputs},
@@ -118,8 +119,14 @@ def _named(module: str, path: str) -> Any:
     return found
 
 
-def _outputs(result: Any, function: str) -> dict[str, Any]:
-    """Return what a user's function returned as arrays by name."""
+class _Results(dict[str, Any]):
+    """Arrays by name, and the type of the named tuple that they were returned in."""
+
+    kind: type[tuple[Any, ...]] | None = None
+
+
+def _outputs(result: Any, function: str) -> _Results:
+    """Return what a user's function returned."""
     fields = getattr(result, "_fields", None)
     if isinstance(result, Mapping):
         named = dict(result)
@@ -129,10 +136,13 @@ def _outputs(result: Any, function: str) -> dict[str, Any]:
         named = {"result": result}
     if not named or not all(isinstance(key, str) and is_field(key) for key in named):
         raise ArgumentError(f"{function} returns {list(named) or 'nothing'}: results need names such as 'tau'")
-    return {
-        key: _array(entries, f"{function}: what is returned" + (f" as {key}" if len(named) > 1 else ""))
-        for key, entries in named.items()
-    }
+    arrays = _Results()
+    for key, entries in named.items():
+        arrays[key] = _array(entries, f"{function}: what is returned" + (f" as {key}" if len(named) > 1 else ""))
+    kind = type(result)
+    if fields and (kind.__basicsize__, kind.__dictoffset__) == (tuple.__basicsize__, tuple.__dictoffset__):
+        arrays.kind = kind
+    return arrays
 
 
 def _array(entries: Any, what: str) -> Any:

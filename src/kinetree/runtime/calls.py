@@ -119,7 +119,7 @@ class CallGlue:
             if key is not None and (run or batch) and len(results.outputs) <= descriptor.MOST_PORTS:
                 record = batch.record if batch else (0, 0, 0)
                 entries.append(descriptor.Entry(key, run or 0, *record, results.outputs, results.result))
-                keep += [single and single.kernel.keep, batch and (batch.keep, batch.limits)]
+                keep += [single and single.kernel.keep, batch and (batch.keep, batch.limits), results.result]
         choices = [option.choice for option in self._options]
         words = descriptor.describe(self._inputs, self._names, choices, entries)
         owner = entry.gc_opaque((keep, self._names, self._options, self._inputs, glue))

@@ -81,6 +81,8 @@ class FunctionSpec:
         The user's function that was compiled.
     defaults : mapping of str to array
         The values of inputs for calls that do not give them, float64. These inputs come before the optional ones.
+    returns : type, optional
+        The named tuple of several results, where one is made already; it adds nothing to the memory of a tuple.
     called : inspect.Signature, optional
         The inputs and options as calls give them, if not as the functions of a robot have them: inputs by position or
         name, then options by name.
@@ -103,6 +105,7 @@ class FunctionSpec:
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None
     defaults: Mapping[str, Array] = field(default_factory=dict)
+    returns: type[tuple[Any, ...]] | None = None
     called: inspect.Signature | None = None
     variant: Callable[[tuple[str, ...], tuple[tuple[str, Value], ...]], FunctionSpec] | None = None
 
@@ -150,7 +153,7 @@ class FunctionSpec:
         """The type of the results, None where there is one output only."""
         if len(self.outputs) == 1:
             return None
-        return result_type(self.name, tuple(port.name for port in self.outputs))
+        return self.returns or result_type(self.name, tuple(port.name for port in self.outputs))
 
     def chosen(self, given: Mapping[str, object]) -> tuple[tuple[str, Value], ...]:
         """Return every option with its value, where these are given; raise where that is not possible."""
