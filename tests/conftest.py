@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 # No test may depend on what an earlier run left on disk. Set before kinetree is imported; workers inherit it.
 os.environ.setdefault("KINETREE_CACHE_DIR", tempfile.mkdtemp(prefix="kinetree-tests-"))
 
+collect_ignore = ["typing"]  # scripts for type checkers, see test_typing.py
+
 # What runs in the background of a shell ignores Ctrl-C, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import runpy
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from matplotlib.text import Text
@@ -13,16 +14,26 @@ from matplotlib.text import Text
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parents[1]
 
 
-def test_the_list_of_functions_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("make_functions", DOCS / "make_functions.py")
+def script(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (DOCS / "functions.md").read_text(encoding="utf-8") == module.page(), "run python docs/make_functions.py"
+    return module
+
+
+def test_the_list_of_functions_is_up_to_date() -> None:
+    page = (ROOT / "docs/functions.md").read_text(encoding="utf-8")
+    assert page == script("docs/make_functions.py").page(), "run python docs/make_functions.py"
+
+
+def test_the_signatures_for_type_checkers_are_up_to_date() -> None:
+    maker = script("tools/make_signatures.py")
+    assert maker.FILE.read_text(encoding="utf-8") == maker.text(), "run python tools/make_signatures.py"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

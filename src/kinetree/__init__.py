@@ -12,6 +12,7 @@ from kinetree.locks import importing
 if TYPE_CHECKING:
     from kinetree import conventions, modern_robotics
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
+    from kinetree.functions.annotations import Array, Number
     from kinetree.functions.model_inputs import gravity, inertia, payload
     from kinetree.functions.of_user import compile
     from kinetree.loading import DHLink, from_dh, from_screws, load
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArgumentError",
+    "Array",
     "DHLink",
     "FormatError",
     "FormatWarning",
@@ -37,6 +39,7 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "NonPhysicalInertiaWarning",
+    "Number",
     "Robot",
     "RobotNotFoundError",
     "__version__",
@@ -65,6 +68,7 @@ __all__ = [
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
+    "functions.annotations": ("Array", "Number"),
     "functions.model_inputs": ("gravity", "inertia", "payload"),
     "functions.of_user": ("compile",),
     "loading": ("DHLink", "from_dh", "from_screws", "load"),

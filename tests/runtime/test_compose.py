@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import pickle
@@ -101,7 +102,7 @@ def test_what_may_be_returned():
     assert one(QS, VS).shape == (3, 4)
     assert np.isclose(one(Q, V), robot.mechanical_energy(Q, V), rtol=1e-12)
     pair = robot.compile(lambda q, v: Pair(*energies(q, v)), name="pair")(Q, V)
-    assert pair._fields == ("kinetic", "potential")
+    assert type(pair) is Pair
     named = robot.compile(lambda q, v: dict(zip("TV", energies(q, v), strict=True)), name="named")(Q, V)
     assert pair.kinetic == named.T
     constant = robot.compile(lambda q: (q, [1.0, 2], 3, np.eye(2)), name="constant")(Q)
@@ -131,10 +132,10 @@ def test_shapes_are_known_by_name_or_said():
         return gain * (v_des + a_max + tau) * scale + f_ext[:, 0] + matrix[0] + rows[0] + q
 
     made = robot.compile(f, shapes={"matrix": (3, 7), "rows": 2})
-    assert [p.shape for p in made.spec.inputs] == [(7,), (7,), (7,), (7,), (7, 6), (), (3, 7), (2,)]
+    assert [p.shape for p in made.spec.inputs] == [(7,), (7,), (7,), (7,), (7, 6), (), (3, 7), (2,), ()]
     assert made(Q, V, V, V, np.zeros((7, 6)), 1.0, np.zeros((3, 7)), np.zeros(2)) == pytest.approx(6 * V + Q)
-    with pytest.raises(ArgumentError, match="no argument 'scale'"):
-        made(Q, V, V, V, np.zeros((7, 6)), 1.0, np.zeros((3, 7)), np.zeros(2), scale=1.0)
+    half = made(Q, V, V, V, np.zeros((7, 6)), 1.0, np.zeros((3, 7)), np.zeros(2), scale=1.0)
+    assert half == pytest.approx(3 * V + Q)
     floating = kt.load("g1")
     assert floating.compile(lambda q, q_des, v: q[:6] + v[:6], name="g").spec.inputs[1].shape == (floating.nq,)
 
@@ -223,7 +224,7 @@ def test_the_cache_goes_by_what_was_traced(own_cache):
         return len(list(own_cache.glob("*.kto")))
 
     for gain in (2.0, 2.0, 3.0):
-        f = robot.compile(lambda q, k=gain: q * k, name="scaled")
+        f = robot.compile(functools.partial(lambda k, q: q * k, gain), name="scaled")
         assert np.array_equal(f(Q), Q * gain)
     assert files() == 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.markup import escape
@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def torques(robot: Robot, block: Block) -> Array:
     """Return the joint torques (n, nv) of a block; `ArgumentError` names the first row where they are not finite."""
-    tau = np.asarray(robot.inverse_dynamics(block.q, block.v, block.a))
+    state: list[Any] = [block.q, block.v, block.a]
+    tau = np.asarray(robot.inverse_dynamics(*state))
     bad = np.flatnonzero(~np.isfinite(tau).all(axis=1))
     if len(bad):
         raise ArgumentError(

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kinetree.errors import ArgumentError
+from kinetree.functions.parameters import with_required
 from kinetree.graph import Port
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
 from kinetree.runtime.function import Function
-from kinetree.runtime.spec import FunctionSpec, Variant, describe_shape
+from kinetree.runtime.options import Value
+from kinetree.runtime.spec import FunctionSpec, Variant, check_names, describe_shape
 from kinetree.spatial import Inertia, Transform
 from kinetree.tracing import context
 
@@ -152,10 +154,18 @@ def with_inputs(
     """Return the spec with these inputs after its required ones; options and optional inputs are as before."""
     name = name or spec.name
     extra = ports(inputs)
+    check_names(name, [port.name for port in (*spec.inputs, *extra)])
+
+    def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
+        own = with_inputs(spec.of(optional, options), model, inputs, name)
+        return traced(replace(own, inputs=made.ports(optional), program=None))
+
     made = replace(
         spec,
         name=name,
         inputs=(*spec.required, *extra, *spec.inputs[len(spec.required) :]),
+        called=spec.called and with_required(spec.called, [port.name for port in extra]),
+        variant=spec.variant and functools.cache(variant),
         evaluate=substituting(spec.evaluate, model, inputs, name),
         describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
         meanings={**spec.meanings, **meanings(inputs)},

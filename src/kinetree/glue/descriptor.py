@@ -17,20 +17,23 @@ Array = np.ndarray[Any, Any]
 MOST_PORTS = 64  # inputs or outputs; a function with more has no glue
 MOST_CONVERTED = 16384  # bytes of arguments that may be converted on the stack
 
-INPUTS, REQUIRED, OUTPUTS, OPTIONS = 0, 8, 16, 24  # how many
-RESULT = 32  # the type of several results
-PORTS = 40  # the address of the records of inputs, and after them of outputs
-NAMES = 48  # the address of the addresses of the names: of inputs, of options, and "out"
-CHOICES = 56  # the address of the records of options
-VARIANTS, VARIANT = 64, 72  # how many, and the address of their records
-PLAIN = 80  # the address of the variant without keywords, for float64; 0 if there is none
-CONVERTED = 88  # bytes that the inputs need as float64, 0 for too many
-DEFAULT_KEY = 96  # of the variant with default options, for float64; no variant's where an option has no default
+INPUTS, OPTIONS, ALWAYS = 0, 8, 16  # how many; of inputs, those that a kernel always has: the first ones
+LEAST, MOST = 24, 32  # how many arguments there are in calls of inputs in their order, with no other but by keyword
+POSITIONAL, POSITIONS = 40, 48  # how many arguments may be given by position, and the address of their places in NAMES
+NAMES = 56  # the address of the addresses of the names: of inputs, of options, and "out"
+PORTS = 64  # the address of the records of inputs
+CHOICES = 72  # the address of the records of options
+VARIANTS, VARIANT = 80, 88  # how many, and the address of their records
+PLAIN = 96  # the address of the variant without keywords, for float64; 0 if there is none
+CONVERTED = 104  # bytes that the inputs need as float64, 0 for too many
+DEFAULT_KEY = 112  # of the variant with default options, for float64; no variant's where an option has no default
 
-PORT_ND, PORT_DIMS, PORT_SIZE, PORT_RECORD = 0, 8, 16, 24  # the axes, their lengths' address, how many entries
+# The axes, their lengths' address, how many entries; the address of the default in float64 and in float32, 0 for none
+PORT_ND, PORT_DIMS, PORT_SIZE, PORT_WIDE, PORT_NARROW, PORT_RECORD = 0, 8, 16, 24, 32, 40
 # A dict from values to codes; how many objects are known by their addresses, each followed by its code; the default's
 CHOICE_KNOWN, CHOICE_SEEN, CHOICE_DEFAULT, CHOICE_RECORD = 0, 8, 16, 24
-VARIANT_KEY, VARIANT_SINGLE, VARIANT_BATCH, VARIANT_SCRATCH, VARIANT_LIMITS, VARIANT_RECORD = 0, 8, 16, 24, 32, 40
+VARIANT_KEY, VARIANT_SINGLE, VARIANT_BATCH, VARIANT_SCRATCH, VARIANT_LIMITS = 0, 8, 16, 24, 32
+OUTPUTS, RESULT, OUTPUT_PORTS, VARIANT_RECORD = 40, 48, 56, 64  # how many, the type of several, the records' address
 KEEPS_GIL, MOST_STATES = 0, 8  # in the limits: states of a batch that is short; of one that the glue takes at all
 
 # The key of a variant: 1 for float32, which optional inputs are given, and from OPTION_SHIFT on a code for each option
@@ -50,19 +53,47 @@ class Choice(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A variant: the addresses of what runs one state (0: nothing), and many; the latter's scratch and limits."""
+    """A variant: the addresses of what runs one state (0: nothing), and many; the latter's scratch and limits.
+
+    `outputs` and `result` are its results, and the type of several.
+    """
 
     key: int
     single: int
     batch: int
     scratch: int
     limits: int
+    outputs: Sequence[Port]
+    result: type | None
 
 
-def is_describable(inputs: Sequence[Port], optional: int, outputs: Sequence[Port], options: int) -> bool:
+class Inputs(NamedTuple):
+    """The inputs of a function: first those that a call must give, then those with a default, then optional ones.
+
+    `defaults` are arrays of float64 and of float32; `positions` the places, among the names of inputs and options, of
+    what may be given by position.
+    """
+
+    ports: Sequence[Port]
+    required: int
+    defaults: Sequence[tuple[Array, Array]]
+    positions: Sequence[int]
+
+    @property
+    def always(self) -> int:
+        """How many a kernel always has."""
+        return self.required + len(self.defaults)
+
+    @property
+    def in_order(self) -> int:
+        """How many of these may be given in their order, before anything else."""
+        matching = [k == position for k, position in enumerate(self.positions[: self.always])]
+        return [*matching, False].index(False)
+
+
+def is_describable(inputs: Sequence[Port], optional: int, options: int) -> bool:
     """Return whether a function of so many optional inputs and options fits the records."""
-    ports = max(len(inputs), len(outputs))
-    return ports <= MOST_PORTS and optional <= MOST_OPTIONAL and options <= MOST_OPTIONS
+    return len(inputs) <= MOST_PORTS and optional <= MOST_OPTIONAL and options <= MOST_OPTIONS
 
 
 def address(array: Array) -> int:
@@ -80,39 +111,40 @@ def key(narrow: bool, optional: Sequence[int], codes: Sequence[int]) -> int:
     return int(narrow) + (given << OPTIONAL_SHIFT) + chosen
 
 
-def describe(
-    inputs: Sequence[Port],
-    required: int,
-    outputs: Sequence[Port],
-    names: Sequence[str],
-    result: type | None,
-    choices: Sequence[Choice],
-    entries: Sequence[Entry],
-) -> Array:
+def describe(inputs: Inputs, names: Sequence[str], choices: Sequence[Choice], entries: Sequence[Entry]) -> Array:
     """Return the record of a function, with all that it points to but objects and code: keep these alive.
 
-    The names are interned: of inputs, of options, and "out". The required inputs are the first.
+    The names are interned: of inputs, of options, and "out".
     """
-    ports = (*inputs, *outputs)
+    ports = [*inputs.ports, *(port for entry in entries for port in entry.outputs)]
     dims = [n for port in ports for n in port.shape]
-    sizes = (13, 3 * len(ports), len(dims), len(names), 3 * len(choices), 5 * len(entries))
+    sizes = (15, 5 * len(ports), len(dims), len(names), len(inputs.positions), 3 * len(choices), 8 * len(entries))
     words = np.zeros(sum(sizes), np.int64)
     starts = [address(words) + 8 * sum(sizes[:k]) for k in range(len(sizes))]
-    _, ports_at, dims_at, names_at, choices_at, entries_at = starts
+    _, ports_at, dims_at, names_at, positions_at, choices_at, entries_at = starts
     plain_key = key(False, (), [choice.default for choice in choices])
     plain = [entries_at + VARIANT_RECORD * k for k, entry in enumerate(entries) if entry.key == plain_key]
-    converted = 8 * sum(port.size for port in inputs)
+    converted = 8 * sum(port.size for port in inputs.ports)
+    least = inputs.required if inputs.in_order >= inputs.required else MOST_PORTS + 1
     head = [
-        *(len(inputs), required, len(outputs), len(choices), id(result), ports_at, names_at, choices_at),
+        *(len(inputs.ports), len(choices), inputs.always, least, inputs.in_order),
+        *(len(inputs.positions), positions_at, names_at, ports_at, choices_at),
         *(len(entries), entries_at, *(plain or [0])),
         *(converted if converted <= MOST_CONVERTED else 0, plain_key),
     ]
-    port_words = []
-    for k, port in enumerate(ports):
-        port_words += [len(port.shape), dims_at + 8 * sum(len(p.shape) for p in ports[:k]), port.size]
+    places = [(0, 0)] * inputs.required + [(address(wide), address(narrow)) for wide, narrow in inputs.defaults]
+    places += [(0, 0)] * (len(ports) - len(places))
+    port_words, entry_words = [], []
+    for port, default in zip(ports, places, strict=True):
+        port_words += [len(port.shape), dims_at, port.size, *default]
+        dims_at += 8 * len(port.shape)
+    outputs_at = ports_at + PORT_RECORD * len(inputs.ports)
+    for entry in entries:
+        entry_words += [*entry[:5], len(entry.outputs), id(entry.result), outputs_at]
+        outputs_at += PORT_RECORD * len(entry.outputs)
     words[:] = [
-        *(*head, *port_words, *dims, *map(id, names)),
+        *(*head, *port_words, *dims, *map(id, names), *inputs.positions),
         *(word for choice in choices for word in (id(choice.known), address(choice.seen), choice.default)),
-        *(word for entry in entries for word in entry),
+        *entry_words,
     ]
     return words

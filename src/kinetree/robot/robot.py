@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
     from kinetree.robot import configurations, edit, joints
+    from kinetree.robot.signatures import Functions
     from kinetree.runtime import Function
 else:
+    Functions = object
     configurations, edit, joints, ik, of_user = (
         lazy_methods(f"kinetree.{module}")
         for module in ("robot.configurations", "robot.edit", "robot.joints", "inverse_kinematics", "functions.of_user")
@@ -80,7 +82,7 @@ def _resistance(field: str, doc: str) -> _of_model[Array]:
     return _of_model(read, doc)
 
 
-class Robot:
+class Robot(Functions):
     """A robot: its model, and one compiled function for each algorithm.
 
     A function (``robot.inverse_dynamics``, …) is compiled for this robot at its first call, and cached on disk for
@@ -128,7 +130,7 @@ class Robot:
 
     # -- functions ----------------------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Function:
+    def _function(self, name: str) -> Function:
         """Return the function of this algorithm, made at first use."""
         if name not in ALGORITHMS:
             if hasattr(type(self), name) or name.startswith("__"):
@@ -140,6 +142,9 @@ class Robot:
             from kinetree.functions.of_robot import robot_function
 
         return self.__dict__.setdefault(name, robot_function(self.model, name))  # type: ignore[no-any-return]
+
+    if not TYPE_CHECKING:  # type checkers have the names of all functions from `Functions`, and find misspelt ones
+        __getattr__ = _function
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Robot does not change, {name!r} cannot be set: see with_gravity and kinetree.load")

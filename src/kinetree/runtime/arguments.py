@@ -12,7 +12,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glue.cpython import ALIGNED, CONTIGUOUS
 from kinetree.graph import Port
-from kinetree.runtime.options import Value
+from kinetree.runtime.options import Constant, Value
 from kinetree.runtime.spec import FunctionSpec, Variant
 
 Array = np.ndarray[Any, Any]
@@ -23,10 +23,11 @@ DTYPES = {name: np.dtype(name) for name in ("float32", "float64")}
 class Call(NamedTuple):
     """A call with its arguments bound to names, not validated yet."""
 
-    values: tuple[object, ...]  # the inputs that are given, in the order of the spec
+    values: tuple[object, ...]  # the inputs that are given or have defaults, in the order of the spec
     optional: tuple[str, ...]
     options: tuple[tuple[str, Value], ...]
     out: object
+    defaulted: frozenset[str] = frozenset()
 
 
 class Inputs(NamedTuple):
@@ -57,24 +58,24 @@ def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] |
 def bind(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
     """Return the call with these arguments."""
     required = spec.required
-    defaults = spec.default_options
-    if defaults is not None and len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):
-        return Call(args, (), defaults, kwargs.get("out"))  # fast path
+    if spec.is_plain and len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):
+        return Call(args, (), spec.default_options or (), kwargs.get("out"))  # fast path
     given = _by_name(spec, args, kwargs)
-    missing = [port.name for port in required if port.name not in given]
+    constants = [o.name for o in spec.open_options if o.required and isinstance(o, Constant)]
+    missing = [name for name in (*(port.name for port in required), *constants) if name not in given]
     if missing:
-        raise ArgumentError(f"{spec.name} needs {_and(missing)} too: {_usage(spec)}")
+        raise ArgumentError(f"{spec.name} needs {_and(missing)} too: call it as {spec.usage}")
     optional = tuple(name for name in spec.optional if given.get(name) is not None)
-    values = tuple(given[port.name] for port in spec.ports(optional))
-    return Call(values, optional, spec.chosen(given), given.get("out"))
+    defaulted = frozenset(spec.defaults.keys() - given.keys())
+    values = tuple(spec.defaults[p.name] if p.name in defaulted else given[p.name] for p in spec.ports(optional))
+    return Call(values, optional, spec.chosen(given), given.get("out"), defaulted)
 
 
 def _by_name(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object]:
-    positional = [port.name for port in spec.inputs]
-    if len(args) > len(positional):
-        raise ArgumentError(f"{spec.name} got {len(args)} positional arguments: {_usage(spec)}")
-    given = dict(zip(positional, args, strict=False))
-    known = [*positional, *(option.name for option in spec.options), "out"]
+    if len(args) > len(spec.positional):
+        raise ArgumentError(f"{spec.name} got {len(args)} positional arguments: call it as {spec.usage}")
+    given = dict(zip(spec.positional, args, strict=False))
+    known = [*(port.name for port in spec.inputs), *(option.name for option in spec.options), "out"]
     for name, value in kwargs.items():
         if name not in known:
             raise ArgumentError(f"{spec.name} has {unknown_name('argument', name, known)}")
@@ -84,10 +85,6 @@ def _by_name(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, 
     return given
 
 
-def _usage(spec: FunctionSpec) -> str:
-    return f"call it as {spec.name}{spec.signature()}"
-
-
 def _and(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -95,14 +92,14 @@ def _and(names: list[str]) -> str:
 def convert(spec: FunctionSpec, call: Call) -> Inputs:
     """Return the arguments of a call as arrays of one dtype, with the leading axes of the result.
 
-    The dtype is float32 where all inputs are float32, and float64 otherwise.
+    The dtype is float32 where all inputs that are given are float32, and float64 otherwise.
     """
     ports = spec.ports(call.optional)
     arrays, leads = [], []
-    dtype = "float32" if ports else "float64"
+    dtype = "float32" if len(ports) > len(call.defaulted) else "float64"
     for port, value in zip(ports, call.values, strict=True):
         array = value if type(value) is np.ndarray else _from_object(spec, port, value)
-        if array.dtype.type is not np.float32:
+        if array.dtype.type is not np.float32 and port.name not in call.defaulted:
             dtype = "float64"
             if array.dtype.kind not in "fiu":
                 raise ArgumentError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,9 @@ class OptionCodes:
         """Return the code of a value, a new one if need be."""
         with locks.installing:
             if value not in self._codes:
-                self._codes[value] = self._known[value] = len(self._codes)
+                self._codes[value] = len(self._codes)
+                if type(value) in (str, int, NoneType, tuple):  # True would be the key 1: it is known by its address
+                    self._known[value] = self._codes[value]
                 self._see(sys.intern(value) if type(value) is str else value, self._codes[value])
             return self._codes[value]
 
@@ -78,8 +81,10 @@ class CallGlue:
         self._options = [OptionCodes(o.name, o.default, o.required) for o in spec.open_options]
         names = [*(port.name for port in spec.inputs), *(option.name for option in self._options), "out"]
         self._names = [sys.intern(name) for name in names]
-        optional, options = len(spec.optional), len(self._options)
-        self._is_possible = descriptor.is_describable(spec.inputs, optional, spec.outputs, options)
+        positions = [names.index(name) for name in spec.positional]
+        defaults = [(wide, _narrow(wide)) for wide in spec.defaults.values()]
+        self._inputs = descriptor.Inputs(spec.inputs, len(spec.required), defaults, positions)
+        self._is_possible = descriptor.is_describable(spec.inputs, len(spec.optional), len(self._options))
         self._glue: Glue | None = None
         self.is_awaited = False
 
@@ -110,15 +115,15 @@ class CallGlue:
             single, batch = singles.get(variant), batches.get(variant)
             key = self._key(variant)
             run = single and single.run
-            if key is not None and (run or batch):
-                entries.append(descriptor.Entry(key, run or 0, *(batch.record if batch else (0, 0, 0))))
-                keep += [single and single.kernel.keep, batch and (batch.keep, batch.limits)]
-        spec, choices = self._spec, [option.choice for option in self._options]
-        record = descriptor.describe(
-            spec.inputs, len(spec.required), spec.outputs, self._names, spec.result, choices, entries
-        )
-        owner = entry.gc_opaque((keep, self._names, self._options, glue))
-        return entry.builtin(spec.name, glue.address, record, general, owner)
+            results = self._spec.of(variant.optional, variant.options)
+            if key is not None and (run or batch) and len(results.outputs) <= descriptor.MOST_PORTS:
+                record = batch.record if batch else (0, 0, 0)
+                entries.append(descriptor.Entry(key, run or 0, *record, results.outputs, results.result))
+                keep += [single and single.kernel.keep, batch and (batch.keep, batch.limits), results.result]
+        choices = [option.choice for option in self._options]
+        words = descriptor.describe(self._inputs, self._names, choices, entries)
+        owner = entry.gc_opaque((keep, self._names, self._options, self._inputs, glue))
+        return entry.builtin(self._spec.name, glue.address, words, general, owner)
 
     def _key(self, variant: Variant) -> int | None:
         values = dict(variant.options)
@@ -127,3 +132,9 @@ class CallGlue:
         if any(code >= descriptor.MOST_CODES for code in codes):
             return None
         return descriptor.key(variant.dtype == "float32", optional, codes)
+
+
+def _narrow(wide: descriptor.Array) -> descriptor.Array:
+    """Return an array in float32."""
+    with np.errstate(over="ignore"):
+        return wide.astype(np.float32)

@@ -96,7 +96,7 @@ class Function(functools.partial[Any]):
         self._installed = 0  # kernels that are part of the call
 
     def __repr__(self) -> str:
-        return f"<kinetree function {self.__name__}{self.__signature__}>"
+        return f"<kinetree function {self.spec.usage}>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Support pickle: a user's function by its name in its module, others by how they are made."""
@@ -187,7 +187,8 @@ class Function(functools.partial[Any]):
         """
         from kinetree.backends.c.names import prototype
 
-        return f"{prototype(self.spec.name, self.spec.required, self.spec.outputs)};"
+        spec = self.spec.of((), self._default.options)
+        return f"{prototype(spec.name, spec.ports(()), spec.outputs)};"
 
     to_c = lazy_method("kinetree.runtime.to_c", "to_c")
 
@@ -238,15 +239,15 @@ class Function(functools.partial[Any]):
             self._install(load=True, wait=False)
         if not substituting_flag.value and (result := self._plain_batch(args, **kwargs)) is not None:
             return result
-        spec = self.spec
-        call = arguments.bind(spec, args, kwargs)
+        call = arguments.bind(self.spec, args, kwargs)
+        spec = self.spec.of(call.optional, call.options)
         if inline.is_part_of_trace(call.values):
             return inline.inline_call(spec, call)
         inputs = arguments.convert(spec, call)
         given = outputs.given_outputs(spec, call.out, inputs)
         places = outputs.result_arrays(spec, given, inputs)
         if 0 not in inputs.lead:
-            self._run(inputs, places)
+            self._run(spec, inputs, places)
         if kwargs:
             self._glue.learn(kwargs, inputs.variant)
         if given is None:
@@ -258,15 +259,14 @@ class Function(functools.partial[Any]):
 
     def _plain_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Any:
         """Return the result for plain float64 arrays of equally many states, None for any other call: a fast path."""
-        if others or self.spec.default_options is None:
+        if others or not self.spec.is_plain:
             return None
         kernel = self._kernels.batches.get(self._default)
         return kernel and outputs.plain_batch(self.spec, kernel, args, out)
 
-    def _run(self, inputs: Inputs, places: list[Array]) -> None:
-        arrays = [*inputs.arrays, *places]
-        ports = (*inputs.ports, *self.spec.outputs)
-        laid_out = batch.lay_out(arrays, ports, inputs.lead, len(inputs.ports))
+    def _run(self, spec: FunctionSpec, inputs: Inputs, places: list[Array]) -> None:
+        ports = (*inputs.ports, *spec.outputs)
+        laid_out = batch.lay_out([*inputs.arrays, *places], ports, inputs.lead, len(inputs.ports))
         if inputs.lead == ():
             self._single(inputs.variant).kernel.run(laid_out)
         else:

@@ -200,6 +200,8 @@ def call_glue(backend_name: str, *, load: bool, wait: bool) -> tuple[Glue | None
 
 def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> str | None:
     """Return the digest of all that this code depends on, None if that cannot be known."""
+    if spec.variant is not None:
+        spec, variant = spec.of(variant.optional, variant.options), Variant((), (), variant.dtype)
     source, identity = cache.source_digest(), spec.identity()
     if source is None or identity is None:
         return None

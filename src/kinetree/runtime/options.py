@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
-from kinetree.errors import ArgumentError, unknown_name
+import numpy as np
 
-Value = str | tuple[str, ...] | None
+from kinetree.errors import ArgumentError, listed, unknown_name
+
+Value = Hashable
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Option:
     def default(self) -> Value:
         """The value where nothing is given."""
         return self.choices[0]
+
+    @property
+    def expected(self) -> str:
+        """What a value is, for messages."""
+        return f"one of {listed(self.choices) or 'none'}"
 
     def canonical(self, value: object) -> Value:
         """Return what the program is traced with, the same for equivalent values; raise ArgumentError for others."""
@@ -88,6 +97,62 @@ class Names(Option):
                 raise ArgumentError(f"{self.name}: {self.refused[name]}")
             self._known(name)
         return tuple(name for name in self.choices if name in given)
+
+
+@dataclass(frozen=True)
+class Constant(Option):
+    """A value that a user's function has while it is traced, of the type of an annotation; hashable."""
+
+    annotation: Any = None
+    default: Value = None
+
+    @property
+    def expected(self) -> str:
+        """The type."""
+        kinds = get_args(self.annotation) if get_origin(self.annotation) in (Union, UnionType) else (self.annotation,)
+        return " or ".join(text for kind in kinds for text in _described(kind))
+
+    def canonical(self, value: object) -> Value:
+        """Return the value: a Python number for one of NumPy, a tuple for a list."""
+        found = _conforming(value, self.annotation)
+        if isinstance(found, Hashable):
+            with contextlib.suppress(TypeError):  # a tuple may hold what is not hashable
+                hash(found)
+                return found
+        number = isinstance(value, float | np.ndarray) and self.annotation in (int, NoneType, tuple)
+        advice = f"; for a number or array that calls may change, annotate it, {self.name}: float" if number else ""
+        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {self.expected}, a constant{advice}")
+
+
+def _described(kind: Any) -> Iterable[str]:
+    if get_origin(kind) is Literal:
+        return map(repr, get_args(kind))
+    if kind is None or kind is NoneType:
+        return ["None"]
+    if get_origin(kind) is not None:
+        return [str(kind)]
+    return [f"{'an' if kind.__name__[0] in 'aeiou' else 'a'} {kind.__name__}"]
+
+
+def _conforming(value: Any, kind: Any) -> object:
+    """Return a value of the type of an annotation; a list, which is not hashable, if it is none."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        found = (_conforming(value, part) for part in parts)
+        return next((x for x in found if type(x) is not list), [])
+    if origin is Literal:
+        return value if any(type(value) is type(x) and value == x for x in parts) else []
+    if kind is None or kind is NoneType:
+        return value if value is None else []
+    if kind is int and isinstance(value, int | np.integer):
+        return int(value)
+    if kind is bool and isinstance(value, np.bool_):
+        return bool(value)
+    if origin is tuple and isinstance(value, list | tuple):
+        kinds = parts[:1] * len(value) if parts[1:] == (...,) else parts
+        entries = tuple(_conforming(x, part) for x, part in zip(value, kinds, strict=False))
+        return entries if len(value) == len(kinds) and not any(type(x) is list for x in entries) else []
+    return value if isinstance(value, origin or kind) else []
 
 
 @dataclass(frozen=True)

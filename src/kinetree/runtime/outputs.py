@@ -51,6 +51,7 @@ def returned(spec: FunctionSpec, results: Sequence[Any]) -> Any:
 
 def plain_batch(spec: FunctionSpec, kernel: BatchKernel, args: tuple[Any, ...], out: Any) -> Any:
     """Return the results of the default variant for plain float64 arrays of equally many states, None for others."""
+    spec = spec.of((), spec.default_options or ())
     required, results = spec.required, spec.outputs
     if len(args) != len(required) or (out is not None and len(results) > 1):
         return None

@@ -78,8 +78,9 @@ class Scan:
         spec = self._spec = step.spec
         if spec.default_options is None:
             raise ArgumentError(f"scan: {spec.name} has options that must be chosen first: use {spec.name}.bind(...)")
-        self.step = step
-        inputs, outputs = {p.name: p for p in spec.required}, {p.name: p for p in spec.outputs}
+        self.step, self._defaults = step, spec.defaults
+        spec = spec.of((), spec.default_options)
+        inputs, outputs = {p.name: p for p in spec.ports(())}, {p.name: p for p in spec.outputs}
         if not isinstance(carried, Mapping):
             raise ArgumentError(f"scan: carried takes a dict from inputs to outputs, not {carried!r}")
         per_step, record = _names(per_step, "per_step"), _names(record, "record")
@@ -168,15 +169,15 @@ class Scan:
             if name in given:
                 raise ArgumentError(f"{self!r}: {name} is given twice")
             given[name] = value
-        missing = [name for name in names if name not in given]
+        missing = [name for name in names if name not in given and name not in self._defaults]
         if missing:
             raise ArgumentError(f"{self!r}: {', '.join(missing)} missing; it takes {', '.join(names)}")
-        values = [given[name] for name in names]
+        values = [given.get(name, self._defaults.get(name)) for name in names]
         if inline.is_part_of_trace(values):
             raise ArgumentError(f"{self!r} cannot be part of a function that is being compiled: use kt.repeat there")
         try:
             arrays = [np.asarray(value) for value in values]
-            single = bool(arrays) and all(a.dtype == np.float32 for a in arrays)
+            single = bool(given) and all(np.asarray(value).dtype == np.float32 for value in given.values())
             if any(a.dtype.kind not in "fiub" for a in arrays):
                 raise TypeError("they must be real numbers")
             return [np.asarray(a, np.float32 if single else np.float64) for a in arrays]

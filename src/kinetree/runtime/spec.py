@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from kinetree.errors import ArgumentError, listed, unknown_name
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.glue.descriptor import Array
 from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
-from kinetree.runtime.options import Fixed, Option, Value
+from kinetree.runtime.options import Constant, Fixed, Option, Value
 from kinetree.runtime.results import is_field, result_type
 
 
@@ -78,6 +79,16 @@ class FunctionSpec:
         The program, where the function has been traced to know its outputs; it has no options then.
     wrapped : callable, optional
         The user's function that was compiled.
+    defaults : mapping of str to array
+        The values of inputs for calls that do not give them, float64. These inputs come before the optional ones.
+    returns : type, optional
+        The named tuple of several results, where one is made already; it adds nothing to the memory of a tuple.
+    called : inspect.Signature, optional
+        The inputs and options as calls give them, if not as the functions of a robot have them: inputs by position or
+        name, then options by name.
+    variant : callable, optional
+        ``variant(optional, options) -> spec``, where results depend on these too: the function with these options and
+        optional inputs only, as a spec without any.
     """
 
     name: str
@@ -93,13 +104,17 @@ class FunctionSpec:
     reduce: Callable[[], tuple[Any, ...]] | None = None
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None
+    defaults: Mapping[str, Array] = field(default_factory=dict)
+    returns: type[tuple[Any, ...]] | None = None
+    called: inspect.Signature | None = None
+    variant: Callable[[tuple[str, ...], tuple[tuple[str, Value], ...]], FunctionSpec] | None = None
 
     def __post_init__(self) -> None:
         names = [port.name for port in self.inputs]
         check_names(self.name, [*names, *(option.name for option in self.options), "out"])
         if tuple(names[len(names) - len(self.optional) :]) != self.optional:
             raise ValueError(f"{self.name}: the optional inputs {self.optional} are not the last of {names}")
-        if not self.outputs:
+        if not self.outputs and self.variant is None:
             raise ValueError(f"{self.name} has no output")
         if len(self.outputs) > 1 and not all(is_field(port.name) for port in self.outputs):
             raise ValueError(f"{self.name}: outputs of these names cannot be those of a named tuple: {self.outputs}")
@@ -107,7 +122,19 @@ class FunctionSpec:
     @cached_property
     def required(self) -> tuple[Port, ...]:
         """The inputs that every call must give."""
-        return self.inputs[: len(self.inputs) - len(self.optional)]
+        return self.inputs[: len(self.inputs) - len(self.optional) - len(self.defaults)]
+
+    @cached_property
+    def positional(self) -> tuple[str, ...]:
+        """The names of arguments that may be given by position."""
+        parameters = self.signature().parameters.values()
+        return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether a call with the required inputs alone, by position and in order, is all that is needed."""
+        names = tuple(port.name for port in self.required)
+        return self.default_options is not None and not self.defaults and self.positional[: len(names)] == names
 
     @cached_property
     def default_options(self) -> tuple[tuple[str, Value], ...] | None:
@@ -126,13 +153,14 @@ class FunctionSpec:
         """The type of the results, None where there is one output only."""
         if len(self.outputs) == 1:
             return None
-        return result_type(self.name, tuple(port.name for port in self.outputs))
+        return self.returns or result_type(self.name, tuple(port.name for port in self.outputs))
 
     def chosen(self, given: Mapping[str, object]) -> tuple[tuple[str, Value], ...]:
         """Return every option with its value, where these are given; raise where that is not possible."""
         for option in self.options:
-            if option.required and given.get(option.name) is None:
-                raise ArgumentError(f"{self.name} needs {option.name}=: one of {listed(option.choices) or 'none'}")
+            absent = option.name not in given or (given[option.name] is None and not isinstance(option, Constant))
+            if option.required and absent:
+                raise ArgumentError(f"{self.name} needs {option.name}=: {option.expected}")
         values = self._canonical(given)
         return tuple((o.name, values.get(o.name, o.default)) for o in self.options)
 
@@ -144,19 +172,23 @@ class FunctionSpec:
 
     def ports(self, optional: tuple[str, ...]) -> tuple[Port, ...]:
         """Return the inputs of the program when these optional ones are given."""
-        if not optional:
-            return self.required
         return tuple(p for p in self.inputs if p.name in optional or p.name not in self.optional)
 
     def trace(self, variant: Variant) -> Program:
         """Return the program of this variant, before any pass."""
         if self.program is not None:
             return self.program
+        if self.variant is not None:
+            return self.of(variant.optional, variant.options).trace(variant)
         from kinetree.tracing.tracer import Tracer
 
         tracer = Tracer()
         results = self.evaluate(tracer.arguments(self.ports(variant.optional)), dict(variant.options))
         return tracer.program({p.name: (p.shape, r) for p, r in zip(self.outputs, results, strict=True)})
+
+    def of(self, optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
+        """Return the spec that has the results of calls with these optional inputs and options."""
+        return self if self.variant is None else self.variant(optional, options)
 
     def bind(self, options: Mapping[str, object]) -> FunctionSpec:
         """Return the spec with these options fixed; raise where there is no such option or value."""
@@ -174,12 +206,23 @@ class FunctionSpec:
     def signature(self) -> inspect.Signature:
         """Return the signature that users see."""
         parameter = inspect.Parameter
+        out = parameter("out", parameter.KEYWORD_ONLY, default=None)
+        if self.called is not None:
+            fixed = [option.name for option in self.options if isinstance(option, Fixed)]
+            own = [p for p in self.called.parameters.values() if p.name not in fixed]
+            return self.called.replace(parameters=[*own, out])
         either, by_name = parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY
         required = [parameter(p.name, either) for p in self.required]
         optional = [parameter(name, either, default=None) for name in self.optional]
         defaults = {o.name: parameter.empty if o.required else o.default for o in self.open_options}
-        by_keyword = [parameter(name, by_name, default=value) for name, value in {**defaults, "out": None}.items()]
-        return inspect.Signature([*required, *optional, *by_keyword])
+        by_keyword = [parameter(name, by_name, default=value) for name, value in defaults.items()]
+        return inspect.Signature([*required, *optional, *by_keyword, out])
+
+    @property
+    def usage(self) -> str:
+        """How it is called, without annotations."""
+        parameters = [p.replace(annotation=p.empty) for p in self.signature().parameters.values()]
+        return f"{self.name}{inspect.Signature(parameters)}"
 
 
 def _rebuild_bound(made_by: tuple[Any, ...], options: Mapping[str, object]) -> Any:

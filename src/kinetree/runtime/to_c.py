@@ -72,10 +72,10 @@ def to_c(
     >>> robot.jacobian.to_c(frame="panda_hand", dtype="float32").source.splitlines()[2]
     ' *   int jacobian(const float q[7], float J[42])'
     """
-    spec = function.spec
     if isinstance(optional, str):
-        raise ArgumentError(f"{spec.name}: optional is one string: write optional=[{optional!r}]")
+        raise ArgumentError(f"{function.__name__}: optional is one string: write optional=[{optional!r}]")
     variant = function._variant(dtype, tuple(optional), options)
+    spec = function.spec.of(variant.optional, variant.options)
     lanes = None if lanes is None else check_lanes(lanes)
     if lanes is not None and main:
         raise ArgumentError(f"{spec.name}: main=True is for one state at a time, lanes={lanes} for many: leave one out")

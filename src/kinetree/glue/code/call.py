@@ -21,7 +21,7 @@ def kt_call(self: int, args: int, nargs: int, kwnames: int) -> int:
     function = word(word(self + m.ITEMS) + m.DATA)
     if int32(m.SUBSTITUTING) == 0:
         result = NOT_TAKEN
-        if nargs == word(function + d.REQUIRED):
+        if nargs >= word(function + d.LEAST) and nargs <= word(function + d.MOST):
             result = call_plain(function, args, nargs, kwnames)
         if result == NOT_TAKEN:
             result = call_any(function, args, nargs, kwnames)
@@ -53,6 +53,11 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
             return NOT_TAKEN
         set_word(ins + 8 * k, data)
         port = port + d.PORT_RECORD
+    k = nargs
+    while k < word(function + d.ALWAYS):
+        set_word(ins + 8 * k, word(port + d.PORT_WIDE))
+        port = port + d.PORT_RECORD
+        k = k + 1
     variant = word(function + d.PLAIN)
     out = 0
     if kwnames != 0:
@@ -62,17 +67,17 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
     if variant == 0 or word(variant + d.VARIANT_SINGLE) == 0:
         return NOT_TAKEN
     single = word(variant + d.VARIANT_SINGLE)
-    port = ports + word(function + d.INPUTS) * d.PORT_RECORD
+    port = word(variant + d.OUTPUT_PORTS)
     if out != 0:
-        if take(function, out, results, outs, m.DOUBLE, 0) == 0:
+        if take(variant, out, results, outs, m.DOUBLE, 0) == 0:
             return NOT_TAKEN
         for k in range(nargs):
             set_word(numbers + 8 * k, ports + k * d.PORT_RECORD)
             set_word(strides + 8 * k, 0)
-        if are_apart(function, numbers, nargs, ins, strides, outs, 8, 0) == 0:
+        if are_apart(variant, numbers, nargs, ins, strides, outs, 8, 0) == 0:
             return NOT_TAKEN
-        keep(function, results)
-    elif word(function + d.OUTPUTS) == 1 and word(port + d.PORT_ND) != 0:  # most functions: nothing to loop over
+        keep(variant, results)
+    elif word(variant + d.OUTPUTS) == 1 and word(port + d.PORT_ND) != 0:  # most functions: nothing to loop over
         made = new_array(word(port + d.PORT_ND), word(port + d.PORT_DIMS), m.DESCR64, 0)
         if made == 0:
             return 0
@@ -81,12 +86,12 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
             m.Py_DecRef(made)
             return m.PyErr_NoMemory()
         return made
-    elif make(function, results, outs, numbers, m.DESCR64, 0) == 0:
+    elif make(variant, results, outs, numbers, m.DESCR64, 0) == 0:
         return 0
     if m.call_single(single, ins, outs) != 0:
-        drop(results, word(function + d.OUTPUTS))
+        drop(results, word(variant + d.OUTPUTS))
         return m.PyErr_NoMemory()
-    return finish(function, results, outs, m.DESCR64)
+    return finish(variant, results, outs, m.DESCR64)
 
 
 def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
@@ -101,18 +106,25 @@ def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
         return NOT_TAKEN
     # the inputs that are given, in order, with the data of those that are plain
     inputs = word(function + d.INPUTS)
-    required = word(function + d.REQUIRED)
+    always = word(function + d.ALWAYS)
     port = word(function + d.PORTS)
     given = 0
+    defaults = 0
     narrow = 1
     for k in range(inputs):
         x = word(slots + 8 * k)
-        if x == 0 or x == m.NONE:
-            if k < required:
+        if x == 0 and word(port + d.PORT_WIDE) != 0:
+            set_word(ins + 8 * given, 0)
+            set_word(slots + 8 * given, 0)
+            set_word(ports + 8 * given, port)
+            given = given + 1
+            defaults = defaults + 1
+        elif x == 0 or x == m.NONE:
+            if k < always:
                 return NOT_TAKEN
         else:
-            if k >= required:
-                key = key | 1 << d.OPTIONAL_SHIFT + k - required
+            if k >= always:
+                key = key | 1 << d.OPTIONAL_SHIFT + k - always
             data = plain(x, port) if word(x + m.TYPE) == m.NDARRAY else 0
             if narrow and (data or is_narrow(x) == 0):
                 narrow = 0
@@ -121,17 +133,21 @@ def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
             set_word(ports + 8 * given, port)
             given = given + 1
         port = port + d.PORT_RECORD
-    if given == 0:
+    if given == defaults:
         narrow = 0
     variant = find_variant(function, key | narrow)
     if variant == 0:
         return NOT_TAKEN
     out = word(slots + 8 * (inputs + word(function + d.OPTIONS)))
-    return evaluate(function, variant, slots, ports, ins, given, narrow, 0 if out == m.NONE else out)
+    room = word(function + d.CONVERTED)
+    return evaluate(room, variant, slots, ports, ins, given, narrow, 0 if out == m.NONE else out)
 
 
-def evaluate(function: int, variant: int, slots: int, ports: int, ins: int, given: int, narrow: int, out: int) -> int:
-    """Return the result of a variant for the arguments in the first slots, for these ports."""
+def evaluate(room: int, variant: int, slots: int, ports: int, ins: int, given: int, narrow: int, out: int) -> int:
+    """Return the result of a variant for the arguments in the first slots, for these ports.
+
+    There are so many bytes of room for what is converted.
+    """
     item = 4 if narrow else 8
     type_number = m.SINGLE if narrow else m.DOUBLE
     descr = m.DESCR32 if narrow else m.DESCR64
@@ -141,14 +157,16 @@ def evaluate(function: int, variant: int, slots: int, ports: int, ins: int, give
     numbers = stack(8 * d.MOST_PORTS)
     lead = stack(8)
     set_word(lead, 0)
-    room = word(function + d.CONVERTED)
     place = stack(room + 8)
     for k in range(given):
         set_word(strides + 8 * k, 0)
         if word(ins + 8 * k) == 0:
             port = word(ports + 8 * k)
             x = word(slots + 8 * k)
-            data = argument(x, port, item, place if room else 0, strides + 8 * k, lead)
+            if x == 0:
+                data = word(port + (d.PORT_NARROW if narrow else d.PORT_WIDE))
+            else:
+                data = argument(x, port, item, place if room else 0, strides + 8 * k, lead)
             if data == 0:
                 return NOT_TAKEN
             set_word(ins + 8 * k, data)
@@ -160,26 +178,26 @@ def evaluate(function: int, variant: int, slots: int, ports: int, ins: int, give
     elif word(variant + d.VARIANT_BATCH) == 0 or n > word(word(variant + d.VARIANT_LIMITS) + d.MOST_STATES):
         return NOT_TAKEN
     # the memory for the results
-    outputs = word(function + d.OUTPUTS)
+    outputs = word(variant + d.OUTPUTS)
     if out != 0:
-        if take(function, out, results, outs, type_number, n) == 0:
+        if take(variant, out, results, outs, type_number, n) == 0:
             return NOT_TAKEN
-        if are_apart(function, ports, given, ins, strides, outs, item, n) == 0:
+        if are_apart(variant, ports, given, ins, strides, outs, item, n) == 0:
             return NOT_TAKEN
-        keep(function, results)
-    elif make(function, results, outs, numbers, descr, n) == 0:
+        keep(variant, results)
+    elif make(variant, results, outs, numbers, descr, n) == 0:
         return 0
     if n == 0:
         status = m.call_single(word(variant + d.VARIANT_SINGLE), ins, outs)
     else:
-        first = word(function + d.PORTS) + word(function + d.INPUTS) * d.PORT_RECORD
+        first = word(variant + d.OUTPUT_PORTS)
         for k in range(outputs):
             set_word(strides + 8 * (given + k), item * word(first + k * d.PORT_RECORD + d.PORT_SIZE))
         status = run_batch(variant, ins, outs, strides, n)
     if status != 0:
         drop(results, outputs)
         return m.PyErr_NoMemory()
-    return finish(function, results, outs, descr)
+    return finish(variant, results, outs, descr)
 
 
 def run_batch(variant: int, ins: int, outs: int, strides: int, n: int) -> int:

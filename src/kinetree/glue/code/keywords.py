@@ -14,10 +14,13 @@ def assign(function: int, args: int, nargs: int, kwnames: int, slots: int) -> in
     inputs = word(function + d.INPUTS)
     names = word(function + d.NAMES)
     total = inputs + word(function + d.OPTIONS) + 1
-    if nargs > inputs:
+    if nargs > word(function + d.POSITIONAL):
         return 0
     for k in range(total):
-        set_word(slots + 8 * k, word(args + 8 * k) if k < nargs else 0)
+        set_word(slots + 8 * k, 0)
+    positions = word(function + d.POSITIONS)
+    for k in range(nargs):
+        set_word(slots + 8 * word(positions + 8 * k), word(args + 8 * k))
     if kwnames != 0:
         for k in range(word(kwnames + m.LENGTH)):
             j = find(word(kwnames + m.ITEMS + 8 * k), names, total)
@@ -76,7 +79,7 @@ def options_key(function: int, slots: int) -> int:
         choice = choices + k * d.CHOICE_RECORD
         code = word(choice + d.CHOICE_DEFAULT)
         if value != 0:
-            code = code_of(word(choice + d.CHOICE_KNOWN), value)
+            code = code_of(word(choice + d.CHOICE_KNOWN), word(choice + d.CHOICE_SEEN), value)
         if code < 0:
             return -1
         key = key | code << d.OPTION_SHIFT + d.OPTION_BITS * k
@@ -92,17 +95,23 @@ def seen(table: int, value: int) -> int:
     return -1
 
 
-def code_of(known: int, value: int) -> int:
-    """Return the code of an option's value, a string, None, or a list or tuple of strings; -1 if it is not known."""
+def code_of(known: int, objects: int, value: int) -> int:
+    """Return the code of an option's value, -1 if it is not known.
+
+    Strings, integers, None, and lists and tuples of strings are known by value, others by their addresses.
+    """
     kind = word(value + m.TYPE)
     hit = 0
-    if kind == m.STR or value == m.NONE or (kind == m.TUPLE and are_strings(value + m.ITEMS, word(value + m.LENGTH))):
+    simple = 1 if kind == m.STR or kind == m.INT or value == m.NONE else 0
+    if simple or (kind == m.TUPLE and are_strings(value + m.ITEMS, word(value + m.LENGTH))):
         hit = m.PyDict_GetItemWithError(known, value)
     elif kind == m.LIST and are_strings(word(value + m.LIST_ITEMS), word(value + m.LENGTH)):
         values = m.PyList_AsTuple(value)
         if values != 0:
             hit = m.PyDict_GetItemWithError(known, values)
             m.Py_DecRef(values)
+    else:
+        return seen(objects, value)
     if hit == 0:
         if m.PyErr_Occurred() != 0:
             m.PyErr_Clear()

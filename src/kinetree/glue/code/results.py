@@ -9,10 +9,10 @@ from kinetree.glue.machine import int32, set_word, stack, word
 
 
 @m.inlined
-def make(function: int, results: int, outs: int, numbers: int, descr: int, n: int) -> int:
+def make(variant: int, results: int, outs: int, numbers: int, descr: int, n: int) -> int:
     """Make an array for each result, a place among `numbers` for one without axes; return 1, 0 without memory."""
-    outputs = word(function + d.OUTPUTS)
-    port = word(function + d.PORTS) + word(function + d.INPUTS) * d.PORT_RECORD
+    outputs = word(variant + d.OUTPUTS)
+    port = word(variant + d.OUTPUT_PORTS)
     for k in range(outputs):
         nd = word(port + d.PORT_ND)
         if nd == 0 and n == 0:
@@ -47,10 +47,10 @@ def new_batch(nd: int, dims: int, descr: int, n: int) -> int:
 
 
 @m.inlined
-def take(function: int, out: int, results: int, outs: int, type_number: int, n: int) -> int:
+def take(variant: int, out: int, results: int, outs: int, type_number: int, n: int) -> int:
     """Take the arrays given as out; return 1, 0 where one is not a plain one of the right shape and dtype."""
-    outputs = word(function + d.OUTPUTS)
-    port = word(function + d.PORTS) + word(function + d.INPUTS) * d.PORT_RECORD
+    outputs = word(variant + d.OUTPUTS)
+    port = word(variant + d.OUTPUT_PORTS)
     if outputs != 1 and (word(out + m.TYPE) != m.TUPLE or word(out + m.LENGTH) != outputs):
         return 0
     for k in range(outputs):
@@ -82,13 +82,13 @@ def is_plain_output(x: int, port: int, type_number: int, n: int) -> int:
 
 
 @m.inlined
-def are_apart(function: int, ports: int, given: int, ins: int, strides: int, outs: int, item: int, n: int) -> int:
+def are_apart(variant: int, ports: int, given: int, ins: int, strides: int, outs: int, item: int, n: int) -> int:
     """Return 1 if the outputs overlap neither an input nor one another, 0 otherwise.
 
     `ports` has the addresses of the inputs' ports; `strides` those between their states, which must be positive.
     """
-    outputs = word(function + d.OUTPUTS)
-    port = word(function + d.PORTS) + word(function + d.INPUTS) * d.PORT_RECORD
+    outputs = word(variant + d.OUTPUTS)
+    port = word(variant + d.OUTPUT_PORTS)
     states = 1 if n == 0 else n
     for k in range(outputs):
         start = word(outs + 8 * k)
@@ -108,16 +108,16 @@ def are_apart(function: int, ports: int, given: int, ins: int, strides: int, out
 
 
 @m.inlined
-def keep(function: int, results: int) -> None:
+def keep(variant: int, results: int) -> None:
     """Take a reference to each of the results."""
-    for k in range(word(function + d.OUTPUTS)):
+    for k in range(word(variant + d.OUTPUTS)):
         m.Py_NewRef(word(results + 8 * k))
 
 
 @m.inlined
-def finish(function: int, results: int, outs: int, descr: int) -> int:
+def finish(variant: int, results: int, outs: int, descr: int) -> int:
     """Return the result or the tuple of results, 0 without memory; references to `results` are passed on."""
-    outputs = word(function + d.OUTPUTS)
+    outputs = word(variant + d.OUTPUTS)
     for k in range(outputs):
         if word(results + 8 * k) == 0:
             made = m.PyArray_Scalar(word(outs + 8 * k), descr, 0)
@@ -127,7 +127,7 @@ def finish(function: int, results: int, outs: int, descr: int) -> int:
             set_word(results + 8 * k, made)
     if outputs == 1:
         return word(results)
-    values = m.PyType_GenericAlloc(word(function + d.RESULT), outputs)
+    values = m.PyType_GenericAlloc(word(variant + d.RESULT), outputs)
     if values == 0:
         drop(results, outputs)
         return 0

@@ -1,0 +1,163 @@
+"""A user's function as a spec: it is called with arrays of traced scalars, and what it computes becomes a program.
+
+Equal work of several robot functions in it (the joints' sines, the transforms) is done once.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.functions.model_inputs import ModelInput, meanings, ports, substituting
+from kinetree.functions.of_robot import describe
+from kinetree.functions.parameters import Shapes, parameters_of, with_required
+from kinetree.glossary.symbols import shape_of_name, text_of_name
+from kinetree.graph.digest import digest
+from kinetree.model import Model
+from kinetree.runtime.function import Function
+from kinetree.runtime.options import Value
+from kinetree.runtime.results import is_field
+from kinetree.runtime.spec import FunctionSpec, check_names
+from kinetree.tracing import context
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.condition import Condition
+from kinetree.tracing.exact_expr import ExactExpr, recast
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.tracer import Tracer, flatten
+
+
+def user_function(
+    model: Model,
+    function: Callable[..., Any],
+    shapes: Shapes,
+    inputs: Sequence[ModelInput],
+    name: str,
+    fuse: bool = False,
+) -> Function:
+    """Return a user's function compiled. It is traced at once: only that shows what it returns."""
+    own, kind = parameters_of(model, function, shapes, name), Expr if fuse else ExactExpr
+
+    def results(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> _Results:
+        given = [p for p in own.ports if p.name in arguments]
+        arrays = {p.name: traced_array([recast(x, kind) for x in flatten(arguments[p.name])], p.shape) for p in given}
+        graph = next((entry.graph for entry in flatten(list(arguments.values())) if isinstance(entry, Expr)), None)
+        with context.tracing({}, graph, exact=not fuse):
+            return _outputs(function(**arrays, **options), name)
+
+    @functools.cache
+    def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
+        tracer, inputs = Tracer(), whole.ports(optional)
+        with context.outside():
+            traced = run(tracer.arguments(inputs), dict(options))
+        program = tracer.program({key: (array.shape, array) for key, array in traced.items()}, kind)
+        return replace(
+            bare,
+            inputs=inputs,
+            outputs=program.outputs,
+            returns=traced.kind,
+            evaluate=lambda arguments, _: list(run(arguments, dict(options)).values()),
+            identity=functools.cache(lambda: b"traced " + digest(program)),
+            meanings={**bare.meanings} | {port.name: text_of_name(port.name) for port in program.outputs},
+            program=program,
+            variant=None,
+        )
+
+    def reduce() -> tuple[Any, ...]:
+        where = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
+        found = _named(*where) if where[0] in sys.modules else None
+        if isinstance(found, Function) and found.spec.reduce is reduce:  # it is decorated, and another was made of it
+            return _named, where
+        return user_function, (model, function, shapes, tuple(inputs), name, fuse)
+
+    run = substituting(results, model, inputs, name)
+    further = ports(inputs)
+    names = [port.name for port in (*own.ports, *further)]
+    check_names(name, [*names, *(constant.name for constant in own.constants)])
+    bare = FunctionSpec(
+        name=name,
+        doc=inspect.getdoc(function) or "",
+        inputs=(),
+        outputs=(),
+        evaluate=lambda arguments, options: list(run(arguments, options).values()),
+        identity=lambda: None,
+        describe=lambda port: describe(model, port, shape_of_name(port.name) or ()),
+        meanings={port.name: text_of_name(port.name) for port in own.ports} | meanings(inputs),
+        wrapped=function,
+        variant=variant,
+    )
+    whole = replace(
+        bare,
+        inputs=(*own.required, *further, *own.defaults, *own.optional),
+        optional=tuple(port.name for port in own.optional),
+        defaults={port.name: value for port, value in own.defaults.items()},
+        options=tuple(own.constants),
+        called=with_required(own.signature, [port.name for port in further]),
+        reduce=reduce,
+    )
+    if whole.default_options is None:
+        return Function(whole)
+    first = variant((), whole.default_options)
+    if whole.options or whole.optional:
+        return Function(replace(whole, outputs=first.outputs))
+    return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
+
+
+def _named(module: str, path: str) -> Any:
+    """Return what has this name in a module, None if there is no such thing."""
+    found: Any = import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+class _Results(dict[str, Any]):
+    """Arrays by name, and the type of the named tuple that they were returned in."""
+
+    kind: type[tuple[Any, ...]] | None = None
+
+
+def _outputs(result: Any, function: str) -> _Results:
+    """Return what a user's function returned."""
+    fields = getattr(result, "_fields", None)
+    if isinstance(result, Mapping):
+        named = dict(result)
+    elif isinstance(result, tuple):
+        named = dict(zip(fields or [f"r{k}" for k in range(len(result))], result, strict=True))
+    else:
+        named = {"result": result}
+    if not named or not all(isinstance(key, str) and is_field(key) for key in named):
+        raise ArgumentError(f"{function} returns {list(named) or 'nothing'}: results need names such as 'tau'")
+    arrays = _Results()
+    for key, entries in named.items():
+        arrays[key] = _array(entries, f"{function}: what is returned" + (f" as {key}" if len(named) > 1 else ""))
+    kind = type(result)
+    if fields and (kind.__basicsize__, kind.__dictoffset__) == (tuple.__basicsize__, tuple.__dictoffset__):
+        arrays.kind = kind
+    return arrays
+
+
+def _array(entries: Any, what: str) -> Any:
+    try:
+        array: Any = np.asarray(entries) if not isinstance(entries, Expr) else np.asarray(entries, dtype=object)
+    except ValueError:
+        raise ArgumentError(f"{what} has entries of different shapes: return a tuple of several arrays") from None
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64).astype(object)
+    for entry in array.flat:
+        if not isinstance(entry, (Expr, Real)):
+            kind = type(entry).__name__
+            of = f"has a {kind} in it" if array.ndim else f"is a {kind}"
+            advice = (
+                "make numbers of conditions by kt.where" if isinstance(entry, Condition) else "give numbers or arrays"
+            )
+            raise ArgumentError(f"{what} {of}: {advice}")
+    return array

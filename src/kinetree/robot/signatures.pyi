@@ -1,0 +1,2279 @@
+"""The functions of a robot as type checkers see them. Made by `python tools/make_signatures.py`."""
+
+# mypy: disable-error-code="override, overload-overlap"
+
+from collections.abc import Sequence
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.runtime import Function
+
+_T = TypeVar("_T", bound=np.floating[Any])
+_F32: TypeAlias = NDArray[np.float32]
+_F64: TypeAlias = NDArray[np.float64]
+_Number: TypeAlias = Any  # a NumPy scalar for one state, an array for many: as NumPy's own functions have it
+
+class ForwardDynamicsFunction(Function):
+    """Accelerations under the joint forces τ, ``a = M(q)⁻¹ (τ − h(q, v) + Jᵀ f_ext)``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+
+class CoriolisMatrixFunction(Function):
+    """Coriolis matrix C(q, v), for which ``C v = h − g`` and ``Ṁ − 2C`` is skew-symmetric."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class MassMatrixFunction(Function):
+    """Joint-space inertia matrix M(q)."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class MassMatrixFactor(NamedTuple, Generic[_T]):
+    """Factors of the mass matrix, ``M = Lᵀ diag(D) L``."""
+
+    L: NDArray[_T]
+    D: NDArray[_T]
+
+class MassMatrixFactorFunction(Function):
+    """Factors of the mass matrix, ``M = Lᵀ diag(D) L``."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: Sequence[_F64] | None = None) -> MassMatrixFactor[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, *, out: Sequence[_F32] | None = None) -> MassMatrixFactor[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: Sequence[_F64] | None = None) -> MassMatrixFactor[np.float64]: ...
+
+class MassMatrixInverseFunction(Function):
+    """Inverse of the joint-space inertia matrix, M(q)⁻¹; for one product M⁻¹ b, `solve_mass_matrix` is cheaper."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class SolveMassMatrixFunction(Function):
+    """Solution of ``M(q) x = b``."""
+
+    @overload
+    def __call__(self, q: _F64, b: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, b: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, b: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class JointPhysicsRegressorFunction(Function):
+    """Regressor of the joints' own resistance: armature, damping and Coulomb friction."""
+
+    @overload
+    def __call__(self, v: _F64, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, v: _F32, a: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class HybridDynamics(NamedTuple, Generic[_T]):
+    """Accelerations and joint forces, where one of the two is given at each joint."""
+
+    a: NDArray[_T]
+    tau: NDArray[_T]
+
+class HybridDynamicsFunction(Function):
+    """Accelerations and joint forces, where one of the two is given at each joint."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, *, prescribed: Sequence[str] = (), method: Literal["articulated", "system"] = "articulated", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, tau: _F32, f_ext: _F32 | None = None, *, prescribed: Sequence[str] = (), method: Literal["articulated", "system"] = "articulated", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> HybridDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, *, prescribed: Sequence[str] = (), method: Literal["articulated", "system"] = "articulated", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
+    def bind(self, *, prescribed: Sequence[str] = ..., method: Literal["articulated", "system"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+
+class JointReactionsFunction(Function):
+    """Wrench that each joint transmits to its body."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+
+class InverseDynamicsFunction(Function):
+    """Joint forces for given accelerations, ``τ = M(q) a + h(q, v) − Jᵀ f_ext``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+
+class BiasForcesFunction(Function):
+    """Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with friction if it is on."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class GravityForcesFunction(Function):
+    """Joint forces that hold the robot at rest against gravity."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class TaskSpaceDynamics(NamedTuple, Generic[_T]):
+    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V."""
+
+    Lambda: NDArray[_T]
+    eta: NDArray[_T]
+
+class TaskSpaceDynamicsFunction(Function):
+    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V."""
+
+    @overload
+    def __call__(self, q: _F64, V: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, V: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F32] | None = None) -> TaskSpaceDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, V: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundTaskSpaceDynamics: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundTaskSpaceDynamics(Function):
+    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V."""
+
+    @overload
+    def __call__(self, q: _F64, V: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, V: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F32] | None = None) -> TaskSpaceDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, V: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class OperationalSpaceDynamics(NamedTuple, Generic[_T]):
+    """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``."""
+
+    Lambda: NDArray[_T]
+    mu: NDArray[_T]
+    p: NDArray[_T]
+
+class OperationalSpaceDynamicsFunction(Function):
+    """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F32] | None = None) -> OperationalSpaceDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundOperationalSpaceDynamics: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundOperationalSpaceDynamics(Function):
+    """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F32] | None = None) -> OperationalSpaceDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class OperationalInertiaFunction(Function):
+    """Inertia of the robot as felt at a frame, ``Λ = (J M⁻¹ Jᵀ)⁻¹``."""
+
+    @overload
+    def __call__(self, q: _F64, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundOperationalInertia: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundOperationalInertia(Function):
+    """Inertia of the robot as felt at a frame, ``Λ = (J M⁻¹ Jᵀ)⁻¹``."""
+
+    @overload
+    def __call__(self, q: _F64, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class DynamicallyConsistentInverseFunction(Function):
+    """Inverse of the Jacobian weighted by the inertia, ``J̄ = M⁻¹ Jᵀ Λ``."""
+
+    @overload
+    def __call__(self, q: _F64, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundDynamicallyConsistentInverse: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundDynamicallyConsistentInverse(Function):
+    """Inverse of the Jacobian weighted by the inertia, ``J̄ = M⁻¹ Jᵀ Λ``."""
+
+    @overload
+    def __call__(self, q: _F64, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class NullSpaceProjectorFunction(Function):
+    """Projector of joint forces, ``N = 1 − Jᵀ J̄ᵀ``: ``N τ`` does not accelerate the frame."""
+
+    @overload
+    def __call__(self, q: _F64, *, frame: str, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, frame: str, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, frame: str, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str) -> BoundNullSpaceProjector: ...
+    @overload
+    def bind(self) -> Self: ...
+
+class BoundNullSpaceProjector(Function):
+    """Projector of joint forces, ``N = 1 − Jᵀ J̄ᵀ``: ``N τ`` does not accelerate the frame."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class ExternalWrenchFunction(Function):
+    """External forces ``f_ext`` equivalent to a wrench on a frame, for every function that takes ``f_ext``."""
+
+    @overload
+    def __call__(self, q: _F64, wrench: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, wrench: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, wrench: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundExternalWrench: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundExternalWrench(Function):
+    """External forces ``f_ext`` equivalent to a wrench on a frame, for every function that takes ``f_ext``."""
+
+    @overload
+    def __call__(self, q: _F64, wrench: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, wrench: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, wrench: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class WrenchForcesFunction(Function):
+    """Joint forces equivalent to a wrench on a frame: ``Jᵀ F`` for the J of the same reference, without forming J."""
+
+    @overload
+    def __call__(self, q: _F64, wrench: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, wrench: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, wrench: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundWrenchForces: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundWrenchForces(Function):
+    """Joint forces equivalent to a wrench on a frame: ``Jᵀ F`` for the J of the same reference, without forming J."""
+
+    @overload
+    def __call__(self, q: _F64, wrench: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, wrench: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, wrench: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class ForwardKinematicsFunction(Function):
+    """Pose of every moving body in the world."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class FramePlacementFunction(Function):
+    """Pose of a frame in the world."""
+
+    @overload
+    def __call__(self, q: _F64, *, frame: str, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, frame: str, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, frame: str, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str) -> BoundFramePlacement: ...
+    @overload
+    def bind(self) -> Self: ...
+
+class BoundFramePlacement(Function):
+    """Pose of a frame in the world."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class FrameVelocityFunction(Function):
+    """Spatial velocity of a frame, ``J(q) v``, without the Jacobian."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundFrameVelocity: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundFrameVelocity(Function):
+    """Spatial velocity of a frame, ``J(q) v``, without the Jacobian."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class FrameAccelerationFunction(Function):
+    """Acceleration of a frame; gravity is not included."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ..., kind: Literal["spatial", "classical"] = ...) -> BoundFrameAcceleration: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., kind: Literal["spatial", "classical"] = ...) -> Self: ...
+
+class BoundFrameAcceleration(Function):
+    """Acceleration of a frame; gravity is not included."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., kind: Literal["spatial", "classical"] = ...) -> Self: ...
+
+class JacobianFunction(Function):
+    """Jacobian of a frame: its spatial velocity is ``J(q) v``."""
+
+    @overload
+    def __call__(self, q: _F64, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundJacobian: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundJacobian(Function):
+    """Jacobian of a frame: its spatial velocity is ``J(q) v``."""
+
+    @overload
+    def __call__(self, q: _F64, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class JacobianRateFunction(Function):
+    """Rate of the Jacobian of a frame, ``J̇(q, v)``, while the robot moves at v."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundJacobianRate: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundJacobianRate(Function):
+    """Rate of the Jacobian of a frame, ``J̇(q, v)``, while the robot moves at v."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class JacobianBiasFunction(Function):
+    """Acceleration of a frame due to the velocity alone, ``J̇(q, v) v``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundJacobianBias: ...
+    @overload
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class BoundJacobianBias(Function):
+    """Acceleration of a frame due to the velocity alone, ``J̇(q, v) v``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+
+class IntegrateFunction(Function):
+    """Return the configuration reached from q by the velocity dv held for a unit of time."""
+
+    @overload
+    def __call__(self, q: _F64, dv: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, dv: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, dv: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class DifferenceFunction(Function):
+    """Return the velocity that leads from q0 to q1 in a unit of time: the inverse of `integrate`, a logarithm."""
+
+    @overload
+    def __call__(self, q0: _F64, q1: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q0: _F32, q1: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q0: ArrayLike, q1: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class RelativeJacobianFunction(Function):
+    """Jacobian of a frame relative to another one: ``J(q) v`` is the twist of `frame` observed from `relative_to`."""
+
+    @overload
+    def __call__(self, q: _F64, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = ...) -> BoundRelativeJacobian: ...
+    @overload
+    def bind(self, *, frame: str = ..., reference: Literal["body", "relative_to", "aligned"] = ...) -> Self: ...
+
+class BoundRelativeJacobian(Function):
+    """Jacobian of a frame relative to another one: ``J(q) v`` is the twist of `frame` observed from `relative_to`."""
+
+    @overload
+    def __call__(self, q: _F64, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "relative_to", "aligned"] = ...) -> Self: ...
+
+class RelativePlacementFunction(Function):
+    """Pose of a frame in another frame."""
+
+    @overload
+    def __call__(self, q: _F64, *, frame: str, relative_to: str, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, frame: str, relative_to: str, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, frame: str, relative_to: str, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def bind(self, *, frame: str, relative_to: str) -> BoundRelativePlacement: ...
+    @overload
+    def bind(self, *, frame: str = ...) -> Self: ...
+
+class BoundRelativePlacement(Function):
+    """Pose of a frame in another frame."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class CenterOfMassFunction(Function):
+    """Centre of mass of the moving bodies, in the world."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class CenterOfMassVelocityFunction(Function):
+    """Velocity of the centre of mass of the moving bodies, in the world's axes."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class CenterOfMassAccelerationFunction(Function):
+    """Acceleration of the centre of mass of the moving bodies, in the world's axes; gravity is not included."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class CenterOfMassJacobianFunction(Function):
+    """Jacobian of the centre of mass: ``J(q) v`` is its velocity in the world's axes."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class KineticEnergyFunction(Function):
+    """Kinetic energy, ``T = ½ vᵀ M(q) v``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _Number: ...
+
+class PotentialEnergyFunction(Function):
+    """Potential energy in the field of gravity, ``V = −Σ m_i g·c_i``; its gradient is `gravity_forces`."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _Number: ...
+
+class MechanicalEnergyFunction(Function):
+    """Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity acts."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _Number: ...
+
+class CentroidalMomentumFunction(Function):
+    """Momentum of the robot about its centre of mass."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class CentroidalMomentumRateFunction(Function):
+    """Rate of the momentum about the centre of mass: the wrench that gravity and contacts must exert there."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class CentroidalMomentumMatrixFunction(Function):
+    """Centroidal momentum matrix A_G(q), ``h_G = A_G v``."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class CentroidalMomentumMatrixRateFunction(Function):
+    """Rate of the centroidal momentum matrix, Ȧ_G(q, v)."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class JointTorqueRegressorFunction(Function):
+    """Joint forces as a linear function of the inertial parameters, ``inverse_dynamics(q, v, a) = Y φ``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class MomentumRegressorFunction(Function):
+    """Momentum of the robot about the world's origin as a linear function of the inertial parameters, ``h_0 = Y φ``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class KineticEnergyRegressorFunction(Function):
+    """Kinetic energy of the bodies as a linear function of the inertial parameters, ``T = Y·φ``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class PotentialEnergyRegressorFunction(Function):
+    """Potential energy as a linear function of the inertial parameters, ``V = Y·φ``."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class Functions:
+    """The functions of a robot."""
+
+    @property
+    def forward_dynamics(self) -> ForwardDynamicsFunction:
+        r"""Accelerations under the joint forces τ, ``a = M(q)⁻¹ (τ − h(q, v) + Jᵀ f_ext)``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's own frame, or the world's.
+
+        Returns
+        -------
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        RBDA Table 7.1, split as ``a = a_bias + Δa``: a first sweep as in Table 5.1 finds the forces at zero
+        joint acceleration. With mimic joints, which couple branches, M is factorised instead (RBDA section 6.5).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.forward_dynamics(q, v, robot.gravity_forces(q)).shape
+        (7,)
+        """
+
+    @property
+    def coriolis_matrix(self) -> CoriolisMatrixFunction:
+        r"""Coriolis matrix C(q, v), for which ``C v = h − g`` and ``Ṁ − 2C`` is skew-symmetric.
+
+        Of the matrices with this property it is ``Σ m Jᵀ J̇`` over all particles. Where velocities are the rates of
+        coordinates, it consists of the Christoffel symbols.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        C : (..., nv, nv) array
+            Coriolis matrix: ``τ = M a + C v + g`` without friction.
+
+        References
+        ----------
+        Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for
+        rigid-body systems", 2021: composites of I and of ``B = ½ (v×* I − I v× + (I v)×̄*)``, where ``f×̄* v = v×* f``. Here
+        the first half of B has the form of an inertia, and the second follows from the momentum.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.coriolis_matrix(q, v).shape
+        (7, 7)
+        """
+
+    @property
+    def mass_matrix(self) -> MassMatrixFunction:
+        r"""Joint-space inertia matrix M(q).
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        M : (..., nv, nv) array
+            Symmetric; positive definite unless a massless body can move freely (kg·m², kg·m, kg).
+
+        References
+        ----------
+        RBDA Table 6.2; armature is added on the diagonal.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.mass_matrix(q).shape
+        (7, 7)
+        """
+
+    @property
+    def mass_matrix_factor(self) -> MassMatrixFactorFunction:
+        r"""Factors of the mass matrix, ``M = Lᵀ diag(D) L``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        L : (..., nv, nv) array
+            Unit diagonal; row k has other entries only at the joints that carry joint k (and, with mimic joints, at those
+            coupled to it). Lower triangular where joints are listed after those that carry them.
+        D : (..., nv) array
+            Positive: the inertia at each velocity while the joints that it carries move freely.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        RBDA section 6.5 and Table 6.3.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> L, D = robot.mass_matrix_factor(q)
+        >>> bool(abs(L.T * D @ L - robot.mass_matrix(q)).max() < 1e-12)
+        True
+        """
+
+    @property
+    def mass_matrix_inverse(self) -> MassMatrixInverseFunction:
+        r"""Inverse of the joint-space inertia matrix, M(q)⁻¹; for one product M⁻¹ b, `solve_mass_matrix` is cheaper.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        Minv : (..., nv, nv) array
+            M⁻¹, exactly symmetric.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        RBDA section 6.5 with the factors of Table 7.1: a row of ``L⁻¹`` in ``M = LᵀDL`` is the response of the
+        recursion to a unit force at one joint. With mimic joints, which couple branches, M is factorised instead.
+        The columns of many joints are computed by a loop.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.mass_matrix_inverse(q).shape
+        (7, 7)
+        """
+
+    @property
+    def solve_mass_matrix(self) -> SolveMassMatrixFunction:
+        r"""Solution of ``M(q) x = b``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        b : (..., nv) array
+            Joint forces (N·m, N) or momenta.
+
+        Returns
+        -------
+        x : (..., nv) array
+            M⁻¹ b: the accelerations under the joint forces b at rest and without gravity.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        RBDA section 6.5 and Table 6.3; for many joints, Table 7.1 at rest.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> x = robot.solve_mass_matrix(q, robot.mass_matrix(q) @ a)
+        >>> bool(abs(x - a).max() < 1e-9)
+        True
+        """
+
+    @property
+    def joint_physics_regressor(self) -> JointPhysicsRegressorFunction:
+        r"""Regressor of the joints' own resistance: armature, damping and Coulomb friction.
+
+        ``τ = Y_links φ + Y(v, a) [armature; damping; friction]``, each of length nv (`Robot.armature`, `Robot.damping`,
+        `Robot.friction`). All three count, whether or not friction is turned on; `JointFriction` defines the smooth sign.
+
+        Parameters
+        ----------
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+
+        Returns
+        -------
+        Y : (..., nv, 3 nv) array
+            Three diagonal blocks: the accelerations, the velocities, and the smooth signs of the velocities.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.joint_physics_regressor(v, a).shape
+        (7, 21)
+        """
+
+    @property
+    def hybrid_dynamics(self) -> HybridDynamicsFunction:
+        r"""Accelerations and joint forces, where one of the two is given at each joint.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True accelerations of the prescribed joints (rad/s², m/s²); the other entries are not read.
+        tau : (..., nv) array
+            Forces of the joints that are not prescribed (N·m, N); the other entries are not read.
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``.
+        prescribed : sequence of str
+            Names of joints with given accelerations: all is inverse, none is forward dynamics.
+        method : {"articulated", "system"}
+            The recursion, O(n), or M(q) factorised, as always with mimic joints.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's own frame, or the world's.
+
+        Returns
+        -------
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no joint of that name.
+
+        References
+        ----------
+        RBDA section 9.2: the articulated-body recursion treats a prescribed joint as rigid, and its
+        acceleration belongs to the bias that the first sweep finds.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> locked = robot.hybrid_dynamics(q, v, 0 * a, 0 * a, prescribed=["panda_joint4"])
+        >>> bool(locked.a[3] == 0.0)  # the elbow does not accelerate; locked.tau[3] is the force that this takes
+        True
+        """
+
+    @property
+    def joint_reactions(self) -> JointReactionsFunction:
+        r"""Wrench that each joint transmits to its body.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's own frame, or the world's.
+
+        Returns
+        -------
+        f : (..., nb, 6) array
+            Wrench (n, f) that the parent exerts on the body through the joint, about the body's origin in its axes (N·m,
+            N): constraint forces and the joint's own force. The opposite wrench acts on the parent. ``Sᵀ f`` is the
+            joint's force in `inverse_dynamics` without armature and friction. For a robot at rest on its base f points
+            upwards, since it bears the weight.
+
+        References
+        ----------
+        RBDA Table 5.1: ``f_i = f_i^B − f_i^x + Σ_μ iXμ* f_μ`` over the children μ.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.joint_reactions(q, v, a).shape
+        (7, 6)
+        """
+
+    @property
+    def inverse_dynamics(self) -> InverseDynamicsFunction:
+        r"""Joint forces for given accelerations, ``τ = M(q) a + h(q, v) − Jᵀ f_ext``.
+
+        Armature adds ``I_rotor a`` at each joint, and friction what `Robot.with_friction` turned on.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's own frame, or the world's.
+
+        Returns
+        -------
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+
+        References
+        ----------
+        RBDA Table 5.1.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> tau = robot.inverse_dynamics(q, v, a)
+        >>> bool(abs(robot.forward_dynamics(q, v, tau) - a).max() < 1e-9)
+        True
+        """
+
+    @property
+    def bias_forces(self) -> BiasForcesFunction:
+        r"""Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with friction if it is on.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        h : (..., nv) array
+            Coriolis, centrifugal and gravity forces (N·m, N).
+
+        References
+        ----------
+        RBDA eq. 6.2: ``C = ID(q, v, 0)``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.bias_forces(q, v).shape
+        (7,)
+        """
+
+    @property
+    def gravity_forces(self) -> GravityForcesFunction:
+        r"""Joint forces that hold the robot at rest against gravity.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        g : (..., nv) array
+            Gravity forces (N·m, N).
+
+        References
+        ----------
+        RBDA Table 5.1 at zero velocity and acceleration.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.gravity_forces(q).shape
+        (7,)
+        """
+
+    @property
+    def task_space_dynamics(self) -> TaskSpaceDynamicsFunction:
+        r"""Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V.
+
+        With six joints, ``Λ = J⁻ᵀ M J⁻¹`` and ``η = J⁻ᵀ h(q, J⁻¹ V) − Λ J̇ J⁻¹ V``. With more, the dynamically consistent
+        inverse replaces ``J⁻¹``: the joints move at V with the least kinetic energy. Where J loses rank, the results are
+        huge or not finite.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        V : (..., 6) array
+            Spatial velocity of the frame, angular part first (rad/s, m/s).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        Lambda : (..., 6, 6) array
+            Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg).
+        eta : (..., 6) array
+            Wrench at ``V̇ = 0``: velocity products and gravity (N·m, N). ``Jᵀ F`` are the joint forces.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+        ModelError
+            If fewer than six joint velocities move the frame.
+
+        References
+        ----------
+        MR eqs. 8.89 to 8.91.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> [x.shape for x in robot.task_space_dynamics(q, [0, 0, 0, 0.1, 0, 0], frame="panda_hand")]
+        [(6, 6), (6,)]
+        """
+
+    @property
+    def operational_space_dynamics(self) -> OperationalSpaceDynamicsFunction:
+        r"""Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        Lambda : (..., 6, 6) array
+            Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg).
+        mu : (..., 6) array
+            Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction if it is on.
+        p : (..., 6) array
+            Gravity ``J̄ᵀ g`` (N·m, N).
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+        ModelError
+            If fewer than six joint velocities move the frame.
+
+        References
+        ----------
+        Khatib, "A unified approach for motion and force control of robot manipulators: the operational space
+        formulation", IEEE Journal of Robotics and Automation 3(1), 1987.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> [x.shape for x in robot.operational_space_dynamics(q, v, frame="panda_hand")]
+        [(6, 6), (6,), (6,)]
+        """
+
+    @property
+    def operational_inertia(self) -> OperationalInertiaFunction:
+        r"""Inertia of the robot as felt at a frame, ``Λ = (J M⁻¹ Jᵀ)⁻¹``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        Lambda : (..., 6, 6) array
+            Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg).
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+        ModelError
+            If fewer than six joint velocities move the frame.
+
+        References
+        ----------
+        Khatib 1987; with six joints, MR eq. 8.90.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.operational_inertia(q, frame="panda_hand").shape
+        (6, 6)
+        """
+
+    @property
+    def dynamically_consistent_inverse(self) -> DynamicallyConsistentInverseFunction:
+        r"""Inverse of the Jacobian weighted by the inertia, ``J̄ = M⁻¹ Jᵀ Λ``.
+
+        Of all v with ``J v = V``, ``J̄ V`` has the least kinetic energy; ``J̄ᵀ τ`` is the frame's wrench equivalent to τ.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        J_bar : (..., nv, 6) array
+            ``J̄``, for which ``J J̄ = 1``.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+        ModelError
+            If fewer than six joint velocities move the frame.
+
+        References
+        ----------
+        Khatib 1987.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.dynamically_consistent_inverse(q, frame="panda_hand").shape
+        (7, 6)
+        """
+
+    @property
+    def null_space_projector(self) -> NullSpaceProjectorFunction:
+        r"""Projector of joint forces, ``N = 1 − Jᵀ J̄ᵀ``: ``N τ`` does not accelerate the frame.
+
+        Its transpose projects velocities and accelerations: ``J Nᵀ = 0``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+
+        Returns
+        -------
+        N : (..., nv, nv) array
+            Projector, ``N N = N``; zero for an arm of six joints.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+        ModelError
+            If fewer than six joint velocities move the frame.
+
+        References
+        ----------
+        Khatib 1987.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> N = robot.null_space_projector(q, frame="panda_hand")
+        >>> bool(abs(robot.jacobian(q, frame="panda_hand") @ N.T).max() < 1e-12)
+        True
+        """
+
+    @property
+    def external_wrench(self) -> ExternalWrenchFunction:
+        r"""External forces ``f_ext`` equivalent to a wrench on a frame, for every function that takes ``f_ext``.
+
+        Add the results for several wrenches. With the reference "body" the result does not depend on q.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        wrench : (..., 6) array
+            Moment and force (n, f) exerted *on* the robot (N·m, N): the negative of MR's ``F_tip``.
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        f_ext : (..., nb, 6) array
+            Wrenches in body axes about each body's origin (``f_ext_frame="body"``), zero except for the body that
+            carries the frame; all zero for a frame that is fixed to the world.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> push = robot.external_wrench(q, [0, 0, 0, 10, 0, 0], frame="panda_hand", reference="aligned")
+        >>> robot.inverse_dynamics(q, v, a, push).shape
+        (7,)
+        """
+
+    @property
+    def wrench_forces(self) -> WrenchForcesFunction:
+        r"""Joint forces equivalent to a wrench on a frame: ``Jᵀ F`` for the J of the same reference, without forming J.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        wrench : (..., 6) array
+            Moment and force (n, f) (N·m, N). If it is exerted on the robot, the result adds to the joint forces; if it is
+            wanted at the frame, the result is the joint forces that produce it.
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        References
+        ----------
+        MR eq. 5.26. From the frame to the base: ``τ_i = S_iᵀ f_i``, ``f_λ = λXi* f_i`` (RBDA Table 5.1).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.wrench_forces(q, [0, 0, 0, 0, 0, -20], frame="panda_hand").shape
+        (7,)
+        """
+
+    @property
+    def forward_kinematics(self) -> ForwardKinematicsFunction:
+        r"""Pose of every moving body in the world.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        placements : (..., nb, 4, 4) array
+            Homogeneous transforms (columns: axes, origin in m); order: ``robot.body_names``.
+
+        References
+        ----------
+        RBDA section 4.5: ``iX0 = iXλ λX0``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.forward_kinematics(q).shape
+        (7, 4, 4)
+        """
+
+    @property
+    def frame_placement(self) -> FramePlacementFunction:
+        r"""Pose of a frame in the world.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+
+        Returns
+        -------
+        placement : (..., 4, 4) array
+            Homogeneous transform: columns are axes and origin (m), in the world or `relative_to`.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        References
+        ----------
+        RBDA section 4.5: ``iX0 = iXλ λX0``, along the path from the base to the frame.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.frame_placement(robot.neutral(), frame="panda_link8")[:3, 3].round(3)
+        array([0.088, 0.   , 0.926])
+        """
+
+    @property
+    def frame_velocity(self) -> FrameVelocityFunction:
+        r"""Spatial velocity of a frame, ``J(q) v``, without the Jacobian.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        velocity : (..., 6) array
+            Angular, then linear velocity (rad/s, m/s).
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        References
+        ----------
+        RBDA Table 5.1: ``v_i = iXλ v_λ + S_i ν_i``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.frame_velocity(q, v, frame="panda_hand").shape
+        (6,)
+        """
+
+    @property
+    def frame_acceleration(self) -> FrameAccelerationFunction:
+        r"""Acceleration of a frame; gravity is not included.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+        kind : {"spatial", "classical"}
+            The spatial acceleration, which transforms like a velocity, or the classical one, whose linear part is that of
+            the point, ``v̇ + ω × v``. With "aligned", ``J a + J̇ v`` is the classical one, else the spatial one.
+
+        Returns
+        -------
+        acceleration : (..., 6) array
+            Angular, then linear acceleration (rad/s², m/s²).
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        References
+        ----------
+        RBDA Table 5.1: ``a_i = iXλ a_λ + S_i ν̇_i + c_J + v_i × v_J``; section 2.11 on the two kinds.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.frame_acceleration(q, v, a, frame="panda_hand").shape
+        (6,)
+        """
+
+    @property
+    def jacobian(self) -> JacobianFunction:
+        r"""Jacobian of a frame: its spatial velocity is ``J(q) v``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        J : (..., 6, nv) array
+            Three rows of angular, three of linear velocity; zero for joints that do not move the frame.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        References
+        ----------
+        RBDA eq. 4.15; MR eqs. 5.11 and 5.18.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> J = robot.jacobian(robot.neutral(), frame="panda_link8", reference="world")
+        >>> J[[1, 3], 1].round(3)  # the second joint's axis is parallel to y, 0.333 m above the base
+        array([ 1.   , -0.333])
+        """
+
+    @property
+    def jacobian_rate(self) -> JacobianRateFunction:
+        r"""Rate of the Jacobian of a frame, ``J̇(q, v)``, while the robot moves at v.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        dJ : (..., 6, nv) array
+            Rate of every entry; the product with v alone is `jacobian_bias`, at much lower cost.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        References
+        ----------
+        RBDA section 2.10: the column ``J_k = X S_k`` moves with body i, and the reference moves too, so
+        ``J̇_k = X S̊_k + (v_i − v_ref) × J_k``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.jacobian_rate(q, v, frame="panda_hand").shape
+        (6, 7)
+        """
+
+    @property
+    def jacobian_bias(self) -> JacobianBiasFunction:
+        r"""Acceleration of a frame due to the velocity alone, ``J̇(q, v) v``.
+
+        ``J a + J̇ v`` is the spatial acceleration for "body" and "world"; for "aligned", whose reference moves with the
+        frame's origin, it is the classical one.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        reference : {"body", "world", "aligned"}
+            Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
+            the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+
+        Returns
+        -------
+        dJ_v : (..., 6) array
+            Angular, then linear acceleration (rad/s², m/s²).
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        References
+        ----------
+        RBDA Table 5.1: the recursion of the accelerations at ``ν̇ = 0``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.jacobian_bias(q, v, frame="panda_hand").shape
+        (6,)
+        """
+
+    @property
+    def integrate(self) -> IntegrateFunction:
+        r"""Return the configuration reached from q by the velocity dv held for a unit of time.
+
+        The exponential of each joint's group: SO(3) for a spherical joint, SE(3) for a free-flyer, SE(2) for a planar one.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        dv : (..., nv) array
+            Velocity times duration (rad, m), in body axes for joints of several degrees of freedom.
+
+        Returns
+        -------
+        q_next : (..., nq) array
+            Configuration with unit quaternions; NaN where a quaternion of q has norm zero.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.integrate(robot.neutral(), [0.1, 0, 0, 0, 0, 0, 0])
+        array([0.1, 0. , 0. , 0. , 0. , 0. , 0. ])
+        """
+
+    @property
+    def difference(self) -> DifferenceFunction:
+        r"""Return the velocity that leads from q0 to q1 in a unit of time: the inverse of `integrate`, a logarithm.
+
+        Parameters
+        ----------
+        q0 : (..., nq) array
+            Configuration to start from.
+        q1 : (..., nq) array
+            Configuration to reach.
+
+        Returns
+        -------
+        dv : (..., nv) array
+            The shortest, if there are several: rotations are of at most half a turn. NaN where a quaternion has norm zero.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> q, v, _ = robot.random_state(seed=0)
+        >>> bool(abs(robot.difference(q, robot.integrate(q, 0.1 * v)) - 0.1 * v).max() < 1e-14)
+        True
+        """
+
+    @property
+    def relative_jacobian(self) -> RelativeJacobianFunction:
+        r"""Jacobian of a frame relative to another one: ``J(q) v`` is the twist of `frame` observed from `relative_to`.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        relative_to : str
+            Name of the frame from which `frame` is observed.
+        reference : {"body", "relative_to", "aligned"}
+            Axes, and the point whose relative velocity the last three rows give: those of `frame`; those of
+            `relative_to`, which takes the role of the world; or the axes of `relative_to` with the origin of `frame`.
+
+        Returns
+        -------
+        J : (..., 6, nv) array
+            Three rows of angular, three of linear velocity; zero for joints that move both frames or neither. In body axes
+            ``J_frame − X J_relative_to``, with X the transform from `relative_to` to `frame`.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.relative_jacobian(q, frame="panda_hand", relative_to="panda_link2").shape
+        (6, 7)
+        """
+
+    @property
+    def relative_placement(self) -> RelativePlacementFunction:
+        r"""Pose of a frame in another frame.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        relative_to : str
+            Name of the frame from which `frame` is observed.
+
+        Returns
+        -------
+        placement : (..., 4, 4) array
+            Homogeneous transform: columns are axes and origin (m), in the world or `relative_to`.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.relative_placement(q, frame="panda_hand", relative_to="panda_link2").shape
+        (4, 4)
+        """
+
+    @property
+    def center_of_mass(self) -> CenterOfMassFunction:
+        r"""Centre of mass of the moving bodies, in the world.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        c : (..., 3) array
+            Position in the world (m); links fixed to the world do not count.
+
+        Raises
+        ------
+        ModelError
+            If the moving bodies have no mass.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.center_of_mass(q).shape
+        (3,)
+        """
+
+    @property
+    def center_of_mass_velocity(self) -> CenterOfMassVelocityFunction:
+        r"""Velocity of the centre of mass of the moving bodies, in the world's axes.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        dc : (..., 3) array
+            Velocity (m/s): the linear momentum divided by the mass.
+
+        Raises
+        ------
+        ModelError
+            If the moving bodies have no mass.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.center_of_mass_velocity(q, v).shape
+        (3,)
+        """
+
+    @property
+    def center_of_mass_acceleration(self) -> CenterOfMassAccelerationFunction:
+        r"""Acceleration of the centre of mass of the moving bodies, in the world's axes; gravity is not included.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+
+        Returns
+        -------
+        ddc : (..., 3) array
+            Acceleration (m/s²).
+
+        Raises
+        ------
+        ModelError
+            If the moving bodies have no mass.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.center_of_mass_acceleration(q, v, a).shape
+        (3,)
+        """
+
+    @property
+    def center_of_mass_jacobian(self) -> CenterOfMassJacobianFunction:
+        r"""Jacobian of the centre of mass: ``J(q) v`` is its velocity in the world's axes.
+
+        A joint moves the subtree that it carries as one body: column k is that subtree's linear momentum at unit velocity,
+        divided by the mass of the robot.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        J : (..., 3, nv) array
+            Velocity of the centre of mass at unit velocity of each joint.
+
+        Raises
+        ------
+        ModelError
+            If the moving bodies have no mass.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.center_of_mass_jacobian(q).shape
+        (3, 7)
+        """
+
+    @property
+    def kinetic_energy(self) -> KineticEnergyFunction:
+        r"""Kinetic energy, ``T = ½ vᵀ M(q) v``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        T : (...) array
+            Energy of the bodies and, by their armature, of the rotors (J).
+
+        References
+        ----------
+        RBDA section 2.13, ``T = Σ ½ v_iᵀ I_i v_i``; armature adds ``½ I_rotor v²``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> bool(abs(robot.kinetic_energy(q, v) - v @ robot.mass_matrix(q) @ v / 2) < 1e-12)
+        True
+        """
+
+    @property
+    def potential_energy(self) -> PotentialEnergyFunction:
+        r"""Potential energy in the field of gravity, ``V = −Σ m_i g·c_i``; its gradient is `gravity_forces`.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        V : (...) array
+            Energy of the moving bodies (J), zero when their centre of mass is at the world's origin.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.potential_energy(q).shape
+        ()
+        """
+
+    @property
+    def mechanical_energy(self) -> MechanicalEnergyFunction:
+        r"""Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity acts.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        E : (...) array
+            Sum of `kinetic_energy` and `potential_energy` (J).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> float(robot.mechanical_energy(q, 0 * v) - robot.potential_energy(q))
+        0.0
+        """
+
+    @property
+    def centroidal_momentum(self) -> CentroidalMomentumFunction:
+        r"""Momentum of the robot about its centre of mass.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        h : (..., 6) array
+            h_G: angular momentum about the centre of mass (N·m·s), then linear momentum (N·s), in the world's axes. The
+            momentum of the rotors that armature stands for is not included.
+
+        Raises
+        ------
+        ModelError
+            If the moving bodies have no mass.
+
+        References
+        ----------
+        Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", 2013: ``h_G = A_G v``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.centroidal_momentum(q, v).shape
+        (6,)
+        """
+
+    @property
+    def centroidal_momentum_rate(self) -> CentroidalMomentumRateFunction:
+        r"""Rate of the momentum about the centre of mass: the wrench that gravity and contacts must exert there.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+
+        Returns
+        -------
+        h_dot : (..., 6) array
+            ``A_G a + Ȧ_G v``: moment about the centre of mass (N·m), force (N), in the world's axes.
+
+        Raises
+        ------
+        ModelError
+            If the moving bodies have no mass.
+
+        References
+        ----------
+        Orin, Goswami and Lee 2013; computed as the sum of the bodies' net wrenches (RBDA Table 5.1).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.centroidal_momentum_rate(q, v, a).shape
+        (6,)
+        """
+
+    @property
+    def centroidal_momentum_matrix(self) -> CentroidalMomentumMatrixFunction:
+        r"""Centroidal momentum matrix A_G(q), ``h_G = A_G v``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        A_G : (..., 6, nv) array
+            Angular rows first, about the centre of mass, in the world's axes.
+
+        Raises
+        ------
+        ModelError
+            If the moving bodies have no mass.
+
+        References
+        ----------
+        Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", 2013: column i is ``Xᵀ Ic_i S_i``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.centroidal_momentum_matrix(q).shape
+        (6, 7)
+        """
+
+    @property
+    def centroidal_momentum_matrix_rate(self) -> CentroidalMomentumMatrixRateFunction:
+        r"""Rate of the centroidal momentum matrix, Ȧ_G(q, v).
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        A_G_dot : (..., 6, nv) array
+            Rate of A_G, with the same rows and axes.
+
+        Raises
+        ------
+        ModelError
+            If the moving bodies have no mass.
+
+        References
+        ----------
+        Wensing and Orin, "Improved computation of the humanoid centroidal dynamics", 2016; here column i is the
+        rate of ``Xᵀ Ic_i S_i``, with ``v×* I − I v×`` (RBDA section 2.14) summed over the bodies that joint i carries.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.centroidal_momentum_matrix_rate(q, v).shape
+        (6, 7)
+        """
+
+    @property
+    def joint_torque_regressor(self) -> JointTorqueRegressorFunction:
+        r"""Joint forces as a linear function of the inertial parameters, ``inverse_dynamics(q, v, a) = Y φ``.
+
+        Row k is zero for the bodies that joint k does not carry. Armature and friction, which are no parameters of the
+        bodies, add the product with `joint_physics_regressor`.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+
+        Returns
+        -------
+        Y : (..., nv, 10 nb) array
+            Regressor for φ = ``robot.inertial_parameters``: ten per body, ordered as ``robot.body_names``, (m, m c_x, m
+            c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), about the body frame's origin in its axes.
+
+        References
+        ----------
+        Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links", 1986:
+        with body i's wrench ``f_i = A_i φ_i``, ``Y_ki = (iXj S_k)ᵀ A_i`` for the joints k that carry i.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> tau = robot.joint_torque_regressor(q, v, a) @ robot.inertial_parameters
+        >>> bool(abs(tau - robot.inverse_dynamics(q, v, a)).max() < 1e-9)
+        True
+        """
+
+    @property
+    def momentum_regressor(self) -> MomentumRegressorFunction:
+        r"""Momentum of the robot about the world's origin as a linear function of the inertial parameters, ``h_0 = Y φ``.
+
+        Rows: angular momentum (N·m·s), then linear momentum (N·s), in the world's axes. About the centre of mass
+        (`centroidal_momentum`) it would not be linear.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        Y : (..., 6, 10 nb) array
+            Regressor for φ = ``robot.inertial_parameters``: ten per body, ordered as ``robot.body_names``, (m, m c_x, m
+            c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), about the body frame's origin in its axes.
+
+        References
+        ----------
+        RBDA sections 2.12 and 2.13: ``h_0 = Σ iX0ᵀ I_i v_i``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.momentum_regressor(q, v).shape
+        (6, 70)
+        """
+
+    @property
+    def kinetic_energy_regressor(self) -> KineticEnergyRegressorFunction:
+        r"""Kinetic energy of the bodies as a linear function of the inertial parameters, ``T = Y·φ``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        Y : (..., 10 nb) array
+            Regressor for φ = ``robot.inertial_parameters``: ten per body, ordered as ``robot.body_names``, (m, m c_x, m
+            c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), about the body frame's origin in its axes.
+
+        References
+        ----------
+        RBDA section 2.13, ``T = Σ ½ v_iᵀ I_i v_i``; armature adds ``½ I_rotor v²`` at each joint.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.kinetic_energy_regressor(q, v).shape
+        (70,)
+        """
+
+    @property
+    def potential_energy_regressor(self) -> PotentialEnergyRegressorFunction:
+        r"""Potential energy as a linear function of the inertial parameters, ``V = Y·φ``.
+
+        ``V = −Σ (m_i g·r_i + g·(m c)_i)``, with g and the heights of the origins propagated outwards in body coordinates.
+        It is zero for the moments of inertia.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        Y : (..., 10 nb) array
+            Regressor for φ = ``robot.inertial_parameters``: ten per body, ordered as ``robot.body_names``, (m, m c_x, m
+            c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), about the body frame's origin in its axes.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.potential_energy_regressor(q).shape
+        (70,)
+        """

@@ -1,0 +1,72 @@
+"""A user's script with annotations: type checkers find nothing in it, and it runs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kinetree as kt
+
+robot = kt.load("ur5")
+q, v, a = robot.random_state(seed=0)
+Q, V, A = robot.random_state(seed=0, size=10)
+TOOL = "tool0"
+
+# the robot's own functions
+tau: NDArray[np.float64] = robot.inverse_dynamics(q, v, a)
+assert_type(tau.shape, tuple[Any, ...])
+assert_type(robot.mass_matrix([0.0] * 6), NDArray[np.float64])
+assert_type(robot.inverse_dynamics(q, v, [0] * 6, f_ext=np.zeros((6, 6)), f_ext_frame="world"), NDArray[np.float64])
+narrow = q.astype(np.float32)
+assert_type(robot.gravity_forces(narrow), NDArray[np.float32])
+hybrid = robot.hybrid_dynamics(q, v, a, tau, prescribed=["shoulder_pan_joint"], method="system")
+assert_type(hybrid.tau, NDArray[np.float64])
+acceleration, forces = robot.hybrid_dynamics(q, v, a, tau)
+assert_type(forces, NDArray[np.float64])
+J = robot.jacobian(Q, frame=TOOL, reference="aligned", out=np.empty((10, 6, 6)))
+jacobian = robot.jacobian.bind(frame=TOOL)
+assert_type(jacobian(q, reference="world"), NDArray[np.float64])
+assert_type(robot.inverse_dynamics.op_count, dict[str, int])
+jacobian.warmup(batch=False)
+source: str = robot.gravity_forces.to_c().source
+energy: float = robot.kinetic_energy(q, v)
+home: kt.Robot = robot.lock(["wrist_3_joint"]).with_gravity([0, 0, -1.62])
+
+
+# functions of one's own
+class Command(NamedTuple):
+    tau: kt.Array
+    error: kt.Array
+
+
+@robot.compile
+def hold(
+    q: kt.Array, v: kt.Array, q_des: kt.Array, kp: kt.Number = 100.0, n: int = 2, law: Literal["pd", "p"] = "pd"
+) -> Command:
+    error = q_des - q
+    force = kp * error - (20.0 * v if law == "pd" else 0.0)
+    for _ in range(n):
+        force = kt.minimum(force, robot.effort_limits)
+    return Command(force + robot.bias_forces(q, v), error)
+
+
+@kt.compile(robot, shapes={"x": (3,), "gain": ()})
+def push(q: kt.Array, x: NDArray[np.float64], gain: float = 1.0) -> NDArray[np.float64]:
+    result: NDArray[np.float64] = robot.jacobian(q, frame=TOOL, reference="aligned")[3:].T @ (gain * x)
+    return result
+
+
+def norm(q: kt.Array) -> kt.Array:
+    return np.sqrt(q @ q)
+
+
+command = hold(q, v, [0.0] * 6)
+assert_type(command.tau, NDArray[np.float64] | Any)
+hold(Q, v, np.zeros(6), kp=np.linspace(1, 2, 10), n=3, law="p")
+assert_type(push(q, np.zeros(3)), NDArray[np.float64])
+push(q, np.zeros(3), out=np.empty(6))
+print(kt.compile(robot, norm)(q.tolist()), hold.op_count, hold.bind(n=3), hold.__name__)
+loaded = kt.compile(robot, "inverse_dynamics", inputs=[kt.payload(TOOL)])
+loaded(q, v, a, np.zeros(10)).sum()

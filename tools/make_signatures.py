@@ -1,0 +1,142 @@
+"""Write src/kinetree/robot/signatures.pyi from the table of algorithms: ``python tools/make_signatures.py``.
+
+It has a class for each function of a robot, with the parameters of its calls, and `Functions`, whose attributes they
+are: type checkers and editors take `kinetree.Robot` to be derived from it. A test checks that it is up to date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from pathlib import Path
+
+from kinetree.algorithms import ALGORITHMS, Algorithm
+from kinetree.algorithms.registry import Joints, OneFrame, Option
+from kinetree.algorithms.table import INDEX
+
+FILE = Path(__file__).parents[1] / "src" / "kinetree" / "robot" / "signatures.pyi"
+
+HEAD = '''"""The functions of a robot as type checkers see them. Made by `python tools/make_signatures.py`."""
+
+# mypy: disable-error-code="override, overload-overlap"
+
+from collections.abc import Sequence
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.runtime import Function
+
+_T = TypeVar("_T", bound=np.floating[Any])
+_F32: TypeAlias = NDArray[np.float32]
+_F64: TypeAlias = NDArray[np.float64]
+_Number: TypeAlias = Any  # a NumPy scalar for one state, an array for many: as NumPy's own functions have it
+'''
+
+
+def title(name: str) -> str:
+    """Return a name as that of a class, as the named tuples of results have it."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def option_type(option: Option) -> str:
+    """Return the type of an option's values."""
+    if isinstance(option, OneFrame):
+        return "str" if option.required else "str | None"
+    if isinstance(option, Joints):
+        return "Sequence[str]"
+    return f"Literal[{', '.join(map(repr, option))}]".replace("'", '"')
+
+
+def option_default(option: Option) -> str:
+    """Return the default of an option, empty if it must be given."""
+    if isinstance(option, OneFrame):
+        return "" if option.required else "None"
+    return "()" if isinstance(option, Joints) else repr(option[0]).replace("'", '"')
+
+
+def required(a: Algorithm) -> list[str]:
+    """Return the options that a call must give."""
+    return [name for name, option in a.options.items() if not option_default(option)]
+
+
+def result(a: Algorithm, width: str) -> str:
+    """Return the type of the results in float32 or float64."""
+    if len(a.outputs) > 1:
+        return f"{title(a.name)}[np.float{width}]"
+    return f"_F{width}" if next(iter(a.outputs.values())) else "_Number"
+
+
+def calls(a: Algorithm, left_out: list[str]) -> list[str]:
+    """Return the overloads of a call: the result is float32 where all arrays are.
+
+    Arrays of a dtype that is not known match the first one, which is therefore one of float64.
+    """
+    narrow = {name: "_F32" if shape else "np.float32 | _F32" for name, shape in {**a.inputs, **a.optional}.items()}
+    wide = dict.fromkeys(narrow, "ArrayLike")
+    first = next(iter(narrow))
+    kinds = ({**wide, first: narrow[first].replace("32", "64")}, "64"), (narrow, "32"), (wide, "64")
+    return [call(a, arrays, width, left_out) for arrays, width in kinds]
+
+
+def call(a: Algorithm, arrays: dict[str, str], width: str, left_out: list[str]) -> str:
+    """Return the overload of a call with arrays of these types."""
+    parts = ["self", *(f"{name}: {arrays[name]}" for name in a.inputs)]
+    parts += [f"{name}: {arrays[name]} | None = None" for name in a.optional]
+    options = {name: option for name, option in a.options.items() if name not in left_out}
+    out = f"_F{width}" if len(a.outputs) == 1 else f"Sequence[_F{width}]"
+    parts += ["*", *keywords(options), f"out: {out} | None = None"]
+    return f"    @overload\n    def __call__({', '.join(parts)}) -> {result(a, width)}: ..."
+
+
+def keywords(options: dict[str, Option]) -> list[str]:
+    """Return the options as parameters."""
+    defaults = {name: option_default(option) for name, option in options.items()}
+    return [f"{n}: {option_type(o)}" + (f" = {defaults[n]}" if defaults[n] else "") for n, o in options.items()]
+
+
+def binds(a: Algorithm) -> list[str]:
+    """Return the overloads of `bind`."""
+    needed = required(a)
+    optional = [f"{name}: {option_type(option)} = ..." for name, option in a.options.items() if name not in needed]
+    if not needed:
+        return [f"    def bind(self, *, {', '.join(optional)}) -> Self: ..."] if optional else []
+    given = [f"{name}: {option_type(a.options[name])}" for name in needed]
+    some = ", ".join(["self", "*", *(f"{x} = ..." for x in given[:-1]), *optional])
+    return [
+        f"    @overload\n    def bind(self, *, {', '.join(given + optional)}) -> Bound{title(a.name)}: ...",
+        f"    @overload\n    def bind({some.removesuffix(', *')}) -> Self: ...",
+    ]
+
+
+def classes(a: Algorithm) -> str:
+    """Return the type of the results, if there are several, and that of the function; and with what it needs bound."""
+    name, first = title(a.name), (inspect.getdoc(a.function) or "").splitlines()[0]
+    blocks = []
+    if len(a.outputs) > 1:
+        fields = [f"    {key}: {'NDArray[_T]' if shape else '_Number'}" for key, shape in a.outputs.items()]
+        blocks.append("\n".join([f"class {name}(NamedTuple, Generic[_T]):", f'    """{first}"""\n', *fields]))
+    blocks.append("\n".join([f"class {name}Function(Function):", f'    """{first}"""\n', *calls(a, []), *binds(a)]))
+    if needed := required(a):
+        options = {key: option for key, option in a.options.items() if key not in needed}
+        further = binds(a._replace(options=options))
+        blocks.append("\n".join([f"class Bound{name}(Function):", f'    """{first}"""\n', *calls(a, needed), *further]))
+    return "\n\n".join(blocks)
+
+
+def text() -> str:
+    """Return the text of the stub."""
+    algorithms = [ALGORITHMS[name] for name in INDEX]
+    attributes = []
+    for a in algorithms:
+        doc = textwrap.indent(inspect.getdoc(a.function) or "", " " * 8).strip()
+        attributes.append(
+            f'    @property\n    def {a.name}(self) -> {title(a.name)}Function:\n        r"""{doc}\n        """'
+        )
+    functions = 'class Functions:\n    """The functions of a robot."""\n\n' + "\n\n".join(attributes)
+    return "\n\n".join([HEAD.rstrip(), *map(classes, algorithms), functions]) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")
