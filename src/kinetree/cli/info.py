@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from kinetree.cli.limits import given
 from kinetree.cli.terminal import console, load_robot, make_table, number, print_warnings
-from kinetree.robots import EMBEDDED
+from kinetree.embedded import EMBEDDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

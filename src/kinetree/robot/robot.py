@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from kinetree.algorithms import ALGORITHMS, ALIASES
+from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.table import DocumentedFunctions
-from kinetree.errors import ArgumentError, ModelError, unknown_name
+from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknown_name
 from kinetree.lazy import lazy_methods
 from kinetree.locks import importing
 from kinetree.model import Model
@@ -131,11 +131,9 @@ class Robot:
     def __getattr__(self, name: str) -> Function:
         """Return the function of this algorithm, made at first use."""
         if name not in ALGORITHMS:
-            if hasattr(type(self), name) or name.startswith("__"):
+            if hasattr(type(self), name) or name.startswith("_"):
                 return object.__getattribute__(self, name)  # type: ignore[no-any-return]  # its own error, not ours
-            if name in ALIASES:
-                raise AttributeError(f"no attribute {name!r}; here it is robot.{ALIASES[name]}")
-            raise AttributeError(unknown_name("attribute", name, (n for n in dir(self) if not n.startswith("_"))))
+            raise AttributeError(unknown_attribute(name, (n for n in dir(self) if not n.startswith("_"))))
         with importing:
             from kinetree.functions.of_robot import robot_function
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, known_elsewhere, unknown_name
 
 Value = str | tuple[str, ...] | None
 
@@ -44,7 +44,9 @@ class Option:
         if isinstance(value, str) and len(self.choices) > 4:
             raise ArgumentError(unknown_name(self.name, value, self.choices))
         known = " or ".join(map(repr, self.choices[:4])) + (" or …" if len(self.choices) > 4 else "")
-        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {known}")
+        here = known_elsewhere(str(value).rpartition(".")[2], self.choices)  # of an enumeration too: its member's name
+        hint = f"; here it is {self.name}={here!r}" if here else ""
+        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {known}{hint}")
 
     def _known(self, name: str) -> str:
         if name not in self.choices:
