@@ -48,7 +48,7 @@ class Bound:
 NAMES = dict.fromkeys(
     ("q", "q0", "q1", "v", "a", "b", "dt", "tau", "joints", "frame", "pose", "other", "source", "links")
 )
-NAMES |= dict.fromkeys(("inertia", "duration"))
+NAMES |= dict.fromkeys(("inertia", "duration", "name"))
 CALLS = sorted({text for text in ALIASES.values() if "." in text})
 
 

@@ -108,6 +108,7 @@ qz: robot.neutral()
 random_q: robot.random_configuration()
 payload: robot.attach(inertia, frame)
 links: robot.frame_names
+link_dict: robot.frame(name)
 jtraj: kt.trajectories.quintic(robot, q0, q1, duration)
 trapezoidal mstraj: kt.trajectories.trapezoid(robot, q0, q1, acceleration=a)
 DHRobot SerialLink RevoluteDH RevoluteMDH PrismaticDH: kt.from_dh(links)

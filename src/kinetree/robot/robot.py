@@ -17,13 +17,17 @@ from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree import inverse_kinematics as ik
+    from kinetree.cli import info
     from kinetree.functions import of_user
     from kinetree.robot import configurations, edit, joints
     from kinetree.runtime import Function
 else:
-    configurations, edit, joints, ik, of_user = (
+    configurations, edit, joints, ik, of_user, info = (
         lazy_methods(f"kinetree.{module}")
-        for module in ("robot.configurations", "robot.edit", "robot.joints", "inverse_kinematics", "functions.of_user")
+        for module in (
+            *("robot.configurations", "robot.edit", "robot.joints", "inverse_kinematics", "functions.of_user"),
+            "cli.info",
+        )
     )
 
 T = TypeVar("T")
@@ -117,6 +121,7 @@ class Robot:
     random_configuration = configurations.random_configuration
     random_state = configurations.random_state
     joint = joints.joint
+    frame = joints.frame
     with_gravity = edit.with_gravity
     with_base_pose = edit.with_base_pose
     with_friction = edit.with_friction
@@ -221,6 +226,8 @@ class Robot:
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"
+
+    __str__ = info.as_text
 
 
 Robot.__doc__ = DocumentedFunctions(Robot.__doc__)  # type: ignore[assignment]  # a descriptor returns the string
