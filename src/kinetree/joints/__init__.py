@@ -5,6 +5,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from kinetree.joints.base import Joint, JointState
+from kinetree.joints.laws import check
 
 if TYPE_CHECKING:  # what the loop below finds, for type checkers
     from kinetree.joints.cylindrical import Cylindrical
@@ -38,4 +39,5 @@ __all__ = [
     "RollPitchYaw",
     "Spherical",
     "Universal",
+    "check",
 ]
