@@ -126,7 +126,7 @@ def _common_start(a: str, b: str) -> int:
 _ALIKE = 0.6
 """From this score on a name is suggested."""
 
-_MARGIN = 0.15
+_MARGIN = 0.08
 """So much less than the nearest name's score may that of another one be."""
 
 
