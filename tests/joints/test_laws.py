@@ -13,7 +13,7 @@ import sympy
 
 import kinetree as kt
 from helpers.joints import EXAMPLES
-from kinetree.joints import Joint, JointState, Mimic, Revolute, Spherical, check, laws
+from kinetree.joints import Joint, JointState, Mimic, Revolute, Spherical, _laws, check
 from kinetree.spatial import Force, Inertia, Motion, Transform, cos, sin, sqrt
 from kinetree.spatial.vector import ZERO, Sym3, Vec3
 
@@ -204,7 +204,7 @@ def test_what_is_no_value() -> None:
 
 def test_once_for_each_choice_of_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
     checked = []
-    monkeypatch.setattr(laws, "check", checked.append)
+    monkeypatch.setattr(_laws, "check", checked.append)
 
     @dataclass(frozen=True)
     class Mine(Slot):

@@ -9,7 +9,7 @@ from numbers import Real
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
-from kinetree.joints.laws import check_once
+from kinetree.joints._first_use import check_at_first_use
 from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointLimits
 from kinetree.model.checks import as_floats, as_transform, as_vector, check_finite, check_not_negative, check_size
 from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leaders_limits
@@ -125,7 +125,7 @@ class ModelBuilder:
         if not isinstance(joint, Joint):
             raise ModelError(f"joint {name!r}: {NOT_A_JOINT}; {joint!r} was given")
         try:
-            check_once(joint)
+            check_at_first_use(joint)
         except ModelError as error:
             raise ModelError(f"joint {name!r}: {error}") from None
         if not isinstance(limits, JointLimits):

@@ -59,14 +59,10 @@ def check(joint: Joint) -> None:
 
 
 def check_once(joint: Joint) -> None:
-    """Check a joint of a user's type, also one inside a built-in one, unless an equal one has passed before."""
-    for part in vars(joint).values():
-        if isinstance(part, Joint):
-            check_once(part)
-    if not type(joint).__module__.startswith(f"{__package__}."):
-        if wrong := not_declared(joint):
-            raise ModelError(f"{type(joint).__name__}: {wrong}")
-        _passed(joint)
+    """Check a joint unless an equal one has passed before."""
+    if wrong := not_declared(joint):
+        raise ModelError(f"{type(joint).__name__}: {wrong}")
+    _passed(joint)
 
 
 @lru_cache(maxsize=1024)
