@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import inspect
 import math
+import os
 import pickle
 import pydoc
 import subprocess
@@ -19,6 +20,7 @@ from helpers.dense import EPS, assert_close
 from helpers.pinocchio_oracle import SHARED, build
 from helpers.trees import random_tree
 from kinetree.algorithms import ALGORITHMS
+from kinetree.cli import main
 from kinetree.joints import Planar, Revolute
 from kinetree.model import ModelBuilder
 from robots import erd_urdf
@@ -77,6 +79,60 @@ def test_joint_information() -> None:
         elbow.name = "knee"
     arrays = robot.lower_limits, robot.upper_limits, robot.velocity_limits, robot.effort_limits
     assert [x.tolist() for x in arrays] == [[-1.0], [2.0], [3.0], [4.0]]
+
+
+def test_where_a_joint_and_a_frame_are(panda: kt.Robot, g1: kt.Robot) -> None:
+    """The pose of a child at q = 0 is that of its joint's frame in its parent; a frame is fixed to its body."""
+    moved = kt.load("panda", base_pose=[[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]])
+    for robot in (panda, moved, g1):
+        at = dict(zip(robot.frame_names, robot.frame_placements(robot.neutral()), strict=True)) | {"world": np.eye(4)}
+        for name in robot.joint_names:
+            joint = robot.joint(name)
+            assert_close(at[joint.parent] @ joint.placement, at[joint.child], ulps=20)
+            assert joint.child == joint.body
+            assert joint.mimic is None
+            assert not joint.placement.flags.writeable
+        for name in robot.frame_names:
+            frame = robot.frame(name)
+            assert_close(at[frame.body or "world"] @ frame.placement, at[name], ulps=20)
+            assert frame.joint is None or robot.joint(frame.joint).child == frame.body
+    assert moved.joint("panda_joint1").parent == "panda_link0"
+    assert moved.joint("panda_joint1") == panda.joint("panda_joint1")
+    assert g1.joint("root_joint").parent == "world"
+    assert g1.joint("root_joint").axis is None
+    assert g1.joint("left_hip_pitch_joint").axis == (0.0, 1.0, 0.0)
+    with pytest.raises(kt.ModelError, match="no frame 'hand', did you mean 'panda_hand'"):
+        panda.frame("hand")
+
+
+def test_a_joint_that_mimics_tells_its_leader() -> None:
+    b = ModelBuilder("gripper")
+    for link in ("palm", "left", "right"):
+        b.add_link(link)
+    b.add_joint("finger", parent="palm", child="left", joint=Revolute((0, 1, 0)))
+    b.add_joint("other", parent="palm", child="right", joint=Revolute((1, 0, 0)), mimic=("finger", -1, 0.5))
+    other = kt.Robot(b.build()).joint("other")
+    assert (other.mimic, other.axis, other.q_slice) == (("finger", -1.0, 0.5), (1.0, 0.0, 0.0), slice(0, 1))
+
+
+COLOURS = {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TTY_COMPATIBLE": "1", "PYTHONIOENCODING": "utf-8"}
+
+
+def test_printed_it_is_the_table_of_the_command_line(panda: kt.Robot, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "panda"]) == 0
+    table, _, source = capsys.readouterr().out.partition("figures from ")
+    assert str(panda).splitlines() == [line.rstrip() for line in table.splitlines()]
+    assert source
+    assert "\n" not in repr(panda)
+    b = ModelBuilder("massless")
+    for link in ("base", "left"):
+        b.add_link(link)
+    b.add_joint("hinge", parent="base", child="left", joint=Revolute())
+    assert "without mass, so that forward dynamics is singular: left" in str(kt.Robot(b.build()))
+    code = "import sys, kinetree as kt; r = kt.load('ur5'); repr(r); assert 'rich' not in sys.modules; print(r)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env={**os.environ, **COLOURS}, check=True)
+    assert done.stdout.startswith(b"ur5: 6 joints")
+    assert b"\x1b" not in done.stdout
 
 
 def test_limits_are_in_the_order_of_q(panda: kt.Robot) -> None:

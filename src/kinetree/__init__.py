@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kinetree._version import __version__
-from kinetree.errors import ArgumentError, FormatError, KinetreeError, ModelError
+from kinetree.errors import ArgumentError, FormatError, KinetreeError, ModelError, unknown_attribute
 from kinetree.locks import importing
 
 if TYPE_CHECKING:
-    from kinetree import conventions, modern_robotics
+    from kinetree import conventions, modern_robotics, trajectories
+    from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
     from kinetree.functions.model_inputs import gravity, inertia, payload
@@ -59,14 +60,17 @@ __all__ = [
     "modern_robotics",
     "payload",
     "repeat",
+    "robots",
     "scan",
     "set_num_threads",
     "solve",
     "solve_spd",
+    "trajectories",
     "where",
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
+    "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
     "functions.model_inputs": ("gravity", "inertia", "payload"),
@@ -83,7 +87,17 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "tracing.loops": ("repeat",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
-_SUBMODULES = ("algorithms", "conventions", "formats", "joints", "model", "modern_robotics", "robot", "spatial")
+_SUBMODULES = (
+    "algorithms",
+    "conventions",
+    "formats",
+    "joints",
+    "model",
+    "modern_robotics",
+    "robot",
+    "spatial",
+    "trajectories",
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -93,7 +107,19 @@ def __getattr__(name: str) -> Any:
             return globals().setdefault(name, getattr(import_module(_MODULE[name]), name))
         if name in _SUBMODULES:
             return import_module(f"kinetree.{name}")
-    raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+    if name.startswith("_"):
+        raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+    raise AttributeError(f"module 'kinetree': {_no_attribute(name)}")
+
+
+def _no_attribute(name: str) -> str:
+    """Return what to say of a name that is not here: functions are a robot's."""
+    with importing:
+        from kinetree.algorithms.table import INDEX
+
+    if name in INDEX:
+        return f"no attribute {name!r}; it is a function of a robot: kt.load(source).{name}"
+    return unknown_attribute(name, [*__all__, *_SUBMODULES])
 
 
 def __dir__() -> list[str]:

@@ -29,25 +29,118 @@ def shortened(text: str) -> str:
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
-    """Return the message for a name that does not exist, with the nearest ones that do.
+    """Return the message for a name that does not exist: what another library's name is here, or the nearest ones.
 
     Examples
     --------
-    >>> unknown_name("frame", "tool0", ["base", "tool", "hand"])
-    "no frame 'tool0', did you mean 'tool'?"
+    >>> unknown_name("frame", "hand", ["panda_link8", "panda_hand", "panda_leftfinger"])
+    "no frame 'hand', did you mean 'panda_hand'?"
+    >>> unknown_name("function", "nle", ["mass_matrix", "bias_forces"])
+    "no function 'nle'; here it is 'bias_forces'"
     """
     if not isinstance(name, str):
         return f"the name of a {kind} is a str; {name!r} was given"
     names = [shortened(n) for n in known]
     name = shortened(name)
-    with importing:
-        import difflib
-
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    if near:
+    if (here := known_elsewhere(name, names)) is not None:
+        return f"no {kind} {name!r}; here it is {here!r}"
+    if near := nearest(name, names):
         return f"no {kind} {name!r}, did you mean {' or '.join(repr(n) for n in near)}?"
     shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     return f"no {kind} {name!r}; there are: {shown or 'none'}"
+
+
+def unknown_attribute(name: str, known: Iterable[str]) -> str:
+    """Return the message for an attribute that a robot, or the package, does not have.
+
+    Examples
+    --------
+    >>> unknown_attribute("mj_integratePos", ["integrate"])
+    "no attribute 'mj_integratePos'; here it is robot.integrate(q, v, dt)"
+    """
+    with importing:
+        from kinetree.aliases import ALIASES
+
+    if ALIASES.get(name, "").lstrip("-(").startswith(("robot.", "kt.")):
+        return f"no attribute {name!r}; here it is {ALIASES[name]}"
+    return unknown_name("attribute", name, known)
+
+
+def known_elsewhere(name: str, known: Iterable[str]) -> str | None:
+    """Return which of these names another library's name is, None where it is none of them."""
+    with importing:
+        from kinetree.aliases import target
+
+    here = target(name)
+    return here if here is not None and here in known else None
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the names that are most like one that does not exist, the nearest first; none where none is like it.
+
+    Words count before letters: how much of the name is found in a candidate, and of the candidate in the name, where
+    a word is found by itself, a synonym, its beginning, or a misspelling. The letters of the whole count if they say
+    more.
+
+    Examples
+    --------
+    >>> nearest("inv_dyn", ["inverse_dynamics", "forward_dynamics", "inverse_kinematics"])
+    ['inverse_dynamics']
+    """
+    with importing:
+        import difflib
+
+    given = _words(name)
+    letters, word = difflib.SequenceMatcher(b=name), difflib.SequenceMatcher()
+    found: dict[tuple[str, str], float] = {}
+
+    def alike(a: str, b: str) -> float:
+        if (a, b) not in found:
+            word.set_seqs(a, b)
+            begins = min(len(a), len(b)) >= 3 and (a.startswith(b) or b.startswith(a))
+            ratio = 0.0 if a.isdigit() or b.isdigit() else 0.9 if begins else word.ratio()
+            found[a, b] = 1.0 if a == b else ratio if ratio >= 0.7 else 0.0
+        return found[a, b]
+
+    def part(words: list[str], others: list[str]) -> float:
+        matched = sum(len(a) * max((alike(a, b) for b in others), default=0.0) for a in words)
+        return matched / max(1, sum(map(len, words)))
+
+    ranks = []
+    for candidate in known:
+        letters.set_seq1(candidate)
+        close = letters.real_quick_ratio() >= _ALIKE and letters.quick_ratio() >= _ALIKE
+        ratio, words = letters.ratio() if close else 0.0, _words(candidate)
+        score = max(ratio, 0.7 * part(given, words) + 0.3 * part(words, given))
+        if score >= _ALIKE:
+            ranks.append((score, ratio, _common_start(name, candidate), candidate))
+    ranks.sort(key=lambda rank: rank[:3], reverse=True)
+    return [candidate for score, *_, candidate in ranks[:most] if score >= ranks[0][0] - _MARGIN]
+
+
+def _common_start(a: str, b: str) -> int:
+    """Return how many letters two names begin with alike."""
+    return next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+_ALIKE = 0.6
+"""From this score on a name is suggested."""
+
+_MARGIN = 0.08
+"""So much less than the nearest name's score may that of another one be."""
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name in lower case and in the singular, synonyms replaced: ``["inverse", "dynamic"]``."""
+    with importing:
+        import re
+
+        from kinetree.aliases import FILLERS, SYNONYMS
+
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+", name)]
+    singular = [w.removesuffix("s") if len(w) > 3 and not w.endswith("ss") else w for w in words]
+    same = [other for w in singular for other in SYNONYMS.get(w, w).split()]
+    return [w for w in same if w not in FILLERS] or same
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:

@@ -12,7 +12,12 @@ from helpers.frames import ANGULAR_FIRST, PIN_REFERENCE, REFERENCES, tips, with_
 from helpers.pinocchio_oracle import Oracle, build
 from helpers.pinocchio_quantities import SHARED
 from helpers.trees import Array, page, random_states, random_tree
-from kinetree.algorithms.kinematics.frames import frame_acceleration, frame_placement, frame_velocity
+from kinetree.algorithms.kinematics.frames import (
+    frame_acceleration,
+    frame_placement,
+    frame_placements,
+    frame_velocity,
+)
 from kinetree.algorithms.kinematics.jacobian import jacobian, jacobian_rate
 from kinetree.algorithms.quantities.center_of_mass import (
     center_of_mass,
@@ -56,6 +61,29 @@ def test_frame_motion(oracle: Oracle, reference: str) -> None:
         assert_close(page(frame_velocity, model, q, v, **options), velocity, ulps=200)
         assert_close(page(frame_acceleration, model, q, v, a, **options), spatial, ulps=400)
         assert_close(page(frame_acceleration, model, q, v, a, kind="classical", **options), classical, ulps=400)
+
+
+@robots
+def test_placements_of_all_frames(oracle: Oracle) -> None:
+    model, theirs, data = oracle.ours, oracle.theirs, oracle.data
+    q, _, _ = random_states(model, 4, size=SIZE)
+    found = []
+    for (row,) in each(oracle, q):
+        pin.forwardKinematics(theirs, data, row)
+        pin.updateFramePlacements(theirs, data)
+        found.append([data.oMf[theirs.getFrameId(name)].homogeneous.copy() for name in model.frame_names])
+    assert_close(page(frame_placements, model, q), np.array(found), ulps=50)
+
+
+@pytest.mark.parametrize("oracle", [build(kt.load(name).model) for name in ("panda", "g1")], ids=lambda o: o.ours.name)
+@pytest.mark.parametrize("s", [0.0, 0.3, 1.0, 1.4])
+def test_interpolation(oracle: Oracle, s: float) -> None:
+    q0, q1 = (random_states(oracle.ours, seed, size=SIZE)[0] for seed in (5, 6))
+    rows = zip(oracle.to_pin_q(q0), oracle.to_pin_q(q1), strict=True)
+    theirs = np.array([pin.interpolate(oracle.theirs, a, b, s) for a, b in rows])
+    ours = oracle.to_pin_q(kt.Robot(oracle.ours).interpolate(q0, q1, s))
+    for a, b in zip(ours, theirs, strict=True):
+        assert pin.isSameConfiguration(oracle.theirs, a, b, 1e-12)
 
 
 @robots

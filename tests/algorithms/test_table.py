@@ -17,7 +17,7 @@ import pytest
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.algorithms import ALGORITHMS, ALIASES
+from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.registry import OneFrame, algorithm
 from kinetree.algorithms.table import INDEX, PAGES
 from kinetree.errors import ArgumentError
@@ -72,7 +72,6 @@ def test_the_table_is_a_mapping() -> None:
         ALGORITHMS["nothing"]
     with pytest.raises(TypeError):
         ALGORITHMS["mine"] = ALGORITHMS["jacobian"]  # type: ignore[index]
-    assert {name for name in ALIASES.values() if name not in ALGORITHMS} == {"inverse_kinematics"}
 
 
 def test_a_page_that_another_thread_is_importing_is_waited_for() -> None:

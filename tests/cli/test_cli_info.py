@@ -13,8 +13,8 @@ from kinetree import Inertia, JointLimits, ModelBuilder, Robot, __version__, loa
 from kinetree.cli import main
 from kinetree.cli.info import joint_table, kind, massless, missing_limits, tree
 from kinetree.cli.terminal import console
+from kinetree.embedded import EMBEDDED
 from kinetree.joints import Continuous, Prismatic, Revolute
-from kinetree.robots import EMBEDDED
 
 
 @pytest.fixture

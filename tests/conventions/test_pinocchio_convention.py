@@ -13,6 +13,7 @@ from helpers.trees import page, random_states, random_tree
 from kinetree.algorithms import crba, forward_kinematics, rnea
 from kinetree.conventions import MuJoCo, Pinocchio
 from kinetree.conventions.base import Rule
+from kinetree.embedded import embedded_text
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints import (
     Continuous,
@@ -28,7 +29,6 @@ from kinetree.joints import (
 )
 from kinetree.model import ModelBuilder
 from kinetree.robot import Robot
-from kinetree.robots import embedded_text
 
 SHARED = (
     FreeFlyer(),

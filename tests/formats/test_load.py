@@ -11,11 +11,11 @@ import types
 import pytest
 
 import kinetree as kt
+from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats import RobotNotFoundError, load_model
 from kinetree.formats.load import READERS, find_source
 from kinetree.formats.xml.elements import Element
-from kinetree.robots import EMBEDDED, embedded_text
 
 ROCK = "<robot name='rock'><link name='stone'/></robot>"
 

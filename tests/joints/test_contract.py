@@ -63,7 +63,7 @@ def test_every_registered_type_has_examples() -> None:
 
 def test_the_package_exports_every_joint_of_its_folder() -> None:
     ours = {name for name, cls in Joint.registry.items() if cls.__module__.startswith("kinetree.")}
-    assert set(joints.__all__) == ours | {"Joint", "JointState"}
+    assert set(joints.__all__) == ours | {"Joint", "JointState", "check"}
     assert all(getattr(joints, name) is Joint.registry[name] for name in ours)
     block = Path(joints.__file__).read_text().partition("if TYPE_CHECKING:")[2].partition("\n\n")[0]
     assert {name for name in ours if name in re.findall(r"\w+", block)} == ours  # what type checkers see

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -72,7 +72,8 @@ def test_the_cache_knows_a_joint_by_what_it_does_wherever_its_code_is() -> None:
         ratio = 1.5
 
         def jcalc(self, q, v):  # type: ignore[no-untyped-def]
-            return Revolute.jcalc(self, [q[0] * self.ratio], [v[0] * self.ratio])
+            state = Revolute.jcalc(self, [q[0] * self.ratio], [v[0] * self.ratio])
+            return replace(state, S=(state.S[0] * self.ratio,))
 
     @dataclass(frozen=True)
     class Mine(Geared):
@@ -94,7 +95,8 @@ def test_the_cache_knows_the_difference_of_a_joint_and_a_joint_that_mimics() -> 
             return [(q1[0] - q0[0]) * self.turns]
 
         def jcalc(self, q, v):  # type: ignore[no-untyped-def]
-            return Revolute.jcalc(self, [q[0] * self.turns], [v[0] * self.turns])
+            state = Revolute.jcalc(self, [q[0] * self.turns], [v[0] * self.turns])
+            return replace(state, S=(state.S[0] * self.turns,))
 
     @dataclass(frozen=True)
     class OnlyDifference(Revolute):

@@ -15,8 +15,8 @@ import pinocchio as pin
 import pytest
 
 import kinetree
+from kinetree.embedded import EMBEDDED, embedded_path, embedded_text
 from kinetree.errors import ModelError
-from kinetree.robots import EMBEDDED, embedded_path, embedded_text
 
 DOF = {"ur5": 6, "panda": 7, "go2": 12, "g1": 29}
 PUBLISHED = {
@@ -121,7 +121,7 @@ def test_file_is_minimal_and_names_its_source(name):
 
 
 def test_table_readme_and_files_agree():
-    here = files("kinetree.robots")
+    here = files("kinetree.embedded")
     assert {f.name for f in here.iterdir() if f.name.endswith(".urdf")} == {f"{n}.urdf" for n in EMBEDDED}
     readme = here.joinpath("README.md").read_text(encoding="utf-8")
     for name, robot in EMBEDDED.items():
@@ -139,7 +139,7 @@ def test_unknown_name_is_a_clear_error():
 
 def test_listing_the_robots_imports_nothing_heavy():
     before = "import sys, kinetree.errors; before = set(sys.modules)"
-    code = f"{before}; import kinetree.robots; print(*set(sys.modules) - before)"
+    code = f"{before}; import kinetree.embedded; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = {name.split(".")[0] for name in done.stdout.split()}
     assert not imported & {"numpy", "llvmlite", "xml", "defusedxml", "rich"}

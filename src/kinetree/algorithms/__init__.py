@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.registry import Algorithm
-from kinetree.algorithms.table import ALGORITHMS, ALIASES
+from kinetree.algorithms.table import ALGORITHMS
+from kinetree.errors import known_elsewhere
 from kinetree.glossary.symbols import shape_of
 
 if TYPE_CHECKING:
@@ -12,15 +13,16 @@ if TYPE_CHECKING:
     from kinetree.algorithms.dynamics.rnea import bias_forces, gravity_forces, rnea
     from kinetree.algorithms.kinematics.forward import forward_kinematics
 
-__all__ = ["ALGORITHMS", "ALIASES", "Algorithm", "aba", "bias_forces", "crba", "forward_kinematics", "gravity_forces"]
+__all__ = ["ALGORITHMS", "Algorithm", "aba", "bias_forces", "crba", "forward_kinematics", "gravity_forces"]
 __all__ += ["rnea", "shape_of"]
 
 
 def __getattr__(name: str) -> Any:
     """Return the page of an algorithm by the name of the robot's function or its alias."""
-    if ALIASES.get(name, name) not in ALGORITHMS:
+    here = name if name in ALGORITHMS else known_elsewhere(name, ALGORITHMS)
+    if here is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return ALGORITHMS[ALIASES.get(name, name)].function
+    return ALGORITHMS[here].function
 
 
 def __dir__() -> list[str]:

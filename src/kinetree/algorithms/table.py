@@ -26,9 +26,9 @@ PAGES = {
     "operational_inertia dynamically_consistent_inverse null_space_projector",
     "dynamics.wrenches": "external_wrench wrench_forces",
     "kinematics.forward": "forward_kinematics",
-    "kinematics.frames": "frame_placement frame_velocity frame_acceleration",
+    "kinematics.frames": "frame_placement frame_placements frame_velocity frame_acceleration",
     "kinematics.jacobian": "jacobian jacobian_rate jacobian_bias",
-    "kinematics.manifold": "integrate difference",
+    "kinematics.manifold": "integrate difference interpolate",
     "kinematics.relative": "relative_jacobian relative_placement",
     "quantities.center_of_mass": "center_of_mass center_of_mass_velocity "
     "center_of_mass_acceleration center_of_mass_jacobian",
@@ -41,17 +41,6 @@ PAGES = {
 
 INDEX = {name: f"{__package__}.{page}" for page, names in PAGES.items() for name in names.split()}
 """The module of each algorithm of this package."""
-
-ALIASES = {
-    "rnea": "inverse_dynamics",
-    "aba": "forward_dynamics",
-    "crba": "mass_matrix",
-    "fk": "forward_kinematics",
-    "ik": "inverse_kinematics",
-    "nonLinearEffects": "bias_forces",
-    "com": "center_of_mass",
-}
-"""Names in use elsewhere, for error messages."""
 
 
 class Table(Mapping[str, "Algorithm"]):

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from kinetree.algorithms.table import ALGORITHMS, ALIASES
+from kinetree.algorithms.table import ALGORITHMS
 from kinetree.cli.terminal import console, load_robot, print_warnings, waiting
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.runtime.function import Function
@@ -20,8 +20,7 @@ def run(arguments: argparse.Namespace) -> None:
     robot, warnings = load_robot(arguments)
     name = arguments.function
     if name not in ALGORITHMS:
-        here, other = ALIASES.get(name), unknown_name("function", name, ALGORITHMS)
-        raise ArgumentError(f"no function {name!r}; here it is {here!r}" if here else other)
+        raise ArgumentError(unknown_name("function", name, ALGORITHMS))
     function = getattr(robot, name)
     with waiting(f"writing {name} in C", shown=True):
         code = function.to_c(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import io
 import math
 import os
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.markup import escape
 
 from kinetree.cli.limits import given
-from kinetree.cli.terminal import console, load_robot, make_table, number, print_warnings
-from kinetree.robots import EMBEDDED
+from kinetree.cli.terminal import WIDE, console, load_robot, make_table, number, print_warnings
+from kinetree.embedded import EMBEDDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +35,15 @@ def run(arguments: argparse.Namespace) -> None:
         out.print("[dim]also: a URDF file, or a robot_descriptions name[/]")
         return
     robot, warnings = load_robot(arguments)
+    print_robot(out, robot)
+    if arguments.robot in EMBEDDED and not os.path.exists(arguments.robot):
+        embedded = EMBEDDED[arguments.robot]
+        out.print(f"[dim]figures from[/] {embedded.source}[dim], licence[/] {embedded.licence}")
+    print_warnings(out, [*warnings, *massless(robot.model)])
+
+
+def print_robot(out: Console, robot: Robot) -> None:
+    """Print what the robot is made of: a line, its joints, its frames and what limits it lacks."""
     model = robot.model
     out.print(headline(robot))
     if model.bodies:
@@ -40,10 +51,15 @@ def run(arguments: argparse.Namespace) -> None:
         out.print("[dim]rad, m, s, N·m, N, kg; a joint hangs on the one above it in its branch[/]")
     for line in (*frame_lines(model), *missing_limits(model)):
         out.print(line)
-    if arguments.robot in EMBEDDED and not os.path.exists(arguments.robot):
-        embedded = EMBEDDED[arguments.robot]
-        out.print(f"[dim]figures from[/] {embedded.source}[dim], licence[/] {embedded.licence}")
-    print_warnings(out, [*warnings, *massless(model)])
+
+
+def as_text(robot: Robot) -> str:
+    """Return what ``kinetree info`` prints of this robot, as plain text."""
+    text = io.StringIO()
+    out = Console(file=text, width=WIDE, highlight=False, color_system=None, force_terminal=False, force_jupyter=False)
+    print_robot(out, robot)
+    print_warnings(out, massless(robot.model))
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def embedded_table(width: int) -> Table:

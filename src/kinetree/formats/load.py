@@ -6,12 +6,12 @@ import difflib
 import os
 from collections.abc import Callable, Sequence
 
+from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError, shortened
 from kinetree.formats.descriptions import described_names, description_path
 from kinetree.formats.urdf.model import model_from_element
 from kinetree.formats.xml.elements import MAX_BYTES, check_size, parse_xml
 from kinetree.model import GRAVITY, Model
-from kinetree.robots import EMBEDDED, embedded_text
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
 

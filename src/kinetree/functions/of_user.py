@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
-from kinetree.algorithms.table import ALGORITHMS, ALIASES
+from kinetree.algorithms.table import ALGORITHMS
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs, with_inputs
 from kinetree.functions.parameters import Shapes
@@ -168,9 +168,7 @@ def compile(
     check_inputs(robot.model, inputs)
     if isinstance(function, str):
         if function not in ALGORITHMS:
-            here = ALIASES.get(function)
-            other = unknown_name("function", function, ALGORITHMS)
-            raise ArgumentError(f"no function {function!r}; here it is {here!r}" if here else other)
+            raise ArgumentError(unknown_name("function", function, ALGORITHMS))
         function = getattr(robot, function)
     if isinstance(function, Function):
         if shapes:

@@ -17,7 +17,7 @@ Vector = Sequence[Scalar]
 Matrix = list[list[Scalar]]
 
 Shape = tuple[int | str, ...]
-"""A shape for one state; nq, nv and nb stand for those numbers of the model, ``"10*nb"`` for a multiple."""
+"""A shape for one state; nq, nv, nb and nframes stand for those numbers of the model, ``"10*nb"`` for a multiple."""
 
 
 class OneFrame:
@@ -44,6 +44,8 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "a": (("nv",), "True acceleration, which does not include gravity (rad/s², m/s²)."),
     "tau": (("nv",), "Joint forces (N·m, N); for a floating base, the wrench on it."),
     "dv": (("nv",), "Velocity times duration (rad, m), in body axes for joints of several degrees of freedom."),
+    "dt": ((), "Duration (s)."),
+    "s": ((), "Part of the way, from 0 at q0 to 1 at q1."),
     "b": (("nv",), "Joint forces (N·m, N) or momenta."),
     "V": ((6,), "Spatial velocity of the frame, angular part first (rad/s, m/s)."),
     "f_ext": (("nb", 6), "Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``."),

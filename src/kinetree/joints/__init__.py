@@ -1,12 +1,14 @@
-"""The joint types: `base.py` is the contract, then one file per type; every file here is imported."""
+"""The joint types: `base.py` is the contract, then one file per type; every file without an underscore is imported."""
 
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetree.joints.base import Joint, JointState
+from kinetree.locks import importing
 
 if TYPE_CHECKING:  # what the loop below finds, for type checkers
+    from kinetree.joints._laws import check
     from kinetree.joints.cylindrical import Cylindrical
     from kinetree.joints.fixed import Fixed
     from kinetree.joints.free_flyer import FreeFlyer
@@ -19,8 +21,9 @@ if TYPE_CHECKING:  # what the loop below finds, for type checkers
     from kinetree.joints.spherical import Spherical
     from kinetree.joints.universal import Universal
 
-for _module in iter_modules(__path__, f"{__name__}."):
-    import_module(_module.name)
+for _module in iter_modules(__path__):
+    if not _module.name.startswith("_"):
+        import_module(f"{__name__}.{_module.name}")
 globals().update(Joint.registry)
 
 __all__ = [
@@ -38,4 +41,15 @@ __all__ = [
     "RollPitchYaw",
     "Spherical",
     "Universal",
+    "check",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return `check`, imported at first use."""
+    if name != "check":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with importing:
+        from kinetree.joints._laws import check
+
+    return check

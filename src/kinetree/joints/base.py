@@ -49,12 +49,13 @@ class Joint(ABC):
 
     Every method works on any scalar, so the same code gives a number, a batch, a formula or machine code.
 
-    Laws, which the tests hold every registered joint to:
+    Laws, to which `kinetree.joints.check` holds a joint; the builder has it check a user's type at its first use:
 
     - ``jcalc(integrate(q, ν dt), …).X`` moves at the velocity ``S ν`` as dt → 0, and ``S ν = vJ``;
-    - ``cJ`` is the rate of S along the motion, times ν;
+    - X is a rotation and a translation; ``cJ`` is the rate of S along the motion, times ν;
     - ``SᵀT = 0``, and S and T together span all six dimensions;
     - ``difference(q, integrate(q, d)) = d`` for small d, and ``integrate(q0, difference(q0, q1))`` is the pose of q1;
+    - `random` is finite, within the limits, and repeats with its seed;
     - moving `inertia_for_parent` to the parent changes no joint force.
 
     A mimic joint (one coordinate that moves several bodies) fits as a wrapper: it holds another joint, a factor and
@@ -85,7 +86,7 @@ class Joint(ABC):
         """Return the 6 − nv columns of T, the forces that the joint itself bears: ``SᵀT = 0``."""
 
     def neutral(self) -> tuple[float, ...]:
-        """Return the coordinates at which the child's frame coincides with the joint's frame."""
+        """Return the coordinates of the joint's zero: where the child's frame coincides with its own, if anywhere."""
         return (0.0,) * self.nq
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:

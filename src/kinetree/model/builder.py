@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from numbers import Real
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
+from kinetree.joints._first_use import check_at_first_use
 from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointLimits
 from kinetree.model.checks import as_floats, as_transform, as_vector, check_finite, check_not_negative, check_size
 from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leaders_limits
@@ -29,16 +29,6 @@ class _Placed:
 
     body: int
     X: Transform
-
-
-def _not_declared(joint: Joint) -> str:
-    """Return what a model would not find of a joint, which knows it by its fields; empty if there is nothing."""
-    if not is_dataclass(joint):
-        return f"{type(joint).__name__} is no dataclass"
-    declared = {f.name for f in fields(joint)}
-    cached = {name for name in vars(joint) if isinstance(getattr(type(joint), name, None), cached_property)}
-    others = sorted(vars(joint).keys() - declared - cached)
-    return f"{', '.join(others)} is no field" if others else ""
 
 
 def _error(message: str, joint: JointSpec | None = None, role: str = "") -> ModelError:
@@ -127,17 +117,17 @@ class ModelBuilder:
         Raises
         ------
         ModelError
-            If the name is taken, a number is not finite, or what resists motion is negative.
+            If the name is taken, a number is not finite, what resists motion is negative, or a joint type of one's own
+            breaks a law (`kinetree.joints.check`).
         """
         if name in self._joints:
             raise ModelError(f"there are two joints named {name!r}: names must differ")
         if not isinstance(joint, Joint):
             raise ModelError(f"joint {name!r}: {NOT_A_JOINT}; {joint!r} was given")
-        if wrong := _not_declared(joint):
-            raise ModelError(
-                f"joint {name!r}: a joint's parameters are the fields of a frozen dataclass, and {wrong}: "
-                f"declare them in {type(joint).__name__} under @dataclass(frozen=True)"
-            )
+        try:
+            check_at_first_use(joint)
+        except ModelError as error:
+            raise ModelError(f"joint {name!r}: {error}") from None
         if not isinstance(limits, JointLimits):
             raise ModelError(f"joint {name!r}: limits takes a JointLimits(lower, upper, …); {limits!r} was given")
         X = as_transform(placement, f"the placement of joint {name!r}")

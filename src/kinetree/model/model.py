@@ -72,6 +72,11 @@ class Model:
         return len(self.bodies)
 
     @property
+    def nframes(self) -> int:
+        """Number of named frames."""
+        return len(self.frames)
+
+    @property
     def has_mimic_joints(self) -> bool:
         """Whether some coordinate moves more than one body."""
         return len(self.joint_order) < self.nb

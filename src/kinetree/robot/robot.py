@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from kinetree.algorithms import ALGORITHMS, ALIASES
+from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.table import DocumentedFunctions
-from kinetree.errors import ArgumentError, ModelError, unknown_name
+from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknown_name
 from kinetree.lazy import lazy_methods
 from kinetree.locks import importing
 from kinetree.model import Model
@@ -17,15 +17,19 @@ from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree import inverse_kinematics as ik
+    from kinetree.cli import info
     from kinetree.functions import of_user
     from kinetree.robot import configurations, edit, joints
     from kinetree.robot.signatures import Functions
     from kinetree.runtime import Function
 else:
     Functions = object
-    configurations, edit, joints, ik, of_user = (
+    configurations, edit, joints, ik, of_user, info = (
         lazy_methods(f"kinetree.{module}")
-        for module in ("robot.configurations", "robot.edit", "robot.joints", "inverse_kinematics", "functions.of_user")
+        for module in (
+            *("robot.configurations", "robot.edit", "robot.joints", "inverse_kinematics", "functions.of_user"),
+            "cli.info",
+        )
     )
 
 T = TypeVar("T")
@@ -119,6 +123,7 @@ class Robot(Functions):
     random_configuration = configurations.random_configuration
     random_state = configurations.random_state
     joint = joints.joint
+    frame = joints.frame
     with_gravity = edit.with_gravity
     with_base_pose = edit.with_base_pose
     with_friction = edit.with_friction
@@ -133,11 +138,9 @@ class Robot(Functions):
     def _function(self, name: str) -> Function:
         """Return the function of this algorithm, made at first use."""
         if name not in ALGORITHMS:
-            if hasattr(type(self), name) or name.startswith("__"):
+            if hasattr(type(self), name) or name.startswith("_"):
                 return object.__getattribute__(self, name)  # type: ignore[no-any-return]  # its own error, not ours
-            if name in ALIASES:
-                raise AttributeError(f"no attribute {name!r}; here it is robot.{ALIASES[name]}")
-            raise AttributeError(unknown_name("attribute", name, (n for n in dir(self) if not n.startswith("_"))))
+            raise AttributeError(unknown_attribute(name, (n for n in dir(self) if not n.startswith("_"))))
         with importing:
             from kinetree.functions.of_robot import robot_function
 
@@ -228,6 +231,8 @@ class Robot(Functions):
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"
+
+    __str__ = info.as_text
 
 
 Robot.__doc__ = DocumentedFunctions(Robot.__doc__)  # type: ignore[assignment]  # a descriptor returns the string

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, listed, unknown_name
+from kinetree.errors import ArgumentError, known_elsewhere, listed, unknown_name
 
 Value = Hashable
 
@@ -53,7 +53,9 @@ class Option:
         if isinstance(value, str) and len(self.choices) > 4:
             raise ArgumentError(unknown_name(self.name, value, self.choices))
         known = " or ".join(map(repr, self.choices[:4])) + (" or …" if len(self.choices) > 4 else "")
-        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {known}")
+        here = known_elsewhere(str(value).rpartition(".")[2], self.choices)  # of an enumeration too: its member's name
+        hint = f"; here it is {self.name}={here!r}" if here else ""
+        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {known}{hint}")
 
     def _known(self, name: str) -> str:
         if name not in self.choices:

@@ -65,6 +65,12 @@ class Dual:
     def __pos__(self) -> Dual:
         return self
 
+    def __lt__(self, b: Scalar) -> Any:
+        return self.value < value_of(b)
+
+    def __gt__(self, b: Scalar) -> Any:
+        return self.value > value_of(b)
+
     def sin(self) -> Dual:
         """Return the sine."""
         return Dual(sin(self.value), cos(self.value) * self.rate)

@@ -1,1 +1,5 @@
-"""Recorded and made motions of a robot: reading, differentiating, making and writing them."""
+"""Recorded and made motions of a robot: paths between configurations, reading, differentiating and writing."""
+
+from kinetree.trajectories.paths import Path, Sample, minimum_time, quintic, trapezoid
+
+__all__ = ["Path", "Sample", "minimum_time", "quintic", "trapezoid"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from kinetree.algorithms.kinematics.forward import Placement
+from kinetree.algorithms.recursions.motions import world_transforms
 from kinetree.algorithms.recursions.path import path_to
 from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.model import Model
+from kinetree.model import WORLD, Model
 from kinetree.spatial import Scalar
 
 
@@ -19,6 +20,25 @@ def frame_placement(model: Model, q: Vector, *, frame: str) -> Placement:
     array([0.088, 0.   , 0.926])
     """
     return path_to(model, frame, q).transform().placement
+
+
+@algorithm("frame_placements", outputs={"placements": ("nframes", 4, 4)})
+def frame_placements(model: Model, q: Vector) -> list[Placement]:
+    """Pose of every frame in the world, in one call.
+
+    Returns
+    -------
+    placements
+        Homogeneous transforms (columns: axes, origin in m); order: ``robot.frame_names``.
+
+    References: RBDA section 4.5: ``iX0 = iXλ λX0``.
+
+    >>> placements = dict(zip(robot.frame_names, robot.frame_placements(q), strict=True))
+    >>> bool((placements["panda_hand"] == robot.frame_placement(q, frame="panda_hand")).all())
+    True
+    """
+    X0 = world_transforms(model, [model.jcalc(i, q) for i in range(model.nb)])
+    return [(frame.X if frame.body == WORLD else frame.X @ X0[frame.body]).placement for frame in model.frames]
 
 
 @algorithm("frame_velocity", outputs="velocity")

@@ -8,18 +8,28 @@ from kinetree.spatial import Scalar
 
 
 @algorithm("integrate", outputs="q_next")
-def integrate(model: Model, q: Vector, dv: Vector) -> list[Scalar]:
-    """Return the configuration reached from q by the velocity dv held for a unit of time.
+def integrate(model: Model, q: Vector, dv: Vector, dt: Scalar | None = None) -> list[Scalar]:
+    """Return the configuration reached from q by the velocity dv held for a unit of time, or for dt.
 
     The exponential of each joint's group: SO(3) for a spherical joint, SE(3) for a free-flyer, SE(2) for a planar one.
 
+    Parameters
+    ----------
+    dv
+        Velocity times duration (rad, m), in body axes for joints of several degrees of freedom; with dt the velocity.
+    dt
+        Duration (s).
+
     >>> robot.integrate(robot.neutral(), [0.1, 0, 0, 0, 0, 0, 0])
     array([0.1, 0. , 0. , 0. , 0. , 0. , 0. ])
+    >>> robot.integrate(robot.neutral(), [0.1, 0, 0, 0, 0, 0, 0], 0.5)
+    array([0.05, 0.  , 0.  , 0.  , 0.  , 0.  , 0.  ])
     """
+    step = dv if dt is None else [x * dt for x in dv]
     q_next: list[Scalar] = [0.0] * model.nq
     for i in model.joint_order:
         body = model.bodies[i]
-        moved = body.joint.integrate([q[k] for k in body.q_index], [dv[k] for k in body.v_index])
+        moved = body.joint.integrate([q[k] for k in body.q_index], [step[k] for k in body.v_index])
         for k, x in zip(body.q_index, moved, strict=True):
             q_next[k] = x
     return q_next
@@ -47,3 +57,16 @@ def difference(model: Model, q0: Vector, q1: Vector) -> list[Scalar]:
         for k, x in zip(body.v_index, step, strict=True):
             dv[k] = x
     return dv
+
+
+@algorithm("interpolate", outputs="q_next")
+def interpolate(model: Model, q0: Vector, q1: Vector, s: Scalar) -> list[Scalar]:
+    """Return the configuration at the part s of the way from q0 to q1: ``q0 ⊕ s (q1 ⊖ q0)``.
+
+    The way is the geodesic of each joint's group: constant velocities lead from q0 at ``s = 0`` to q1 at ``s = 1``,
+    orientations turn about a fixed axis the short way round, a free-flyer follows a screw. Beyond 0 and 1 it goes on.
+
+    >>> robot.interpolate(robot.neutral(), [1, 0, 0, 0, 0, 0, 0], [0.0, 0.25, 1.0])[:, 0]
+    array([0.  , 0.25, 1.  ])
+    """
+    return integrate(model, q0, difference(model, q0, q1), s)

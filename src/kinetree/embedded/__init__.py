@@ -1,8 +1,8 @@
-"""Robots that need no file: `kinetree.load("panda")`, `kinetree info panda`.
+"""Robots that need no file: `kinetree.load("panda")`, `kinetree info panda`; `kinetree.robots()` lists them.
 
 Each is a minimal URDF beside this module, written anew from published figures: inertials, joints, limits and
 the frames that people use, without meshes or shapes. `EMBEDDED` says for each where its figures come from and
-under which licence they were published; `robots/README.md` has the same at length.
+under which licence they were published; `embedded/README.md` has the same at length.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ class EmbeddedRobot:
     source: str
     licence: str
 
+    def __str__(self) -> str:
+        return f"{self.description} ({self.licence})"
+
 
 _ROBOTS = (
     EmbeddedRobot(
@@ -75,6 +78,20 @@ _ROBOTS = (
     ),
 )
 EMBEDDED: Mapping[str, EmbeddedRobot] = MappingProxyType({robot.name: robot for robot in _ROBOTS})
+
+
+def robots() -> dict[str, EmbeddedRobot]:
+    """Return the robots that `load` knows by name, without a file: name, description, source and licence of each.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> list(kt.robots())
+    ['ur5', 'panda', 'go2', 'g1']
+    >>> print(kt.robots()["panda"])
+    Franka Emika Panda: arm, 7 joints, hand with its fingers fixed (Apache-2.0)
+    """
+    return dict(EMBEDDED)
 
 
 def embedded_path(name: str) -> Traversable:

@@ -1,0 +1,208 @@
+"""What other libraries' names are called here: for error messages, and nothing else.
+
+Each line has names of one library, a colon, and what to write here. The name that is called, or the string after
+``=``, must exist: `tests/test_names.py` looks up every one and binds its arguments.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PINOCCHIO = """
+rnea: robot.inverse_dynamics(q, v, a)
+aba: robot.forward_dynamics(q, v, tau)
+crba: robot.mass_matrix(q)
+nle nonLinearEffects: robot.bias_forces(q, v)
+computeGeneralizedGravity: robot.gravity_forces(q)
+computeMinverse: robot.mass_matrix_inverse(q)
+computeCoriolisMatrix getCoriolisMatrix: robot.coriolis_matrix(q, v)
+forwardKinematics: robot.forward_kinematics(q)
+framesForwardKinematics updateFramePlacements oMf: robot.frame_placements(q)
+updateFramePlacement: robot.frame_placement(q, frame=...)
+computeJointJacobians computeJointJacobian getJointJacobian: robot.jacobian(q, frame=...)
+computeFrameJacobian getFrameJacobian: robot.jacobian(q, frame=...)
+getFrameJacobianTimeVariation computeJointJacobiansTimeVariation: robot.jacobian_rate(q, v, frame=...)
+getFrameVelocity: robot.frame_velocity(q, v, frame=...)
+getFrameAcceleration: robot.frame_acceleration(q, v, a, frame=...)
+getFrameClassicalAcceleration: robot.frame_acceleration(q, v, a, frame=..., kind="classical")
+centerOfMass com: robot.center_of_mass(q)
+jacobianCenterOfMass: robot.center_of_mass_jacobian(q)
+ccrba computeCentroidalMap: robot.centroidal_momentum_matrix(q)
+dccrba computeCentroidalMapTimeVariation: robot.centroidal_momentum_matrix_rate(q, v)
+computeCentroidalMomentum: robot.centroidal_momentum(q, v)
+computeCentroidalMomentumTimeVariation: robot.centroidal_momentum_rate(q, v, a)
+computeKineticEnergy: robot.kinetic_energy(q, v)
+computePotentialEnergy: robot.potential_energy(q)
+computeMechanicalEnergy: robot.mechanical_energy(q, v)
+computeJointTorqueRegressor: robot.joint_torque_regressor(q, v, a)
+randomConfiguration: robot.random_configuration()
+computeTotalMass: robot.mass
+getFrameId existFrame frames nframes: robot.frame_names
+getJointId existJointName njoints names: robot.joint_names
+lowerPositionLimit: robot.lower_limits
+upperPositionLimit: robot.upper_limits
+velocityLimit: robot.velocity_limits
+effortLimit: robot.effort_limits
+rotorInertia: robot.armature
+buildReducedModel: robot.lock(joints, q)
+appendModel: robot.attach(other, frame)
+buildModelFromUrdf buildModelFromXML RobotWrapper BuildFromURDF: kt.load(source)
+LOCAL local: reference="body"
+WORLD global space: reference="world"
+LOCAL_WORLD_ALIGNED local_world_aligned: reference="aligned"
+dq q_dot dq_dt: v
+ddq q_ddot: a
+fext: f_ext
+frame_id frame_name joint_id: frame
+reference_frame rf: reference
+"""
+
+_MUJOCO = """
+mj_inverse qfrc_inverse: robot.inverse_dynamics(q, v, a)
+mj_forward mj_fwdAcceleration: robot.forward_dynamics(q, v, tau)
+mj_fullM mj_crb qM: robot.mass_matrix(q)
+mj_solveM: robot.solve_mass_matrix(q, b)
+mj_rne qfrc_bias: robot.bias_forces(q, v)
+mj_kinematics xpos xmat: robot.forward_kinematics(q)
+site_xpos site_xmat: robot.frame_placements(q)
+mj_jac mj_jacBody mj_jacSite mj_jacGeom: robot.jacobian(q, frame=..., reference="aligned")
+mj_jacDot: robot.jacobian_rate(q, v, frame=..., reference="aligned")
+mj_jacSubtreeCom mj_jacBodyCom: robot.center_of_mass_jacobian(q)
+mj_comPos subtree_com: robot.center_of_mass(q)
+mj_angmomMat: robot.centroidal_momentum_matrix(q)
+mj_objectVelocity: robot.frame_velocity(q, v, frame=...)
+mj_objectAcceleration: robot.frame_acceleration(q, v, a, frame=...)
+mj_integratePos: robot.integrate(q, v, dt)
+mj_differentiatePos: robot.difference(q0, q1)
+mj_energyPos: robot.potential_energy(q)
+mj_energyVel: robot.kinetic_energy(q, v)
+mj_getTotalmass: robot.mass
+qpos0: robot.neutral()
+jnt_range: robot.lower_limits
+dof_armature: robot.armature
+dof_damping: robot.damping
+dof_frictionloss: robot.friction
+from_xml_path from_xml_string MjModel: kt.load(source)
+qpos: q
+qvel: v
+qacc: a
+qfrc_applied ctrl: tau
+xfrc_applied: f_ext
+body_id site_id: frame
+"""
+
+_ROBOTICS_TOOLBOX = """
+rne: robot.inverse_dynamics(q, v, a)
+accel fdyn: robot.forward_dynamics(q, v, tau)
+inertia: robot.mass_matrix(q)
+coriolis: robot.coriolis_matrix(q, v)
+gravload: robot.gravity_forces(q)
+fkine: robot.frame_placement(q, frame=...)
+fkine_all: robot.frame_placements(q)
+jacob0: robot.jacobian(q, frame=..., reference="aligned")
+jacobe: robot.jacobian(q, frame=...)
+jacob0_dot: robot.jacobian_rate(q, v, frame=..., reference="aligned")
+ikine ikine_LM ikine_LMS ikine_GN ikine_NR ik_LM ik_GN ik_NR: robot.inverse_kinematics(pose, frame)
+qlim: robot.lower_limits
+qz: robot.neutral()
+random_q: robot.random_configuration()
+payload: robot.attach(inertia, frame)
+links: robot.frame_names
+link_dict: robot.frame(name)
+jtraj: kt.trajectories.quintic(robot, q0, q1, duration)
+trapezoidal mstraj: kt.trajectories.trapezoid(robot, q0, q1, acceleration=a)
+DHRobot SerialLink RevoluteDH RevoluteMDH PrismaticDH: kt.from_dh(links)
+ERobot URDF: kt.load(source)
+qd: v
+qdd: a
+end: frame
+"""
+
+_DRAKE = """
+CalcInverseDynamics: robot.inverse_dynamics(q, v, a)
+CalcForwardDynamics: robot.forward_dynamics(q, v, tau)
+CalcMassMatrix CalcMassMatrixViaInverseDynamics: robot.mass_matrix(q)
+CalcBiasTerm: robot.bias_forces(q, v) - robot.gravity_forces(q)
+CalcGravityGeneralizedForces: -robot.gravity_forces(q)
+CalcJacobianSpatialVelocity CalcJacobianTranslationalVelocity CalcJacobianAngularVelocity: \
+robot.jacobian(q, frame=..., reference="aligned")
+CalcBiasSpatialAcceleration CalcBiasTranslationalAcceleration: \
+robot.jacobian_bias(q, v, frame=..., reference="aligned")
+CalcCenterOfMassPositionInWorld: robot.center_of_mass(q)
+CalcCenterOfMassTranslationalVelocityInWorld: robot.center_of_mass_velocity(q, v)
+CalcJacobianCenterOfMassTranslationalVelocity: robot.center_of_mass_jacobian(q)
+CalcRelativeTransform: robot.relative_placement(q, frame=..., relative_to=...)
+EvalBodyPoseInWorld CalcPoseInWorld: robot.frame_placement(q, frame=...)
+EvalBodySpatialVelocityInWorld CalcSpatialVelocityInWorld: robot.frame_velocity(q, v, frame=..., reference="aligned")
+CalcSpatialMomentumInWorldAboutPoint: robot.centroidal_momentum(q, v)
+CalcKineticEnergy EvalKineticEnergy: robot.kinetic_energy(q, v)
+CalcPotentialEnergy EvalPotentialEnergy: robot.potential_energy(q)
+CalcTotalMass: robot.mass
+GetPositionLowerLimits: robot.lower_limits
+GetPositionUpperLimits: robot.upper_limits
+GetVelocityUpperLimits: robot.velocity_limits
+GetEffortUpperLimits: robot.effort_limits
+num_positions: robot.nq
+num_velocities: robot.nv
+num_bodies: robot.nb
+MultibodyPlant Parser AddModels AddModelFromFile: kt.load(source)
+vdot known_vdot: a
+frame_B: frame
+"""
+
+_OTHERS = """
+fk: robot.forward_kinematics(q)
+ik: robot.inverse_kinematics(pose, frame)
+jac: robot.jacobian(q, frame=...)
+calculateInverseDynamics: robot.inverse_dynamics(q, v, a)
+calculateMassMatrix: robot.mass_matrix(q)
+calculateJacobian: robot.jacobian(q, frame=..., reference="aligned")
+loadURDF load_urdf from_urdf: kt.load(source)
+limits position_limits joint_limits: (robot.lower_limits, robot.upper_limits)
+joints: robot.joint_names
+bodies: robot.body_names
+dof ndof ndofs n_dof num_dof: robot.nv
+torque torques: tau
+link body body_name link_name ee: frame
+"""
+
+ALIASES: dict[str, str] = {
+    name: here
+    for table in (_OTHERS, _DRAKE, _ROBOTICS_TOOLBOX, _MUJOCO, _PINOCCHIO)
+    for names, _, here in (line.partition(": ") for line in table.strip().splitlines())
+    for name in names.split()
+}
+"""What to write here, by the name elsewhere."""
+
+SYNONYMS = {
+    "torque": "force",
+    "effort": "force",
+    "pose": "placement",
+    "transform": "placement",
+    "speed": "velocity",
+    "com": "center of mass",
+    "inertia": "mass",
+    "centre": "center",
+    "link": "body",
+    "derivative": "rate",
+    "dot": "rate",
+    "nonlinear": "bias",
+}
+"""Words that mean the same in names, by those that are looked for instead."""
+
+FILLERS = ("get", "compute", "calc", "calculate", "total", "of", "the", "to")
+"""Words of names that tell nothing."""
+
+_TARGET = re.compile(r'^\w+="(?P<value>\w+)"$|^[-(]?(?:robot\.|kt\.)?(?P<name>\w+)')
+
+
+def target(name: str) -> str | None:
+    """Return the function, attribute, argument or value that a name elsewhere is here, None where it is unknown.
+
+    Examples
+    --------
+    >>> target("mj_fullM"), target("LOCAL"), target("mass")
+    ('mass_matrix', 'body', None)
+    """
+    found = _TARGET.search(ALIASES.get(name, ""))
+    return found and (found["value"] or found["name"])

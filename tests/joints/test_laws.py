@@ -1,0 +1,222 @@
+"""`kinetree.joints.check`: every built-in joint passes, and each kind of mistake is told."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+import kinetree as kt
+from helpers.joints import EXAMPLES
+from kinetree.joints import Joint, JointState, Mimic, Revolute, Spherical, _laws, check
+from kinetree.spatial import Force, Inertia, Motion, Transform, cos, sin, sqrt
+from kinetree.spatial.vector import ZERO, Sym3, Vec3
+
+every = pytest.mark.parametrize("joint", [joint for row in EXAMPLES.values() for joint in row], ids=repr)
+
+
+@every
+def test_the_joints_of_the_library_pass(joint: Joint) -> None:
+    check(joint)
+
+
+@dataclass(frozen=True)
+class Slot(Joint):
+    """The joint of docs/joints.md: right, and the base of the wrong ones below."""
+
+    a: float = 0.3
+    b: float = 0.2
+    nq, nv = 1, 1
+
+    def jcalc(self, q: Any, v: Any) -> JointState:
+        c, s = cos(q[0]), sin(q[0])
+        S = Motion.of((0.0, 0.0, 0.0, -self.a * s, self.b * c, 0.0))
+        bias = Motion.of((0.0, 0.0, 0.0, -self.a * c, -self.b * s, 0.0)) * (v[0] * v[0])
+        return JointState(Transform.translation((self.a * c, self.b * s, 0.0)), (S,), S * v[0], bias)
+
+    def constraint_subspace(self, q: Any) -> tuple[Force, ...]:
+        moments = [Force.of(float(j == k) for j in range(6)) for k in (0, 1, 2, 5)]
+        return (*moments, Force.of((0.0, 0.0, 0.0, self.b * cos(q[0]), self.a * sin(q[0]), 0.0)))
+
+
+def replaced(**parts: Any) -> Any:
+    """Return a jcalc with other parts of the state."""
+    return lambda self, q, v: dataclasses.replace(
+        Slot.jcalc(self, q, v), **{name: part(self, q, v) for name, part in parts.items()}
+    )
+
+
+def column(*six: float) -> Motion:
+    return Motion.of(six)
+
+
+def skewed(self: Any, q: Any, v: Any) -> Transform:
+    E = [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    return Transform.placed(E, (0.0, 0.0, 0.0))
+
+
+def seedless(self: Any, rng: Any, lower: Any = None, upper: Any = None, size: Any = ()) -> Any:
+    return np.random.default_rng().uniform(size=(*size, 1))
+
+
+def limitless(self: Any, rng: Any, lower: Any = None, upper: Any = None, size: Any = ()) -> Any:
+    return rng.uniform(size=(*size, 1))
+
+
+def moved(self: Any, q: Any) -> tuple[Force, ...]:
+    return tuple(Force.of(float(j == k) for j in range(6)) for k in (0, 1, 2, 3, 5))
+
+
+def twice(self: Any, q: Any) -> tuple[Force, ...]:
+    T = Slot.constraint_subspace(self, q)
+    return (*T[:4], T[3])
+
+
+MISTAKES: dict[str, tuple[type[Joint], dict[str, Any], str]] = {
+    "no nq": (Joint, {"jcalc": Slot.jcalc, "constraint_subspace": Slot.constraint_subspace}, "it has no nq: write how"),
+    "default integrate": (Slot, {"nq": 2}, "nq = 2 and nv = 1 differ: it needs a method integrate"),
+    "names": (Slot, {"q_names": ("x", "y")}, "q_names has 2 names for the 1 entries of q"),
+    "neutral": (Slot, {"neutral": lambda self: (0.0, 0.0)}, r"neutral\(\) is \(0.0, 0.0\): it must be nq = 1"),
+    "result": (Slot, {"jcalc": lambda self, q, v: None}, "jcalc returns a NoneType: it must be JointState"),
+    "S is no tuple": (
+        Slot,
+        {"jcalc": replaced(S=lambda self, q, v: column(0, 0, 0, 0, 0, 1))},
+        r"S is Motion\(.*it must be a tuple of nv = 1 Motions, as \(S,\)",
+    ),
+    "T has too few": (
+        Slot,
+        {"constraint_subspace": lambda self, q: Slot.constraint_subspace(self, q)[:4]},
+        "constraint_subspace returns 4 columns: it must be 6 − nv = 5 Forces",
+    ),
+    "integrate too long": (
+        Slot,
+        {"integrate": lambda self, q, dv: [q[0], dv[0]]},
+        "integrate returns 2 numbers",
+    ),
+    "not there": (
+        Slot,
+        {"jcalc": replaced(X=lambda self, q, v: Transform.translation((sqrt(0.1 - q[0] * q[0]), 0.0, 0.0)))},
+        "cannot be checked, ValueError: .* set span in the class",
+    ),
+    "not a number": (
+        Slot,
+        {"jcalc": replaced(cJ=lambda self, q, v: Motion.zero() * float("nan"))},
+        "jcalc gives inf or NaN at q = .* set span in the class",
+    ),
+    "no rotation": (Slot, {"jcalc": replaced(X=skewed)}, "X has no rotation: at q = .* its matrix E is"),
+    "vJ": (
+        Slot,
+        {"jcalc": replaced(vJ=lambda self, q, v: column(0, 0, 0, 0, 0, 1))},
+        r"vJ is not S ν: at q = .*, ν = .* vJ = \(0, 0, 0, 0, 0, 1\) and S ν = .*; mend S or vJ",
+    ),
+    "S": (
+        Slot,
+        {"jcalc": replaced(X=lambda self, q, v: Transform.translation((self.a * cos(q[0]), -self.b * sin(q[0]), 0.0)))},
+        r"S is not the rate of X: .* X moves at \(ω, v\) = .* mend S or X in jcalc$",
+    ),
+    "integrate the other way": (
+        Slot,
+        {"integrate": lambda self, q, dv: [q[0] - dv[0]]},
+        "S is not the rate of X: .* mend S or X in jcalc, or integrate$",
+    ),
+    "cJ": (
+        Slot,
+        {"jcalc": replaced(cJ=lambda self, q, v: Motion.zero())},
+        "cJ is not the rate of S times ν: .* mend",
+    ),
+    "T works": (
+        Slot,
+        {"constraint_subspace": moved},
+        "a constraint force does work: .* column 3 of T times column 0",
+    ),
+    "T twice": (Slot, {"constraint_subspace": twice}, "S and T do not span all six dimensions: .* mend constraint_sub"),
+    "difference": (
+        Slot,
+        {"difference": lambda self, q0, q1: [q0[0] - q1[0]]},
+        r"difference does not undo integrate: difference\(q, integrate\(q, d\)\) = .* mend difference or integrate",
+    ),
+    "random's shape": (Slot, {"random": lambda self, rng, *_, size=(): rng.uniform(size=size)}, r"random.* has shape"),
+    "random's seed": (Slot, {"random": seedless}, "draw all from rng"),
+    "random's limits": (Slot, {"random": limitless}, "random leaves the limits 0.1 … 0.2: it gives"),
+    "inertia that moves": (
+        Slot,
+        {"inertia_for_parent": lambda self, inertia: inertia},
+        "inertia_for_parent is not invariant: .* return Inertia.zero",
+    ),
+    "inertia with momentum": (
+        Revolute,
+        {"inertia_for_parent": lambda self, inertia: Inertia(0.0, ZERO, Sym3(0.0, 0.0, 0.0, 0.0, 0.0, 1.0))},
+        "inertia_for_parent has momentum along S",
+    ),
+    "no other scalars": (
+        Slot,
+        {"jcalc": lambda self, q, v: Slot.jcalc(self, [float(q[0])], v)},
+        "cannot be checked, TypeError: .* use arithmetic and the functions of kinetree.spatial",
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "members", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_each_mistake_is_told(base: type[Joint], members: dict[str, Any], message: str) -> None:
+    joint = dataclass(frozen=True)(type("Mine", (base,), members))()
+    with pytest.raises(kt.ModelError, match=f"^Mine: .*{message}"):
+        check(joint)
+    builder = kt.ModelBuilder()
+    with pytest.raises(kt.ModelError, match=f"^joint 'slot': Mine: .*{message}"):
+        builder.add_joint("slot", parent="base", child="pin", joint=joint)
+
+
+def test_a_pose_that_difference_does_not_lead_to() -> None:
+    """Of a quaternion joint whose difference is right for small steps only."""
+
+    @dataclass(frozen=True)
+    class Mine(Spherical):
+        def difference(self, q0: Any, q1: Any) -> list[Any]:
+            w = Vec3(*super().difference(q0, q1))
+            return [*(w * (1.0 if float(w.dot(w)) < 0.5 else 0.9))]
+
+    with pytest.raises(kt.ModelError, match=r"integrate\(q0, difference\(q0, q1\)\) has not the pose of q1"):
+        check(Mine())
+
+
+def test_what_is_no_value() -> None:
+    class Plain(Slot.__mro__[1]):  # type: ignore[misc]
+        nq, nv = 1, 1
+        jcalc, constraint_subspace = Slot.jcalc, Slot.constraint_subspace
+
+    @dataclass
+    class Changing(Joint):
+        nq, nv = 1, 1
+        jcalc, constraint_subspace = Slot.jcalc, Slot.constraint_subspace
+
+    with pytest.raises(kt.ModelError, match=r"Plain is no dataclass: write @dataclass\(frozen=True\) above `class Pl"):
+        check(Plain())
+    with pytest.raises(kt.ModelError, match=r"Changing is a dataclass that can change.*@dataclass\(frozen=True\)"):
+        check(Changing())
+    with pytest.raises(kt.ModelError, match="check takes a joint"):
+        check(Slot)  # type: ignore[arg-type]
+
+
+def test_once_for_each_choice_of_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = []
+    monkeypatch.setattr(_laws, "check", checked.append)
+
+    @dataclass(frozen=True)
+    class Mine(Slot):
+        pass
+
+    for joint in (Mine(), Mine(), Mine(0.5), Mine(0.5), Mimic(Mine(0.7)), Revolute((0, 1, 0)), Mine(sympy.Symbol("a"))):
+        kt.ModelBuilder().add_joint("slot", parent="base", child="pin", joint=joint)
+    assert checked == [Mine(), Mine(0.5), Mine(0.7)]
+
+
+def test_it_takes_milliseconds() -> None:
+    start = time.process_time()
+    for _ in range(10):
+        check(Slot())
+    assert (time.process_time() - start) / 10 < 0.1  # 3 ms here; a page takes a hundred times as long to compile

@@ -1,0 +1,180 @@
+"""Names that do not exist: what another library's name is here, and which names are nearest."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+import kinetree as kt
+from kinetree import trajectories
+from kinetree.algorithms import ALGORITHMS
+from kinetree.aliases import ALIASES, SYNONYMS, target
+from kinetree.errors import nearest
+from kinetree.glossary.symbols import OPTIONS, SYMBOLS
+
+
+@pytest.fixture(scope="module")
+def panda() -> kt.Robot:
+    return kt.load("panda")
+
+
+@pytest.fixture(scope="module")
+def attributes(panda: kt.Robot) -> list[str]:
+    return [name for name in dir(panda) if not name.startswith("_")]
+
+
+# -- names of other libraries -------------------------------------------------------------------------------------
+
+
+class Bound:
+    """Stands for a robot or a function in the text of an alias: a call must fit the signature of what is there."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __getattr__(self, name: str) -> Any:
+        return Bound(getattr(self.thing, name))
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        inspect.signature(self.thing).bind(*args, **kwargs)
+        for name, value in kwargs.items():
+            choices = OPTIONS[name][0] if name in OPTIONS else (None,)
+            assert value is ... or value in choices  # type: ignore[operator]
+        return 1.0
+
+
+NAMES = dict.fromkeys(
+    ("q", "q0", "q1", "v", "a", "b", "dt", "tau", "joints", "frame", "pose", "other", "source", "links")
+)
+NAMES |= dict.fromkeys(("inertia", "duration", "name"))
+CALLS = sorted({text for text in ALIASES.values() if "." in text})
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_every_alias_is_a_call_that_is_possible_here(panda: kt.Robot, text: str) -> None:
+    eval(text, {**NAMES, "robot": Bound(panda), "kt": Bound(kt)})  # the table's own text
+
+
+def test_every_other_alias_is_an_argument_or_the_value_of_an_option() -> None:
+    values = {value for option, _ in OPTIONS.values() if isinstance(option, tuple) for value in option}
+    others = {name: text for name, text in ALIASES.items() if text not in CALLS}
+    assert {target(name) for name in others} <= values | set(SYMBOLS) | set(OPTIONS)
+    assert len(ALIASES) > 150
+
+
+def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
+    assert not set(ALIASES) & set(attributes)
+    assert not set(ALIASES) & (set(SYMBOLS) | set(OPTIONS)) - {"T"}
+    assert not set(SYNONYMS) & {word for words in SYNONYMS.values() for word in words.split()}
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [
+        ("nle", "robot.bias_forces(q, v)"),
+        ("computeMinverse", "robot.mass_matrix_inverse(q)"),
+        ("crba", "robot.mass_matrix(q)"),
+        ("rnea", "robot.inverse_dynamics(q, v, a)"),
+        ("fkine", "robot.frame_placement(q, frame=...)"),
+        ("jacob0", 'robot.jacobian(q, frame=..., reference="aligned")'),
+        ("mj_fullM", "robot.mass_matrix(q)"),
+        ("CalcBiasTerm", "robot.bias_forces(q, v) - robot.gravity_forces(q)"),
+        ("CalcGravityGeneralizedForces", "-robot.gravity_forces(q)"),
+        ("limits", "(robot.lower_limits, robot.upper_limits)"),
+        ("buildModelFromUrdf", "kt.load(source)"),
+    ],
+)
+def test_a_robot_and_the_package_say_what_it_is_here(panda: kt.Robot, name: str, here: str) -> None:
+    for owner in (panda, kt):
+        with pytest.raises(AttributeError) as caught:
+            getattr(owner, name)
+        assert str(caught.value).endswith(f"no attribute {name!r}; here it is {here}")
+
+
+def test_the_package_tells_functions_of_a_robot() -> None:
+    with pytest.raises(AttributeError, match=r"'mass_matrix'; it is a function of a robot: kt.load\(source\)"):
+        kt.mass_matrix  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'laod', did you mean 'load'"):
+        kt.laod  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^module 'kinetree' has no attribute '__wrapped__'$"):
+        kt.__wrapped__  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("value", "here"), [("LOCAL", "body"), ("WORLD", "world"), ("LOCAL_WORLD_ALIGNED", "aligned"), ("local", "body")]
+)
+def test_reference_frames_of_pinocchio(panda: kt.Robot, value: str, here: str) -> None:
+    with pytest.raises(kt.ArgumentError, match=f"it must be 'body' or 'world' or 'aligned'; here it is .*'{here}'$"):
+        panda.jacobian([0.0] * 7, frame="panda_hand", reference=value)
+
+
+def test_reference_frames_of_pinocchio_as_it_has_them(panda: kt.Robot) -> None:
+    pin = pytest.importorskip("pinocchio")
+    with pytest.raises(kt.ArgumentError, match="here it is reference='aligned'"):
+        panda.jacobian([0.0] * 7, frame="panda_hand", reference=pin.LOCAL_WORLD_ALIGNED)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "here"), [("qd", "v"), ("qvel", "v"), ("ddq", "a"), ("qacc", "a"), ("fext", "f_ext")]
+)
+def test_keywords_of_others(panda: kt.Robot, keyword: str, here: str) -> None:
+    with pytest.raises(kt.ArgumentError, match=f"no argument '{keyword}'; here it is '{here}'"):
+        panda.inverse_dynamics([0.0] * 7, **{keyword: [0.0] * 7})
+
+
+def test_a_name_of_the_users_own_is_not_taken_for_an_alias(panda: kt.Robot) -> None:
+    with pytest.raises(kt.ModelError, match="no frame 'ee'; there are"):
+        panda.model.frame("ee")
+
+
+# -- the nearest names -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("mas", "mass"),
+        ("total_mass", "mass"),
+        ("gravity_torque", "gravity_forces"),
+        ("forward_kin", "forward_kinematics"),
+        ("inv_dyn", "inverse_dynamics"),
+        ("forwardDynamics", "forward_dynamics"),
+        ("body_jacobian", "jacobian"),
+        ("get_jacobian", "jacobian"),
+        ("jacobian_derivative", "jacobian_rate"),
+        ("inertia_matrix", "mass_matrix"),
+        ("com_position", "center_of_mass"),
+        ("compute_com_jacobian", "center_of_mass_jacobian"),
+        ("coriolis_matrx", "coriolis_matrix"),
+        ("link_names", "body_names"),
+        ("pose", "frame_placement"),
+    ],
+)
+def test_words_count_before_letters(attributes: list[str], name: str, first: str) -> None:
+    assert nearest(name, attributes)[0] == first
+
+
+def test_names_of_joints_and_frames(panda: kt.Robot) -> None:
+    assert nearest("hand", panda.frame_names) == ["panda_hand", "panda_hand_tcp"]
+    assert nearest("tcp", panda.frame_names) == ["panda_hand_tcp"]
+    assert nearest("panda_hnad", panda.frame_names)[0] == "panda_hand"
+    assert nearest("panda_join2", panda.joint_names)[0] == "panda_joint2"
+    assert nearest("joint3", panda.joint_names)[0] == "panda_joint3"
+    assert nearest("l_knee", kt.load("g1").joint_names)[0] == "left_knee_joint"
+    assert nearest("xyzzy", panda.joint_names) == []
+    assert nearest("手首", ["手", "hand"]) == ["手"]
+    assert nearest("", ["a"]) == []
+
+
+def test_functions_with_all_their_letters_come_first() -> None:
+    for name in ALGORITHMS:
+        for k in range(1, len(name) - 1, 5):
+            assert nearest(name[:k] + name[k + 1 :], ALGORITHMS)[0] == name, (name, k)
+
+
+def test_the_embedded_robots_are_listed() -> None:
+    assert list(kt.robots()) == ["ur5", "panda", "go2", "g1"]
+    assert str(kt.robots()["ur5"]) == "Universal Robots UR5: arm, 6 joints (BSD-3-Clause)"
+    assert trajectories is kt.trajectories
