@@ -23,6 +23,7 @@ from kinetree.formats.xml.values import (
     number,
     quaternion_rotation,
     required,
+    resistance,
     rpy_rotation,
     triple,
     vector,
@@ -289,15 +290,7 @@ def _dynamics(element: Element) -> tuple[float, float]:
     dynamics = part(element, "dynamics")
     if dynamics is None:
         return 0.0, 0.0
-    damping, friction = (_resistance(dynamics, key) for key in ("damping", "friction"))
-    return damping, friction
-
-
-def _resistance(dynamics: Element, attribute: str) -> float:
-    value = number(dynamics, attribute, 0.0)
-    if value < 0.0:
-        dynamics.fault(f"{attribute}={dynamics.attributes[attribute]!r}: this number cannot be negative", "0 is read")
-    return max(value, 0.0)
+    return resistance(dynamics, "damping"), resistance(dynamics, "friction")
 
 
 def _mimic(element: Element) -> Mimic | None:
