@@ -8,12 +8,13 @@ import os
 from datetime import date
 from pathlib import Path
 
-from benchmarks import batch, c, calls, compiling, first_use, hybrid, outputs, single, startup, threads
+from benchmarks import batch, c, calls, compiling, first_use, hybrid, latency, outputs, single, startup, threads
 from benchmarks.machine import commit, machine
 
 SECTIONS = {
     "single": single.run,
     "calls": calls.run,
+    "latency": latency.run,
     "batch": batch.run,
     "outputs": outputs.run,
     "hybrid": hybrid.run,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
     from kinetree.runtime import get_num_threads, set_num_threads
+    from kinetree.runtime.cache import CacheWarning
+    from kinetree.runtime.cache_files import cache_info, clear_cache
     from kinetree.runtime.scan import scan
     from kinetree.spatial import Inertia
     from kinetree.tracing.eigen import eigh3
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "Array",
+    "CacheWarning",
     "DHLink",
     "FormatError",
     "FormatWarning",
@@ -45,6 +48,8 @@ __all__ = [
     "RobotNotFoundError",
     "__version__",
     "abs",
+    "cache_info",
+    "clear_cache",
     "compile",
     "conventions",
     "eigh3",
@@ -79,6 +84,8 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
     "runtime": ("get_num_threads", "set_num_threads"),
+    "runtime.cache": ("CacheWarning",),
+    "runtime.cache_files": ("cache_info", "clear_cache"),
     "runtime.scan": ("scan",),
     "spatial": ("Inertia",),
     "tracing.eigen": ("eigh3",),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
 from kinetree.locks import importing
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 class KinetreeError(ValueError):
@@ -153,3 +158,13 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     """
     more = f", and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn, and point at the line outside kinetree that led here."""
+    level = 1
+    while os.path.abspath(sys._getframe(level).f_code.co_filename).startswith(PACKAGE + os.sep):
+        if sys._getframe(level).f_back is None:
+            break
+        level += 1
+    warnings.warn(message, category, stacklevel=level + 1)

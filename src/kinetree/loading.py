@@ -55,6 +55,12 @@ def load() -> None:
         Acceleration of gravity in the world's axes (m/s²).
     mimic : {"follow", "independent"}
         Whether joints that mimic others follow them, without a coordinate of their own, or each moves by itself.
+    lenient : bool
+        Whether faults that other readers let pass are a `FormatWarning` each, which names element, line and what is
+        done: a joint that mimics none moves by itself, limits of position without room between them are not read, of
+        elements that may stand only once the first is read, unknown attributes and misspelt elements are not read,
+        negative damping or friction is zero, an ``<inertial>`` without ``<mass>`` is none, and one without
+        ``<inertia>`` is a point mass.
 
     Raises
     ------

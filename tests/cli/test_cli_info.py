@@ -114,12 +114,24 @@ def test_tables_fit_a_narrow_terminal(width, capsys):
     assert "-1 … 1" in lines[1]
 
 
-def test_long_names_are_cut_where_nothing_else_can_go(capsys):
+def test_columns_go_before_names_are_cut(capsys):
     out = console()
     out.print(joint_table(load("g1").model, 72))
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert max(map(len, lines)) <= 72
-    assert any(line.startswith("   └─ rig…ch_joint  revolute y") for line in lines)
+    assert any(line.startswith("   └─ right_shoulder_pitch_joint  revolute y") for line in lines)
+    assert lines[-1] == "not shown in 72 columns: body, mass, effort"
+
+
+def test_names_are_whole_in_sixty_columns(capsys):
+    model = load("g1").model
+    console().print(joint_table(model, 60))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert max(map(len, lines)) <= 60
+    assert "…" not in "".join(line.partition(" … ")[0] for line in lines)
+    assert all(any(f"{name} " in line for line in lines) for name in model.joint_names)
+    console().print(joint_table(model, 30))
+    assert "right_shou" not in capsys.readouterr().out  # cut in its middle where nothing else can go
 
 
 def test_a_non_physical_inertia_is_a_warning_that_names_the_link(cli, tmp_path):

@@ -35,8 +35,12 @@ def test_a_picture_has_units_and_names_only_what_is_drawn(cli, effort, dashed):
     Path("slider.urdf").write_text(SLIDER.format(effort=effort))
     assert cli("slider.urdf", "--plot", "tau.svg")[0] == 0
     svg = Path("tau.svg").read_text(encoding="utf-8")
-    assert svg.count("<!-- N -->") == svg.count("<!-- N·m -->") == 1
+    assert "<!-- slide, N -->" in svg
+    assert "<!-- swing, N·m -->" in svg
     assert ("dashed: effort limits" in svg) is dashed
+    assert ("red: samples over them" in svg) is ('id="over swing"' in svg) is dashed
+    assert "over slide" not in svg
+    assert svg.count("<!-- t (s) -->") == 2  # one under each column, and none beside
     assert "<!-- slider: joint torques and forces" in svg
 
 
@@ -47,8 +51,8 @@ def test_pictures(cli):
         assert code == 0
         assert f"drew tau.{suffix}" in out
         assert Path(f"tau.{suffix}").read_bytes().startswith(magic)
-    svg = Path("tau.svg").read_text()
-    assert all(f"<!-- {name} -->" in svg for name in kt.load("panda").joint_names)
+    svg = Path("tau.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {name}, N·m -->" in svg for name in kt.load("panda").joint_names)
 
 
 def test_a_window_without_a_display_is_an_error(cli, monkeypatch):

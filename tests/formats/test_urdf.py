@@ -292,6 +292,27 @@ def test_inertias_on_the_edge_of_the_physical_are_no_matter_for_a_warning():
     )
 
 
+POINT = INERTIAL.replace("ixx='3'", "ixx='0'").replace("iyy='4'", "iyy='0'").replace("izz='5'", "izz='0'")
+IMPOSSIBLE = INERTIAL.replace("izz='5'", "izz='7.1'")
+
+
+def fixed(link: str, parent: str) -> str:
+    """Return a link fixed to another, with this inside."""
+    joint = f"<joint name='weld' type='fixed'><parent link='{parent}'/><child link='more'/></joint>"
+    return f"<link name='more'>{link}</link>{joint}"
+
+
+def test_inertias_that_nobody_feels_are_no_matter_for_a_warning():
+    load_model(arm(LIMIT, robot=fixed(IMPOSSIBLE, "base")))
+    load_model(arm(LIMIT, robot=fixed(POINT, "tip")))
+    load_model(arm(LIMIT, link=POINT, robot=fixed(INERTIAL, "tip")))
+    for options in ({"floating_base": True}, {}):
+        with pytest.warns(NonPhysicalInertiaWarning, match="triangle inequality violated: more"):
+            load_model(arm(LIMIT, robot=fixed(IMPOSSIBLE, "base" if options else "tip")), **options)
+    with pytest.warns(NonPhysicalInertiaWarning, match="mass without inertia: tip, more"):
+        load_model(arm(LIMIT, link=POINT, robot=fixed(POINT, "tip")))
+
+
 def test_pickles():
     import pickle
 

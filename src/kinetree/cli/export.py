@@ -9,7 +9,7 @@ from typing import Any
 from rich.markup import escape
 
 from kinetree.algorithms.table import ALGORITHMS
-from kinetree.cli.terminal import console, load_robot, print_warnings, waiting
+from kinetree.cli.terminal import console, load_robot, print_json, print_warnings, waiting
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names
@@ -21,6 +21,8 @@ def run(arguments: argparse.Namespace) -> None:
     name = arguments.function
     if name not in ALGORITHMS:
         raise ArgumentError(unknown_name("function", name, ALGORITHMS))
+    if arguments.output == "-" and arguments.json:
+        raise ArgumentError("-o - prints the source, and --json something else: leave out one of them")
     function = getattr(robot, name)
     with waiting(f"writing {name} in C", shown=True):
         code = function.to_c(
@@ -36,11 +38,16 @@ def run(arguments: argparse.Namespace) -> None:
         print_warnings(console(stderr=True), warnings)
         return
     path = code.save(arguments.output or f"{code.name}.c")
+    header = path.with_suffix(".h")
+    if arguments.json:
+        found = {"robot": robot.name, "function": name, "prototype": code.prototype, "static_bytes": code.scratch}
+        print_json(found | {"source": str(path), "header": str(header), "warnings": warnings})
+        return
     out = console()
     out.print(f"[bold]{escape(robot.name)}[/]: {escape(code.prototype)};")
     out.print(f"{code.scratch} bytes of static memory")
     print_warnings(out, warnings)
-    out.print(f"wrote {escape(str(path))} and {escape(str(path.with_suffix('.h')))}")
+    out.print(f"wrote {escape(str(path))} and {escape(str(header))}")
 
 
 def _options(function: Function, given: list[str]) -> dict[str, Any]:

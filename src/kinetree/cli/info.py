@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from kinetree.cli.limits import given
-from kinetree.cli.terminal import WIDE, console, load_robot, make_table, number, print_warnings
+from kinetree.cli.terminal import WIDE, console, load_robot, make_table, number, print_json, print_warnings
 from kinetree.embedded import EMBEDDED
 
 if TYPE_CHECKING:
@@ -31,10 +31,16 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the robot, or the list of those that need no file."""
     out = console()
     if arguments.robot is None:
+        if arguments.json:
+            print_json([vars(robot) for robot in EMBEDDED.values()])
+            return
         out.print(embedded_table(out.width))
         out.print("[dim]also: a URDF file, or a robot_descriptions name[/]")
         return
     robot, warnings = load_robot(arguments)
+    if arguments.json:
+        print_json(facts(robot) | {"warnings": [*warnings, *massless(robot.model)]})
+        return
     print_robot(out, robot)
     if arguments.robot in EMBEDDED and not os.path.exists(arguments.robot):
         embedded = EMBEDDED[arguments.robot]
@@ -69,7 +75,7 @@ def embedded_table(width: int) -> Table:
         (robot.name, robot.description, "floating" if robot.floating else "fixed", robot.source)
         for robot in EMBEDDED.values()
     ]
-    return make_table(dict.fromkeys(headings, "left"), rows, width, optional="figures from")
+    return make_table(dict.fromkeys(headings, "left"), rows, width, optional=["figures from"])
 
 
 def headline(robot: Robot) -> str:
@@ -104,7 +110,30 @@ def joint_table(model: Model, width: int) -> Table:
         )
         for guide, body in tree(model)
     ]
-    return make_table(columns, rows, width, optional="body")
+    return make_table(columns, rows, width, optional=["body", "mass", "effort", "speed", "type"])
+
+
+def facts(robot: Robot) -> dict[str, object]:
+    """Return what `info` shows, for JSON."""
+    model = robot.model
+    joints = [
+        {
+            "name": body.joint_name,
+            "type": type(body.joint).__name__.lower(),
+            "axis": getattr(body.joint, "axis", None),
+            "body": body.name,
+            "parent": None if body.parent == WORLD else model.bodies[body.parent].name,
+            "q_index": body.q_index,
+            "v_index": body.v_index,
+            **vars(body.limits),
+            **{what: getattr(body, what)[0] for what in ("damping", "friction", "armature") if len(body.v_index) == 1},
+            "mass": body.inertia.m,
+        }
+        for body in model.bodies
+    ]
+    fixed_to = {f.name: None if f.body == WORLD else model.bodies[f.body].name for f in model.frames}
+    sizes = {key: getattr(robot, key) for key in ("nq", "nv", "mass")}
+    return {"name": robot.name, **sizes, "actuated": model.actuated, "joints": joints, "frames": fixed_to}
 
 
 def position_range(limits: JointLimits) -> str:

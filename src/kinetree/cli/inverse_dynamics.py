@@ -14,7 +14,7 @@ from kinetree.cli.compiling import CompilingNotice, compiling_notice
 from kinetree.cli.motion import LONG, Motion, coordinates_of, open_motion
 from kinetree.cli.plot import Picture, check_plot
 from kinetree.cli.summary import Summary
-from kinetree.cli.terminal import console, load_robot, print_warnings
+from kinetree.cli.terminal import console, load_robot, print_json, print_warnings
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.block import Block
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> None:
     """Compute the torques; write, draw and sum them up as the arguments say."""
+    if arguments.quiet and arguments.json:
+        raise ArgumentError("--quiet leaves nothing for --json to print: leave out one of them")
     check_plot(arguments.plot)
     robot, warnings = load_robot(arguments)
     if robot.nv == 0:
@@ -92,6 +94,17 @@ def progress(motion: Motion, quiet: bool, notice: CompilingNotice) -> Iterator[I
 
 def report(arguments: argparse.Namespace, robot: Robot, motion: Motion, summary: Summary, warnings: list[str]) -> None:
     """Print what was done, the table, and what was written; to stderr if stdout has the torques."""
+    if arguments.json:
+        found = {
+            "robot": robot.name,
+            "samples": summary.rows,
+            "motion": motion.how,
+            "joints": summary.joints(),
+            "warnings": [*motion.warnings, *warnings, *summary.warnings()],
+            "notes": motion.notes,
+        }
+        print_json(found, stderr=arguments.output == "-")
+        return
     out = console(stderr=arguments.output == "-")
     out.print(f"[bold]{escape(robot.name)}[/]: inverse dynamics of {summary.rows} samples, {escape(motion.how)}")
     print_warnings(out, motion.warnings)

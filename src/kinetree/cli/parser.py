@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from kinetree._version import __version__
 
+JSON = "print it as JSON, for programs"
 ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF file, or a robot_descriptions name"
 
 EXAMPLES = """\
@@ -18,6 +19,7 @@ examples:
   kinetree inverse-dynamics panda motion.csv -o torques.csv
   kinetree inverse-dynamics panda --plot torques.png
   kinetree export panda inverse_dynamics -o panda_id.c
+  kinetree cache                                   where compiled functions are kept, and how many
 """
 
 INVERSE_DYNAMICS = """\
@@ -52,6 +54,7 @@ examples:
   kinetree inverse-dynamics g1 walk.npz -o torques.npz --plot torques.pdf
   kinetree inverse-dynamics arm.urdf recorded.csv --window 31          a noisy record: smooth more
   kinetree inverse-dynamics panda --duration 20 --seed 3 -o excitation.csv
+  kinetree inverse-dynamics panda motion.csv --friction --payload 1.5,0,0,0.1@panda_hand
   cat motion.csv | kinetree inverse-dynamics panda - -o - | head
 """
 
@@ -99,6 +102,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_info(commands)
     _add_inverse_dynamics(commands)
     _add_export(commands)
+    _add_cache(commands)
     return parser
 
 
@@ -109,6 +113,7 @@ def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         description="What a robot is made of: joints, limits, masses, frames. Without ROBOT: the embedded robots.",
     )
     command.add_argument("robot", metavar="ROBOT", nargs="?", help=ROBOT)
+    command.add_argument("--json", action="store_true", help=JSON)
     _add_robot_options(command)
     command.set_defaults(module="kinetree.cli.info")
 
@@ -131,14 +136,15 @@ def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.Argument
     )
     command.add_argument("--plot", metavar="FILE", help="draw the torques: FILE.png, .svg or .pdf, or 'show' a window")
     command.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
-    command.add_argument("--gravity", type=float, nargs=3, metavar=("X", "Y", "Z"), default=(0.0, 0.0, -9.81))
+    command.add_argument("--json", action="store_true", help=JSON)
     _add_robot_options(command)
+    _add_dynamics_options(command)
     smoothing = command.add_argument_group("differentiation, if the file has no v or a")
-    smoothing.add_argument("--window", type=_number(int, 5), metavar="N", help="samples in a fit, at least 5 (15)")
+    smoothing.add_argument("--window", type=_number(int, "≥", 5), metavar="N", help="samples in a fit, ≥ 5 (15)")
     made = command.add_argument_group("the motion made without a TRAJECTORY")
-    made.add_argument("--duration", type=_number(float, 0), metavar="S", help="seconds (10)")
-    made.add_argument("--rate", type=_number(float, 0), metavar="HZ", help="samples a second (100)")
-    made.add_argument("--seed", type=_number(int, 0), metavar="N", help="of the random motion (0)")
+    made.add_argument("--duration", type=_number(float, ">", 0), metavar="S", help="seconds, > 0 (10)")
+    made.add_argument("--rate", type=_number(float, ">", 0), metavar="HZ", help="samples a second, > 0 (100)")
+    made.add_argument("--seed", type=_number(int, "≥", 0), metavar="N", help="of the random motion, ≥ 0 (0)")
     command.set_defaults(module="kinetree.cli.inverse_dynamics")
 
 
@@ -163,11 +169,25 @@ def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--optional", metavar="NAME", action="append", default=[], help="an optional argument to take: f_ext"
     )
-    command.add_argument("--lanes", type=int, metavar="N", help="a function of many states, N at a time")
+    command.add_argument(
+        "--lanes", type=_number(int, "≥", 1), metavar="N", help="a function of many states, N at a time: 1, 2, 4, 8, 16"
+    )
     command.add_argument("--main", action="store_true", help="add a program that reads states and prints results")
-    command.add_argument("--gravity", type=float, nargs=3, metavar=("X", "Y", "Z"), default=(0.0, 0.0, -9.81))
+    command.add_argument("--json", action="store_true", help=JSON)
     _add_robot_options(command)
+    _add_dynamics_options(command)
     command.set_defaults(module="kinetree.cli.export")
+
+
+def _add_cache(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "cache",
+        help="where compiled functions are kept, how many; clear removes them",
+        description="Where compiled functions are kept, and how many. KINETREE_CACHE_DIR names another directory.",
+    )
+    command.add_argument("action", metavar="clear", nargs="?", choices=("clear",), help="remove them")
+    command.add_argument("--json", action="store_true", help=JSON)
+    command.set_defaults(module="kinetree.cli.cache")
 
 
 def _add_robot_options(command: argparse.ArgumentParser) -> None:
@@ -187,17 +207,56 @@ def _add_robot_options(command: argparse.ArgumentParser) -> None:
         default="follow",
         help="joints that mimic another: follow it, or move by themselves (follow)",
     )
+    command.add_argument(
+        "--lenient", action="store_true", help="warn of faults in the file that others let pass, and read it"
+    )
 
 
-def _number(kind: type[int] | type[float], least: int) -> Callable[[str], float]:
-    """Return a reader of numbers for argparse: integers from `least` on, or floats above it."""
+def _add_dynamics_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("what acts on the robot")
+    group.add_argument(
+        "--gravity",
+        type=_number(float),
+        nargs=3,
+        metavar=("X", "Y", "Z"),
+        default=(0.0, 0.0, -9.81),
+        help="m/s² (0 0 -9.81)",
+    )
+    group.add_argument("--friction", action="store_true", help="count the damping and friction that the file gives")
+    group.add_argument(
+        "--payload",
+        type=_payload,
+        action="append",
+        default=[],
+        metavar="M[,X,Y,Z][@FRAME]",
+        help="a point mass (kg) at X, Y, Z (m) in a frame; without FRAME, on the last body of a single chain",
+    )
+
+
+def _payload(text: str) -> tuple[float, tuple[float, ...], str]:
+    """Return mass, place and frame of a payload; the frame is empty where none is given."""
+    numbers, _, frame = text.partition("@")
+    try:
+        mass, *place = map(float, numbers.split(","))
+    except ValueError:
+        mass, place = -1.0, []
+    if not 0 <= mass < math.inf or len(place) not in (0, 3) or not all(map(math.isfinite, place)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool")
+    return mass, tuple(place) or (0.0, 0.0, 0.0), frame
+
+
+def _number(kind: type[int] | type[float], relation: str = "", bound: float = 0) -> Callable[[str], float]:
+    """Return a reader of finite numbers for argparse, those with this relation, "≥" or ">", to a bound."""
+    wanted = " ".join(filter(None, ("an integer" if kind is int else "a number", relation, relation and str(bound))))
 
     def read(text: str) -> float:
-        value = kind(text)
-        if not math.isfinite(value) or value < least or (kind is float and value == least):
-            wanted = f"an integer ≥ {least}" if kind is int else f"a number > {least}"
+        try:
+            value = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number, it must be {wanted}") from None
+        inside = {"": True, "≥": value >= bound, ">": value > bound}[relation]
+        if not math.isfinite(value) or not inside:
             raise argparse.ArgumentTypeError(f"{text} is out of range, it must be {wanted}")
         return value
 
-    read.__name__ = kind.__name__
     return read

@@ -16,6 +16,7 @@ from kinetree.trajectories.block import Block
 from kinetree.trajectories.files.write import whole_file
 from kinetree.validation import Array
 
+OVER = "tab:red"
 POINTS = 4000
 """Points drawn of one joint; of more samples, the extremes of each stretch are drawn."""
 
@@ -34,7 +35,10 @@ def check_plot(plot: str | None) -> None:
 
 
 class Picture:
-    """One panel a degree of freedom: its torque over time, and its effort limit where that is in sight."""
+    """One panel a degree of freedom: its torque over time, and its effort limit where that is in sight.
+
+    What is over the limit is red, and so is the joint's name.
+    """
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -59,34 +63,39 @@ class Picture:
         figure = Figure(layout="constrained")
         self._draw(figure)
         with whole_file(Path(plot)) as stream:
-            figure.savefig(stream, format=Path(plot).suffix[1:].lower(), dpi=120)
+            figure.savefig(stream, format=Path(plot).suffix[1:].lower(), dpi=150)
 
     def _draw(self, figure: Any) -> None:
         when, tau = extremes(*map(np.concatenate, zip(*self._blocks, strict=True)))
         nv = self.robot.nv
         columns = min(5, math.ceil(math.sqrt(nv)))
         rows = math.ceil(nv / columns)
-        figure.set_size_inches(3.4 * columns + 0.6, 2.1 * rows + 0.9)
+        figure.set_size_inches(2.8 * columns + 0.4, 1.8 * rows + 0.8)
         panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
         limits, units = given(self.robot.effort_limits), torque_units(self.robot)
-        limited = np.abs(tau).max(axis=0) > 0.5 * limits
+        largest = np.abs(tau).max(axis=0)
         for k, (panel, name) in enumerate(zip(panels, self.robot.v_names, strict=False)):
             panel.plot(when[:, k], tau[:, k], linewidth=1.0, color="tab:blue")
-            panel.set_title(name, fontsize=9)
-            panel.set_ylabel(units[k], fontsize=7)
-            panel.tick_params(labelsize=7)
+            over = largest[k] > limits[k]
+            panel.set_title(f"{name}, {units[k]}", fontsize=9, color=OVER if over else "black")
+            panel.tick_params(labelsize=8)
+            panel.locator_params(nbins=5)
             panel.grid(alpha=0.3)
-            if limited[k]:
+            if over:
+                beyond = np.abs(tau[:, k]) > limits[k]
+                panel.plot(when[beyond, k], tau[beyond, k], ".", markersize=4, color=OVER, gid=f"over {name}")
+            if largest[k] > 0.5 * limits[k]:
                 for level in (-limits[k], limits[k]):
-                    panel.axhline(level, linewidth=0.8, linestyle="--", color="tab:red")
+                    panel.axhline(level, linewidth=0.8, linestyle="--", color=OVER)
         for panel in panels[nv:]:
             panel.set_visible(False)
-        for panel in panels[max(0, nv - columns) : nv]:
+        for panel in panels[max(0, nv - columns) : nv]:  # the lowest of each column
             panel.tick_params(labelbottom=True)
+            panel.set_xlabel("t (s)" if self._timed else "sample", fontsize=8)
         forces = "joint torques" if set(units) == {"N·m"} else "joint torques and forces"
-        dashed = "; dashed: effort limits" if limited.any() else ""
-        figure.suptitle(f"{self.robot.name}: {forces}{dashed}", fontsize=10)
-        figure.supxlabel("t (s)" if self._timed else "sample", fontsize=9)
+        dashed = "; dashed: effort limits" if (largest > 0.5 * limits).any() else ""
+        dashed += "; red: samples over them" if (largest > limits).any() else ""
+        figure.suptitle(f"{self.robot.name}: {forces}{dashed}", fontsize=11)
 
 
 def torque_units(robot: Robot) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from rich.console import JustifyMethod
 from rich.table import Table
@@ -44,21 +46,28 @@ class Summary:
         self._jump = np.maximum(self._jump, np.abs(np.diff(block.q, axis=0, prepend=before)).max(axis=0))
         self._last = block.q[-1:]
 
+    def joints(self) -> list[dict[str, Any]]:
+        """Return the figures of every degree of freedom; its limit is infinite where there is none."""
+        rms, limits = np.sqrt(self._squares / self.rows), given(self.robot.effort_limits)
+        columns = zip(self.robot.v_names, self._peak, self._peak_at, rms, limits, self._over.tolist(), strict=True)
+        return [dict(zip(("name", "peak", "at", "rms", "limit", "samples_over"), row, strict=True)) for row in columns]
+
     def table(self, width: int) -> Table:
         """Return the torques of every degree of freedom against its effort limit."""
-        headings = ("peak |τ|", "at t (s)" if self._timed else "at sample", "rms", "limit", "used", "samples over")
+        when = "at t (s)" if self._timed else "at sample"
+        headings = ("peak |τ|", when, "rms", "limit", "used", "samples over")
         columns: dict[str, JustifyMethod] = {"joint": "left", **dict.fromkeys(headings, "right")}
-        rms, limits = np.sqrt(self._squares / self.rows), given(self.robot.effort_limits)
         rows = [
             (
-                name,
-                *(number(x[k]) for x in (self._peak, self._peak_at, rms, limits)),
-                f"{100 * self._peak[k] / limits[k]:.0f} %" if limits[k] < np.inf else "–",
-                f"OVER {self._over[k]}" if self._over[k] else "–",
+                joint["name"],
+                *(number(joint[key]) for key in ("peak", "at", "rms", "limit")),
+                f"{100 * joint['peak'] / joint['limit']:.0f} %" if joint["limit"] < np.inf else "–",
+                f"OVER {joint['samples_over']}" if joint["samples_over"] else "–",
             )
-            for k, name in enumerate(self.robot.v_names)
+            for joint in self.joints()
         ]
-        return make_table(columns, rows, width, marked=np.flatnonzero(self._over))
+        optional = ["rms", when, "limit", "used"]
+        return make_table(columns, rows, width, optional=optional, marked=np.flatnonzero(self._over))
 
     def warnings(self) -> list[str]:
         """Return what about the motion itself is beyond the robot's limits, or suspicious."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import math
 import sys
 import warnings
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, SupportsFloat
 
 from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from kinetree.errors import ArgumentError
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -52,25 +55,49 @@ def print_warnings(out: Console, warnings: Iterable[str]) -> None:
         out.print(f"[yellow]warning:[/] {escape(warning)}")
 
 
+def print_json(value: object, *, stderr: bool = False) -> None:
+    """Print a value as JSON, where infinities and what is not a number are null."""
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
+    print(text, file=sys.stderr if stderr else sys.stdout)
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case bool() | int() | str() | None:
+            return value
+        case SupportsFloat():
+            return float(value) if math.isfinite(float(value)) else None
+    return str(value)
+
+
 def make_table(
     columns: Mapping[str, JustifyMethod],
     rows: Sequence[Sequence[str]],
     width: int,
     *,
-    optional: str = "",
+    optional: Sequence[str] = (),
     marked: Container[int] = (),
 ) -> Table:
-    """Return a table that fits the width: the optional column goes first, then the first column is shortened.
+    """Return a table that fits the width: optional columns go in their order, then the first column is shortened.
 
-    `columns` maps the headings to alignments; `optional` is a heading, and the rows `marked` stand out.
+    `columns` maps the headings to alignments; the rows `marked` stand out. A line below says which columns went.
     """
     wide = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     headings = list(columns)
     shown = list(range(len(columns)))
-    if optional and sum(wide) + GAP * (len(wide) - 1) > width:
-        shown.remove(headings.index(optional))
+    gone = []
+    for heading in optional:
+        if sum(wide[k] + GAP for k in shown) - GAP > width:
+            shown.remove(headings.index(heading))
+            gone.append(heading)
     wide[0] = min(wide[0], max(8, width - sum(wide[k] + GAP for k in shown[1:])))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    if gone:
+        table.caption, table.caption_justify = f"not shown in {width} columns: {', '.join(gone)}", "left"
     for k in shown:
         table.add_column(headings[k], justify=columns[headings[k]], no_wrap=True, width=wide[k])
     for i, row in enumerate(rows):
@@ -93,14 +120,32 @@ def shorten(text: str, width: int) -> str:
 
 
 def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
-    """Return the robot that the arguments name, and the warnings that it gave."""
+    """Return the robot that the arguments name, with what they put on it, and the warnings that it gave."""
     import kinetree
 
-    options = {"gravity": arguments.gravity} if "gravity" in arguments else {}
+    options = {key: getattr(arguments, key) for key in ("floating_base", "mimic", "lenient")}
+    options |= {"gravity": arguments.gravity} if "gravity" in arguments else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        robot = kinetree.load(arguments.robot, floating_base=arguments.floating_base, mimic=arguments.mimic, **options)
-    return robot, [str(warning.message) for warning in caught]
+        robot = kinetree.load(arguments.robot, **options)
+    for mass, place, frame in getattr(arguments, "payload", ()):
+        load = kinetree.Inertia.from_com(mass, place, [[0.0] * 3] * 3)
+        robot = robot.attach(load, frame or _last_body(robot))
+    found = [str(warning.message) for warning in caught]
+    if getattr(arguments, "friction", False):
+        robot = robot.with_friction()
+        if not any(any(body.damping + body.friction) for body in robot.model.bodies):
+            found.append("--friction has no effect: the file gives neither damping nor friction")
+    return robot, found
+
+
+def _last_body(robot: Robot) -> str:
+    """Return the name of the body at the end of a robot that is a single chain."""
+    carrying = {body.parent for body in robot.model.bodies}
+    ends = [body.name for k, body in enumerate(robot.model.bodies) if k not in carrying]
+    if len(ends) == 1:
+        return ends[0]
+    raise ArgumentError(f"--payload: {robot.name} is no single chain; say where, as in 1.5@{robot.frame_names[-1]}")
 
 
 def number(x: float, digits: int = 4) -> str:

@@ -16,7 +16,7 @@ from kinetree.model import GRAVITY, Model
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
 
 Reader = Callable[..., Model]
-"""Takes the root element and ``floating_base, base_pose, gravity, mimic`` by keyword."""
+"""Takes the root element (it knows whether to be lenient), and ``floating_base, base_pose, gravity, mimic`` by name."""
 
 READERS: dict[str, Reader] = {"robot": model_from_element}
 """The reader of a file by the tag of its root element: a new format is a module and a row."""
@@ -36,6 +36,7 @@ def load_model(
     base_pose: Sequence[Sequence[float]] | None = None,
     gravity: Sequence[float] = GRAVITY,
     mimic: str = "follow",
+    lenient: bool = False,
 ) -> Model:
     """Return the model of a robot; `kinetree.load` documents the arguments.
 
@@ -47,7 +48,7 @@ def load_model(
     6
     """
     text, name, floats = find_source(source)
-    root = parse_xml(text, name)
+    root = parse_xml(text, name, lenient=lenient)
     tag = root.tag.rpartition("}")[2]
     if tag in UNREADABLE:
         raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF file")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections.abc import Iterable
 
 from numpy.typing import ArrayLike
 
-from kinetree.errors import listed, shortened
+from kinetree.errors import listed, shortened, warn_user
 from kinetree.model.physical import inertia_defect
-
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class FormatWarning(UserWarning):
@@ -36,9 +31,4 @@ def check_inertias(source: str, inertias: Iterable[tuple[str, float, ArrayLike]]
 
 def notify(message: str, category: type[FormatWarning] = FormatWarning) -> None:
     """Warn, and point at the line outside kinetree that asked for the file."""
-    level = 1
-    while os.path.abspath(sys._getframe(level).f_code.co_filename).startswith(PACKAGE + os.sep):
-        if sys._getframe(level).f_back is None:
-            break
-        level += 1
-    warnings.warn(message, category, stacklevel=level + 1)
+    warn_user(message, category)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.spatial import Inertia
+from kinetree.validation import Array
+
 TOLERANCE = 1e-6
 """Tolerance of the triangle inequality, relative to the largest moment: published figures are rounded."""
 
@@ -36,3 +39,36 @@ def inertia_defect(mass: float, moments: ArrayLike) -> str | None:
     if principal[0] + principal[1] < principal[2] * (1.0 - TOLERANCE):
         return "triangle inequality violated"
     return None
+
+
+def is_limit(moments: ArrayLike) -> bool:
+    """Return whether bodies come as near as one likes to this inertia: a point's, a rod's, a plate's.
+
+    What has it may be a part of a body, though it is none by itself.
+
+    Examples
+    --------
+    >>> is_limit([[0, 0, 0], [0, 1, 0], [0, 0, 1]])
+    True
+    """
+    J = np.asarray(moments, dtype=np.float64)
+    largest = np.abs(J).max()
+    principal = np.linalg.eigvalsh(J / largest) if largest else np.zeros(3)
+    return bool(principal[0] >= -FLAT and principal[0] + principal[1] >= principal[2] * (1.0 - TOLERANCE))
+
+
+def is_body(inertia: Inertia) -> bool:
+    """Return whether a body can have this inertia."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        J = about_com(inertia)
+    return bool(np.isfinite(J).all()) and inertia_defect(float(inertia.m), J) is None
+
+
+def about_com(inertia: Inertia) -> Array:
+    """Return the rotational inertia about the centre of mass, (3, 3), in the same axes."""
+    I = np.array([list(row) for row in inertia.I.rows], dtype=np.float64)
+    if inertia.m == 0.0:
+        return I
+    h = np.array(list(inertia.h), dtype=np.float64)
+    com_I: Array = I - (h @ h * np.eye(3) - np.outer(h, h)) / inertia.m
+    return com_I

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
 from kinetree.errors import listed, shortened, unknown_name
@@ -74,6 +74,12 @@ def cycle(following: Mapping[str, str]) -> list[str]:
     >>> cycle({"a": "c", "b": "c", "c": "b", "d": "e"})
     ['b', 'c']
     """
+    return next(cycles(following), [])
+
+
+def cycles(following: Mapping[str, str]) -> Iterator[list[str]]:
+    """Yield every cycle, as `cycle` returns the first."""
+    order = {name: k for k, name in enumerate(following)}
     finished: set[str] = set()
     for start in following:
         walked: dict[str, None] = {}
@@ -83,8 +89,6 @@ def cycle(following: Mapping[str, str]) -> list[str]:
             name = following[name]
         if name in walked:
             names = list(walked)[list(walked).index(name) :]
-            members = set(names)
-            k = names.index(next(name for name in following if name in members))
-            return names[k:] + names[:k]
+            k = min(range(len(names)), key=lambda k: order[names[k]])
+            yield names[k:] + names[:k]
         finished.update(walked)
-    return []

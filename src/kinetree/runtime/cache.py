@@ -5,7 +5,7 @@ begins with a checksum of the rest); nothing in it is unpickled. Whatever goes w
 an answer: no function raises, and a file with other content is removed.
 
 ``KINETREE_CACHE_DIR`` names the directory (empty or ``off``: no cache). By default it is ``kinetree`` in the user's
-cache directory of the platform.
+cache directory of the platform. Where it cannot be used, one `CacheWarning` says why.
 """
 
 from __future__ import annotations
@@ -16,18 +16,34 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kinetree.backends.base import ObjectCode
+from kinetree.errors import warn_user
 
 MAGIC = b"kinetree code 2\n"
 SUFFIX = ".kto"
 LARGEST = 500_000_000  # bytes of all files together; beyond, the least recently used are removed
 _DIGEST = hashlib.sha256().digest_size
+_OURS = re.compile(r"[0-9a-f]{64}(\.kto|\.\d+\.[0-9a-f]{8}\.tmp)")
 _posix = os.name == "posix"
+_warned: dict[str, object] = {}
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept on disk: every process compiles its functions anew."""
+
+
+def _warn(problem: str) -> None:
+    """Warn once a process."""
+    this = object()
+    if _warned.setdefault("once", this) is this:
+        advice = "set KINETREE_CACHE_DIR to a directory of your own, or to 'off' to do without"
+        warn_user(f"compiled functions are not kept for later runs: {problem}; {advice}", CacheWarning)
 
 
 def digest(parts: Iterable[bytes | str]) -> str:
@@ -50,7 +66,9 @@ def source_digest() -> str | None:
         files = sorted(_package().rglob("*.py"))
         parts = [part for f in files for part in (f.relative_to(_package()).as_posix(), f.read_bytes())]
     except OSError:
-        return None
+        parts = []
+    if not parts:
+        _warn("kinetree's source is not in plain files, so that it cannot be known what code belongs to it")
     return digest(parts) if parts else None
 
 
@@ -66,15 +84,46 @@ def covers_source_of(definition: object) -> bool:
 
 def directory() -> Path | None:
     """Return the cache directory, made if need be; None where there is none that can be used and trusted."""
+    path, problem = location()
+    if path is not None and problem is None:
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            problem = _defect(path)
+        except OSError as error:
+            problem = f"{path} cannot be made ({error.strerror})"
+    if problem is not None:
+        _warn(problem)
+        return None
+    return path
+
+
+def location() -> tuple[Path | None, str | None]:
+    """Return where the cache is or would be, None where there is none, and why it cannot be used, if so."""
     setting = os.environ.get("KINETREE_CACHE_DIR")
     if setting is not None and setting.strip().lower() in ("", "off"):
-        return None
+        return None, None
     try:
         path = Path(setting).expanduser() if setting is not None else _default()
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return path if path.is_dir() and _trusted(os.stat(path)) else None
-    except (OSError, RuntimeError, ValueError):  # no home, not writable, a NUL in the name
+    except RuntimeError:
+        return None, "there is no home directory"
+    return path, _defect(path)
+
+
+def _defect(path: Path) -> str | None:
+    """Return why a directory cannot be used; None where it can, or is not there."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
         return None
+    except (OSError, ValueError) as error:  # a NUL in the name is a ValueError
+        return f"{str(path)!r} cannot be used ({getattr(error, 'strerror', error)})"
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{path} is no directory"
+    if _trusted(status):
+        return None
+    if status.st_uid != os.geteuid():
+        return f"{path} belongs to user {status.st_uid}, and this is user {os.geteuid()}"
+    return f"others may write to {path} (mode {stat.S_IMODE(status.st_mode):o}; chmod go-w would do)"
 
 
 def _default() -> Path:
@@ -133,28 +182,25 @@ def store(key: str, code: ObjectCode) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(temporary, flags, 0o600)
-    except OSError:
+        try:
+            with os.fdopen(handle, "wb") as f:
+                f.write(encode(code, key))
+            os.replace(temporary, folder / (key + SUFFIX))  # atomic: a reader sees a whole file or none
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+    except FileNotFoundError:  # another process has cleared the cache in the meantime
         return
-    try:
-        with os.fdopen(handle, "wb") as f:
-            f.write(encode(code, key))
-        os.replace(temporary, folder / (key + SUFFIX))  # atomic: a reader sees a whole file or none
-    except OSError:  # the disk is full
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+    except OSError as error:
+        _warn(f"{folder} cannot be written ({error.strerror})")
         return
     trim(folder)
 
 
 def trim(folder: Path, largest: int | None = None) -> None:
     """Remove the files that were not used for the longest time, until at most this many bytes are left."""
-    try:
-        with os.scandir(folder) as entries:
-            files = [
-                (e.stat().st_mtime, e.stat().st_size, e.path) for e in entries if e.name.endswith((SUFFIX, ".tmp"))
-            ]
-    except OSError:
-        return
+    files = [(status.st_mtime, status.st_size, path) for path, status in entries(folder)]
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
         if total <= (LARGEST if largest is None else largest):
@@ -162,6 +208,24 @@ def trim(folder: Path, largest: int | None = None) -> None:
         total -= size
         with contextlib.suppress(OSError):
             os.unlink(path)
+
+
+def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the path and the status of each file that the cache has written, what is being written included.
+
+    Those are regular files with names of ours. A file that another process removes meanwhile is passed over.
+    """
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                if _OURS.fullmatch(entry.name) and stat.S_ISREG(status.st_mode):
+                    yield entry.path, status
+    except OSError:
+        return
 
 
 def encode(code: ObjectCode, key: str) -> bytes:

@@ -48,12 +48,13 @@ def checked(element: Element) -> Element:
     read, ignored = READ.get(element.tag, ()), IGNORED.get(element.tag, ())
     for name in element.attributes if element.tag in READ else ():
         if name not in read and name not in ignored and not name.startswith("{"):
-            raise element.error(f"<{element.tag}> has {unknown_name('attribute', name, read)}")
+            element.fault(f"<{element.tag}> has {unknown_name('attribute', name, read)}", "it is not read")
     known = CHILDREN.get(element.tag, ())
     for child in element.children if known else ():
         near = () if child.tag in known else get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)
         if near:
-            raise child.error(f"<{element.tag}> has no element <{child.tag}>, did you mean <{near[0]}>?")
+            message = f"<{element.tag}> has no element <{child.tag}>, did you mean <{near[0]}>?"
+            child.fault(message, "it is not read")
     return element
 
 

@@ -23,6 +23,7 @@ from kinetree.formats.xml.values import (
     number,
     quaternion_rotation,
     required,
+    resistance,
     rpy_rotation,
     triple,
     vector,
@@ -120,7 +121,7 @@ class UrdfRobot:
     root: str
 
 
-def read_urdf(text: str | bytes, source: str = "<string>") -> UrdfRobot:
+def read_urdf(text: str | bytes, source: str = "<string>", *, lenient: bool = False) -> UrdfRobot:
     """Read a URDF document.
 
     Parameters
@@ -128,6 +129,8 @@ def read_urdf(text: str | bytes, source: str = "<string>") -> UrdfRobot:
     text : str or bytes
     source : str
         File name for messages.
+    lenient : bool
+        Whether faults that leave no doubt about how to go on are warnings; see `kinetree.load`.
 
     Raises
     ------
@@ -139,7 +142,7 @@ def read_urdf(text: str | bytes, source: str = "<string>") -> UrdfRobot:
     >>> read_urdf("<robot name='rock'><link name='stone'/></robot>").root
     'stone'
     """
-    return urdf_from_element(parse_xml(text, source))
+    return urdf_from_element(parse_xml(text, source, lenient=lenient))
 
 
 def urdf_from_element(robot: Element) -> UrdfRobot:
@@ -200,8 +203,15 @@ def _link(element: Element) -> UrdfLink:
     return UrdfLink(required(checked(element), "name"), element, None if inertial is None else _inertial(inertial))
 
 
-def _inertial(element: Element) -> UrdfInertial:
-    mass, inertia = magnitude(child(element, "mass"), "value"), child(element, "inertia")
+def _inertial(element: Element) -> UrdfInertial | None:
+    for tag, instead in (("mass", "the link has no inertia"), ("inertia", "it is taken as zero")):
+        if not element.all(tag):
+            element.fault(f"<{tag}> is missing", instead)
+    if not element.all("mass"):
+        return None
+    mass, inertia = magnitude(child(element, "mass"), "value"), part(element, "inertia")
+    if inertia is None:
+        return UrdfInertial(mass, _origin(element), (0.0,) * 6)
     ixx, ixy, ixz, iyy, iyz, izz = (number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
     return UrdfInertial(mass, _origin(element), (ixx, ixy, ixz, iyy, iyz, izz))
 
@@ -265,7 +275,10 @@ def _limit(element: Element) -> UrdfLimit:
         return UrdfLimit(velocity=velocity, effort=effort)
     lower, upper = (number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
     if lower > upper or lower == math.inf or upper == -math.inf:
-        raise limit.error(f"the lower limit {lower} and the upper limit {upper} leave no room between them")
+        limit.fault(
+            f"the lower limit {lower} and the upper limit {upper} leave no room between them", "neither is read"
+        )
+        return UrdfLimit(velocity=velocity, effort=effort)
     return UrdfLimit(lower, upper, velocity, effort)
 
 
@@ -277,7 +290,7 @@ def _dynamics(element: Element) -> tuple[float, float]:
     dynamics = part(element, "dynamics")
     if dynamics is None:
         return 0.0, 0.0
-    return magnitude(dynamics, "damping", 0.0), magnitude(dynamics, "friction", 0.0)
+    return resistance(dynamics, "damping"), resistance(dynamics, "friction")
 
 
 def _mimic(element: Element) -> Mimic | None:

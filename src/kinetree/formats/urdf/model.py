@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kinetree.errors import FormatError, KinetreeError, listed, shortened, unknown_name
@@ -20,8 +20,10 @@ from kinetree.formats.urdf.document import (
 from kinetree.formats.warnings import check_inertias, notify
 from kinetree.formats.xml.elements import Element
 from kinetree.model import GRAVITY, JointLimits, Model, ModelBuilder
+from kinetree.model.body import WORLD
 from kinetree.model.checks import TooLargeError
-from kinetree.model.tree import cycle
+from kinetree.model.physical import is_body, is_limit
+from kinetree.model.tree import cycles
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 
 TOO_LARGE = "its numbers are too large: URDF is in kilograms and metres"
@@ -38,7 +40,8 @@ def model_from_urdf(
     """Return the model of a URDF document.
 
     A joint without limits has none, and a fixed joint mimics none, with a warning that names it. Inertias that no
-    body can have (`inertia_defect`) are used as given, with one `NonPhysicalInertiaWarning` that names the links.
+    body can have (`inertia_defect`) are used as given, with one `NonPhysicalInertiaWarning` that names the links
+    (not those fixed to the world, nor point masses, rods and the like that a body of several links has as a part).
     All joints have an actuator. `kinetree.load` documents the options.
 
     Raises
@@ -79,7 +82,7 @@ def model_from_urdf(
         model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
     except TooLargeError as error:
         raise FormatError(f"{robot.source}: {error}") from None
-    _warn(robot, [shortened(joint.name) for joint in followers if joint.type == "fixed"])
+    _warn(robot, model, [shortened(joint.name) for joint in followers if joint.type == "fixed"])
     return model
 
 
@@ -111,22 +114,32 @@ def _inertia(link: UrdfLink, inertial: UrdfInertial) -> Inertia:
 
 
 def _leaders(robot: UrdfRobot, followers: Sequence[UrdfJoint]) -> dict[str, tuple[str, float, float]]:
-    """Return leader, multiplier and offset of each joint that mimics; `FormatError` where it cannot."""
+    """Return leader, multiplier and offset of each joint that mimics; one that cannot is a fault of the file."""
     joints = {joint.name: joint for joint in robot.joints}
     leaders = {joint.name: (m.joint, m.multiplier, m.offset) for joint in followers if (m := joint.mimic)}
-    way_out = "; mimic='independent' lets each such joint move by itself"
-    for name, (leader, _, _) in leaders.items():
-        element = joints[name].element
-        if leader not in joints:
-            raise element.error(f"mimics: {unknown_name('joint', leader, joints)}{way_out}")
-        for joint, what in ((joints[name], "cannot mimic, as"), (joints[leader], f"mimics {shortened(leader)!r},")):
-            if joint.type not in WITH_AXIS:
-                raise element.error(f"{what} a {joint.type} joint{way_out}")
-    circle = cycle({name: leader for name, (leader, _, _) in leaders.items()})
-    if circle:
+    for name, (leader, _, _) in list(leaders.items()):
+        if (flaw := _mimic_flaw(joints[name], leader, joints)) is not None:
+            _not_followed(joints[name], flaw)
+            del leaders[name]
+    for circle in list(cycles({name: leader for name, (leader, _, _) in leaders.items()})):
         by = f", through {listed([shortened(name) for name in circle[1:]])}" if circle[1:] else ""
-        raise joints[circle[0]].element.error(f"mimics itself{by}: one joint must lead{way_out}")
+        _not_followed(joints[circle[0]], f"mimics itself{by}: one joint must lead")
+        del leaders[circle[0]]
     return leaders
+
+
+def _mimic_flaw(joint: UrdfJoint, leader: str, joints: Mapping[str, UrdfJoint]) -> str | None:
+    if leader not in joints:
+        return f"mimics: {unknown_name('joint', leader, joints)}"
+    if joint.type not in WITH_AXIS:
+        return f"cannot mimic, as a {joint.type} joint"
+    other = joints[leader].type
+    return None if other in WITH_AXIS else f"mimics {shortened(leader)!r}, a {other} joint"
+
+
+def _not_followed(joint: UrdfJoint, flaw: str) -> None:
+    way_out = "" if joint.element.lenient else "; mimic='independent' lets each such joint move by itself"
+    joint.element.fault(flaw + way_out, "it moves by itself")
 
 
 def _refuse_second_floating_base(robot: UrdfRobot) -> None:
@@ -136,10 +149,24 @@ def _refuse_second_floating_base(robot: UrdfRobot) -> None:
             raise joint.element.error("the robot floats already, by this joint: leave floating_base=True out")
 
 
-def _warn(robot: UrdfRobot, fixed: list[str]) -> None:
+def _inertias(robot: UrdfRobot, model: Model) -> Iterator[tuple[str, float, list[list[float]]]]:
+    """Yield name, mass and moments of the links whose inertias have to be a body's.
+
+    Nobody feels those of links fixed to the world. A point mass or a rod may be a part of a body.
+    """
+    carriers = {frame.name: frame.body for frame in model.frames}
+    whole = [is_body(body.inertia) for body in model.bodies]
+    for link in robot.links:
+        body = carriers[link.name]
+        if link.inertial is not None and body != WORLD:
+            moments = [list(row) for row in _moments(link.inertial).rows]
+            if not (whole[body] and is_limit(moments)):
+                yield link.name, link.inertial.mass, moments
+
+
+def _warn(robot: UrdfRobot, model: Model, fixed: list[str]) -> None:
     """Warn about inertias and limits, and about these fixed joints that should mimic others."""
-    given = ((link.name, link.inertial) for link in robot.links if link.inertial)
-    check_inertias(robot.source, ((name, x.mass, [list(row) for row in _moments(x).rows]) for name, x in given))
+    check_inertias(robot.source, _inertias(robot, model))
     free = [
         shortened(joint.name)
         for joint in robot.joints

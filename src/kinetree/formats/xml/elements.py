@@ -17,6 +17,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from kinetree.errors import FormatError, shortened
+from kinetree.formats.warnings import notify
 
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 200
@@ -29,13 +30,15 @@ UTF16_STARTS: Final = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 class Element:
     """One XML element: its tag (``{namespace}name``, as in `xml.etree`), attributes and children in file order.
 
-    Messages need the line of its opening tag, from 1, its file's name and the elements around it.
+    Messages need the line of its opening tag, from 1, its file's name and the elements around it. With `lenient`, a
+    fault that leaves no doubt about how to go on is a warning.
     """
 
     tag: str
     attributes: dict[str, str]
     line: int
     source: str
+    lenient: bool = False
     parent: Element | None = None
     children: list[Element] = field(default_factory=list)
 
@@ -60,17 +63,29 @@ class Element:
 
     def error(self, message: str) -> FormatError:
         """Return (not raise) an error that says where this element is."""
-        return FormatError(f"{self.source}, line {self.line}, {self.path}: {message}")
+        return FormatError(f"{self._place}: {message}")
+
+    def fault(self, message: str, instead: str) -> None:
+        """Raise an error; where the file is read leniently, warn, and say what is done instead."""
+        if not self.lenient:
+            raise self.error(f"{message} (with lenient=True, {instead})")
+        notify(f"{self._place}: {message}; {instead}")
+
+    @property
+    def _place(self) -> str:
+        return f"{self.source}, line {self.line}, {self.path}"
 
     def all(self, tag: str) -> list[Element]:
         """Return the children of that name."""
         return [child for child in self.children if child.tag == tag]
 
     def only(self, tag: str) -> Element | None:
-        """Return the child of that name, None where there is none; two of them are an error."""
+        """Return the child of that name, None where there is none; a second one is a fault."""
         found = self.all(tag)
-        if len(found) > 1:
-            raise found[1].error(f"a second <{tag}>, the first is on line {found[0].line}: keep one of them")
+        for other in found[1:]:
+            other.fault(
+                f"a second <{tag}>, the first is on line {found[0].line}: keep one of them", "the first is read"
+            )
         return found[0] if found else None
 
     def walk(self) -> Iterator[Element]:
@@ -82,10 +97,11 @@ class Element:
             stack.extend(reversed(node.children))
 
 
-def parse_xml(text: str | bytes, source: str = "<string>") -> Element:
+def parse_xml(text: str | bytes, source: str = "<string>", *, lenient: bool = False) -> Element:
     """Read an XML document; return its root element.
 
-    Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8.
+    Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8. What is no XML is refused with
+    `lenient` too, which is for what its elements say.
 
     Raises
     ------
@@ -99,7 +115,7 @@ def parse_xml(text: str | bytes, source: str = "<string>") -> Element:
     <Element <link name='base'> at <string>:1>
     """
     _check_before_parsing(text, source)
-    builder = _Builder(source)
+    builder = _Builder(source, lenient)
     parser = DefusedXMLParser(target=builder, forbid_dtd=True)
     builder.expat = parser.parser
     parser.parser.DefaultHandlerExpand = None  # without a document type there is nothing left to handle
@@ -175,15 +191,15 @@ def _explain(error: ParseError, builder: _Builder) -> str:
 class _Builder:
     """Target of the parser: keeps the open elements on a stack and watches the limits."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, source: str, lenient: bool) -> None:
+        self.source, self.lenient = source, lenient
         self.root: Element | None = None
         self.stack: list[Element] = []
         self.expat: Any  # expat's parser object
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         parent = self.stack[-1] if self.stack else None
-        element = Element(tag, attributes, self.expat.CurrentLineNumber, self.source, parent)
+        element = Element(tag, attributes, self.expat.CurrentLineNumber, self.source, self.lenient, parent)
         if len(self.stack) >= MAX_DEPTH:
             raise FormatError(
                 f"{self.source}, line {element.line}, {element.label}: elements are nested more than "

@@ -53,6 +53,14 @@ def magnitude(element: Element, attribute: str, default: float | None = None, *,
     return value
 
 
+def resistance(element: Element, attribute: str) -> float:
+    """Return an attribute as a number that is not negative, by default 0; a negative one is a fault, and 0 instead."""
+    value = number(element, attribute, 0.0)
+    if value < 0.0:
+        element.fault(f"{attribute}={_quoted(element, attribute)}: this number cannot be negative", "0 is read")
+    return max(value, 0.0)
+
+
 def vector(element: Element, attribute: str, length: int) -> tuple[float, ...]:
     """Return an attribute as that many finite numbers, separated by white space."""
     words = re.split(f"[{SPACE}]+", required(element, attribute).strip(SPACE))
