@@ -12,7 +12,7 @@ from kinetree.locks import importing
 if TYPE_CHECKING:
     from kinetree import conventions, modern_robotics
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
-    from kinetree.functions.model_inputs import gravity, inertia, payload
+    from kinetree.functions.model_inputs import body_inertia, gravity, payload
     from kinetree.functions.of_user import compile
     from kinetree.loading import DHLink, from_dh, from_screws, load
     from kinetree.model import JointLimits, Model, ModelBuilder
@@ -41,6 +41,7 @@ __all__ = [
     "RobotNotFoundError",
     "__version__",
     "abs",
+    "body_inertia",
     "compile",
     "conventions",
     "eigh3",
@@ -48,7 +49,6 @@ __all__ = [
     "from_screws",
     "get_num_threads",
     "gravity",
-    "inertia",
     "inv",
     "load",
     "maximum",
@@ -65,7 +65,7 @@ __all__ = [
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
-    "functions.model_inputs": ("gravity", "inertia", "payload"),
+    "functions.model_inputs": ("body_inertia", "gravity", "payload"),
     "functions.of_user": ("compile",),
     "loading": ("DHLink", "from_dh", "from_screws", "load"),
     "model": ("JointLimits", "Model", "ModelBuilder"),
@@ -79,6 +79,9 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "tracing.loops": ("repeat",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
+_RENAMED = {
+    "inertia": "now kinetree.body_inertia(link), an argument of a compiled function; a value is kinetree.Inertia(…)"
+}
 _SUBMODULES = ("algorithms", "conventions", "formats", "joints", "model", "modern_robotics", "robot", "spatial")
 
 
@@ -89,6 +92,8 @@ def __getattr__(name: str) -> Any:
             return globals().setdefault(name, getattr(import_module(_MODULE[name]), name))
         if name in _SUBMODULES:
             return import_module(f"kinetree.{name}")
+    if name in _RENAMED:
+        raise AttributeError(f"kinetree.{name} is {_RENAMED[name]}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
 
 

@@ -1,10 +1,15 @@
-"""The errors that kinetree raises on purpose. All are `ValueError` as well."""
+"""The errors that kinetree raises on purpose, all of them `ValueError` as well, and its warnings."""
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
 from kinetree.locks import importing
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 class KinetreeError(ValueError):
@@ -21,6 +26,24 @@ class FormatError(KinetreeError):
 
 class ArgumentError(KinetreeError):
     """A call with an argument of the wrong shape, dtype or name."""
+
+
+class FormatWarning(UserWarning):
+    """A file that loads, with something missing: the message says what was assumed."""
+
+
+class NonPhysicalInertiaWarning(FormatWarning):
+    """Links whose inertia no body can have; their numbers are used as they stand."""
+
+
+def notify(message: str, category: type[FormatWarning] = FormatWarning) -> None:
+    """Warn, and point at the line outside kinetree that asked for what the message is about."""
+    level = 1
+    while os.path.abspath(sys._getframe(level).f_code.co_filename).startswith(PACKAGE + os.sep):
+        if sys._getframe(level).f_back is None:
+            break
+        level += 1
+    warnings.warn(message, category, stacklevel=level + 1)
 
 
 def shortened(text: str) -> str:

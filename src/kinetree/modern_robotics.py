@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ModelError
-from kinetree.formats.chains.chain import about_com
 from kinetree.lazy import cached_property
 from kinetree.model import WORLD, Model
+from kinetree.model.physical import about_com
 from kinetree.robot import Robot
 from kinetree.spatial import Transform
 from kinetree.spatial.numpy_matrices import ad, adjoint, exponential, inverse, skew

@@ -47,6 +47,11 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "b": (("nv",), "Joint forces (N·m, N) or momenta."),
     "V": ((6,), "Spatial velocity of the frame, angular part first (rad/s, m/s)."),
     "f_ext": (("nb", 6), "Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``."),
+    "point": (
+        (3,),
+        "Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin "
+        '(``reference="world"``) does all the same.',
+    ),
     "wrench": ((6,), "Moment and force (n, f) exerted on the robot (N·m, N)."),
     # kinematics
     "placements": (("nb", 4, 4), "Homogeneous transforms (columns: axes, origin in m); order: ``robot.body_names``."),

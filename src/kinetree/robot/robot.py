@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -13,20 +14,37 @@ from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.lazy import lazy_methods
 from kinetree.locks import importing
 from kinetree.model import Model
-from kinetree.validation import Array
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
-    from kinetree.robot import configurations, edit, joints
+    from kinetree.robot import configurations as named
+    from kinetree.robot import edit, joint_edit, joints
     from kinetree.runtime import Function
 else:
-    configurations, edit, joints, ik, of_user = (
+    named, edit, joint_edit, joints, ik, of_user = (
         lazy_methods(f"kinetree.{module}")
-        for module in ("robot.configurations", "robot.edit", "robot.joints", "inverse_kinematics", "functions.of_user")
+        for module in (
+            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints"),
+            *("inverse_kinematics", "functions.of_user"),
+        )
     )
 
 T = TypeVar("T")
+
+
+def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
+    """Return a configuration (nq,) of this name, checked and read-only."""
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"the name of a configuration is a str; {name!r} was given")
+    array = real_array(f"the configuration {name!r}", q, model.nq, batch=False).copy()
+    if not np.isfinite(array).all():
+        raise ArgumentError(f"the configuration {name!r} holds a number that is not finite (NaN or inf)")
+    array.flags.writeable = False
+    return array
 
 
 class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
@@ -91,6 +109,13 @@ class Robot:
     ----------
     model : Model
         With plain numbers. `kinetree.load` makes one from a file or a name, `ModelBuilder` from Python.
+    configurations : mapping of str to (nq,) array, optional
+        Named configurations (see `with_configuration`).
+
+    Attributes
+    ----------
+    configurations : mapping of str to (nq,) array
+        The named configurations, read-only: of an SRDF file (`kinetree.load`), or of `with_configuration`.
 
     Examples
     --------
@@ -103,24 +128,32 @@ class Robot:
 
     if TYPE_CHECKING:
         model: Model
+        configurations: Mapping[str, Array]
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, configurations: Mapping[str, ArrayLike] | None = None) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"Robot takes a Model, {type(model).__name__} was given; kinetree.load reads files")
         if not all(isinstance(x, float) for x in model.numbers):
             raise ModelError("a Robot's model must have plain numbers; the algorithms take models over any scalar")
-        self.__dict__["model"] = model
+        checked = {name: named_configuration(model, name, q) for name, q in (configurations or {}).items()}
+        self.__dict__.update(model=model, configurations=MappingProxyType(checked))
 
     # -- methods of other modules, imported at first use ---------------------------------------------------------
 
-    neutral = configurations.neutral
-    random_configuration = configurations.random_configuration
-    random_state = configurations.random_state
+    neutral = named.neutral
+    random_configuration = named.random_configuration
+    random_state = named.random_state
+    configuration = named.configuration
+    with_configuration = named.with_configuration
     joint = joints.joint
     with_gravity = edit.with_gravity
     with_base_pose = edit.with_base_pose
     with_friction = edit.with_friction
+    with_joint_physics = joint_edit.with_joint_physics
+    with_limits = joint_edit.with_limits
+    with_inertia = edit.with_inertia
     with_inertial_parameters = edit.with_inertial_parameters
+    with_frame = edit.with_frame
     lock = edit.lock
     attach = edit.attach
     inverse_kinematics = ik.inverse_kinematics
@@ -213,13 +246,16 @@ class Robot:
     # -- as a value ---------------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Robot) and self.model == other.model
+        if not isinstance(other, Robot) or self.model != other.model:
+            return False
+        ours, theirs = self.configurations, other.configurations
+        return ours.keys() == theirs.keys() and all(np.array_equal(q, theirs[name]) for name, q in ours.items())
 
     def __hash__(self) -> int:
         return hash(self.model)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.model,)
+        return type(self), (self.model, dict(self.configurations))
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.formats.warnings import check_inertias
 from kinetree.joints import Joint
 from kinetree.model import Model, ModelBuilder
+from kinetree.model.physical import about_com, check_inertias
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 
@@ -77,16 +77,6 @@ def serial_model(
         builder.add_frame(f"frame{i}", link=f"link{i}", placement=link.frame.tolist())
         last = f"link{i}", link.frame
     builder.add_frame("tool", link=last[0], placement=(last[1] @ tool).tolist())
-    model = builder.build(base_pose=base_pose, gravity=gravity)
+    model = builder.assemble(base_pose=base_pose, gravity=gravity)
     check_inertias(name, ((f"link{i}", x.inertia.m, about_com(x.inertia)) for i, x in enumerate(links, start=1)))
     return model
-
-
-def about_com(inertia: Inertia) -> Array:
-    """Return the rotational inertia about the centre of mass, (3, 3), in the same axes."""
-    I = np.array([list(row) for row in inertia.I.rows], dtype=np.float64)
-    if inertia.m == 0.0:
-        return I
-    h = np.array(list(inertia.h), dtype=np.float64)
-    com_I: Array = I - (h @ h * np.eye(3) - np.outer(h, h)) / inertia.m
-    return com_I

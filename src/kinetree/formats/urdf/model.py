@@ -76,7 +76,7 @@ def model_from_urdf(
             mimic=leaders.get(joint.name),
         )
     try:
-        model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
+        model = builder.assemble(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
     except TooLargeError as error:
         raise FormatError(f"{robot.source}: {error}") from None
     _warn(robot, [shortened(joint.name) for joint in followers if joint.type == "fixed"])
