@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, ParamSpec
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from kinetree.formats import load_model
 from kinetree.formats.chains.dh import DHLink, model_from_dh
 from kinetree.formats.chains.screws import model_from_screws
+from kinetree.formats.srdf import configurations_of
 from kinetree.model import Model
 from kinetree.robot import Robot
 
 __all__ = ["DHLink", "from_dh", "from_screws", "load"]
 
-P = ParamSpec("P")
 
+def _robot_by(
+    read: Callable[..., Model], **named: Callable[[Model, Any], Mapping[str, Any]]
+) -> Callable[[Callable[[], None]], Callable[..., Robot]]:
+    """Decorate a name and its documentation: a function with the arguments of `read` that returns its model's Robot.
 
-def _robot_by(read: Callable[P, Model]) -> Callable[[Callable[[], None]], Callable[P, Robot]]:
-    """Decorate a name and its documentation: a function with the arguments of `read` that returns its model's Robot."""
-    signature = inspect.signature(read).replace(return_annotation="Robot")
+    It has further arguments by keyword, each with a function that makes named configurations of its value.
+    """
+    own = inspect.signature(read)
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in named]
+    signature = own.replace(parameters=[*own.parameters.values(), *more], return_annotation="Robot")
 
-    def decorate(documented: Callable[[], None]) -> Callable[P, Robot]:
-        def load(*args: P.args, **kwargs: P.kwargs) -> Robot:
+    def decorate(documented: Callable[[], None]) -> Callable[..., Robot]:
+        def load(*args: Any, **kwargs: Any) -> Robot:
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
                 takes = ", ".join(signature.parameters)
                 raise TypeError(f"{documented.__name__}() {error}; its arguments are {takes}") from None
-            return Robot(read(*args, **kwargs))
+            sources = {name: value for name in named if (value := kwargs.pop(name, None)) is not None}
+            model = read(*args, **kwargs)
+            configurations: dict[str, Any] = {}
+            for name, value in sources.items():
+                configurations.update(named[name](model, value))
+            return Robot(model, configurations)
 
         function: Any = functools.wraps(documented)(load)
         function.__signature__ = signature
@@ -38,7 +49,7 @@ def _robot_by(read: Callable[P, Model]) -> Callable[[Callable[[], None]], Callab
     return decorate
 
 
-@_robot_by(load_model)
+@_robot_by(load_model, srdf=configurations_of)
 def load() -> None:
     """Load a robot.
 
@@ -55,6 +66,9 @@ def load() -> None:
         Acceleration of gravity in the world's axes (m/s²).
     mimic : {"follow", "independent"}
         Whether joints that mimic others follow them, without a coordinate of their own, or each moves by itself.
+    srdf : str, bytes or path, optional
+        An SRDF file, or its text: its group states become named configurations (`Robot.configurations`). Joints that a
+        state does not name are at their zero; those that the robot has not are left out, with a `FormatWarning`.
 
     Raises
     ------

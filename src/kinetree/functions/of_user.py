@@ -18,6 +18,7 @@ from kinetree.algorithms.table import ALGORITHMS, ALIASES
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs, meanings, ports, substituting, with_inputs
 from kinetree.functions.of_robot import describe
+from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of, shape_of_name, text_of_name
 from kinetree.graph import Port
 from kinetree.graph.digest import digest
@@ -178,6 +179,7 @@ def user_function(
         identity=functools.cache(lambda: b"traced " + digest(program)),
         describe=lambda port: describe(model, port, shape_of_name(port.name) or ()),
         meanings={port.name: text_of_name(port.name) for port in (*own, *program.outputs)} | meanings(inputs),
+        named={"f_ext": named_wrenches(model, name)} if Port("f_ext", (model.nb, 6)) in own else {},
         reduce=lambda: (user_function, (model, function, shapes, tuple(inputs), name, fuse)),
         program=program,
         wrapped=function,

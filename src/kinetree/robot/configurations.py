@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from kinetree.errors import ModelError, unknown_name
+from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.validation import Array, Seed, Size, as_generator, as_lead
 
 if TYPE_CHECKING:
@@ -89,4 +89,6 @@ def with_configuration(robot: R, name: str, q: ArrayLike) -> R:
     >>> list(robot.configurations)
     ['up']
     """
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"the name of a configuration is a str; {name!r} was given")
     return type(robot)(robot.model, {**robot.configurations, name: q})

@@ -38,8 +38,6 @@ T = TypeVar("T")
 
 def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
     """Return a configuration (nq,) of this name, checked and read-only."""
-    if not isinstance(name, str) or not name:
-        raise ArgumentError(f"the name of a configuration is a str; {name!r} was given")
     array = real_array(f"the configuration {name!r}", q, model.nq, batch=False).copy()
     if not np.isfinite(array).all():
         raise ArgumentError(f"the configuration {name!r} holds a number that is not finite (NaN or inf)")
