@@ -146,7 +146,7 @@ def test_shapes_are_known_by_name_or_said():
         (lambda q, b_des: q, {}, "what is the shape of 'b_des'"),
         (lambda q: q, {"shapes": {"p": ()}}, "no argument 'p'"),
         (lambda *q: q, {}, "the arguments must have names"),
-        (lambda q: q, {"inputs": ["gravity"]}, r"kt\.gravity, kt\.inertia\(link\)"),
+        (lambda q: q, {"inputs": ["gravity"]}, r"kt\.gravity, kt\.body_inertia\(link\)"),
         ("inverse_dynamic", {}, "did you mean 'inverse_dynamics'"),
         (3, {}, "takes a function or the name"),
     ],

@@ -66,6 +66,19 @@ def test_in_a_compiled_function() -> None:
 
     expected = robot.inverse_dynamics(q, v, a, f_ext={"panda_hand": F, "panda_link7": G})
     assert held(q, v, a, F) == pytest.approx(expected, rel=1e-13)
+    on_body = robot.compile(
+        lambda q, v, a, push: robot.inverse_dynamics(q, v, a, f_ext={"panda_link7": push}),
+        shapes={"push": (6,)},
+        name="f",
+    )
+    as_array = robot.compile(
+        lambda q, v, a, push: robot.inverse_dynamics(q, v, a, [*np.zeros((6, 6)), push]),
+        shapes={"push": (6,)},
+        name="f",
+    )
+    assert on_body.op_count == as_array.op_count  # a body's own name costs nothing
+    with pytest.raises(kt.ArgumentError, match="the wrench on 'panda_hand' has dtype object"):
+        robot.inverse_dynamics(q, v, a, f_ext={"panda_hand": [None] * 6})
 
 
 def test_as_an_argument_of_ones_own_function() -> None:
@@ -81,7 +94,7 @@ def test_as_an_argument_of_ones_own_function() -> None:
         ({"panda_hand": F[:3]}, r"f_ext: the wrench on 'panda_hand' has shape \(3,\): a moment and a force \(n, f\)"),
         (
             {"panda_hand": np.ones((2, 6)), "panda_link1": np.ones((3, 6))},
-            "batch axes of these wrenches do not broadcast",
+            "f_ext: the batch axes of .* do not broadcast",
         ),
         ({"panda_hand": ["x"] * 6}, "the wrench on 'panda_hand' has dtype <U1"),
         ({7: F}, "the name of a frame is a str; 7 was given"),
