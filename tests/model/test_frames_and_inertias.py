@@ -69,6 +69,20 @@ def test_poses_of_scipy_are_poses() -> None:
         assert b.build(base_pose=given) == b.build(base_pose=pose)
 
 
+def test_targets_of_inverse_kinematics_are_poses_too() -> None:
+    robot = kt.load("ur5")
+    pose = robot.frame_placement(robot.random_configuration(seed=1), frame="tool0")
+    R = scipy_transform.Rotation.from_matrix(pose[:3, :3])
+    turned = robot.inverse_kinematics(R, "tool0")
+    assert turned.converged
+    got = robot.frame_placement(turned.q, frame="tool0")[:3, :3]
+    assert got == pytest.approx(pose[:3, :3], abs=1e-7)
+    if hasattr(scipy_transform, "RigidTransform"):
+        T = scipy_transform.RigidTransform.from_matrix(pose)
+        solution = robot.inverse_kinematics(T, "tool0")
+        assert solution.q.tolist() == robot.inverse_kinematics(T.as_matrix(), "tool0").q.tolist()
+
+
 def test_a_rotation_matrix_is_no_pose() -> None:
     for ask in (lambda: arm(tip=I3), lambda: arm().with_frame("tip", on="hand", placement=I3)):
         with pytest.raises(
