@@ -60,7 +60,7 @@ def load() -> None:
         embedded robot (``ur5``, ``panda``, ``go2``, ``g1``); the name of a module of ``robot_descriptions``.
     floating_base : bool, optional
         Whether the root link moves freely. By default it is fixed, except for the embedded legged robots.
-    base_pose : (4, 4) array-like, optional
+    base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the root link in the world, for a fixed base.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).
@@ -104,9 +104,9 @@ def from_dh() -> None:
     name : str
     joint_names : sequence of str, optional
         ``joint1`` … by default.
-    tool_pose : (4, 4) array-like, optional
+    tool_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the frame ``tool`` in the last DH frame.
-    base_pose : (4, 4) array-like, optional
+    base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the DH frame 0 in the world.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).
@@ -140,7 +140,7 @@ def from_screws() -> None:
 
     Parameters
     ----------
-    M : (n, 4, 4) or (n + 1, 4, 4) array-like
+    M : (n, 4, 4) or (n + 1, 4, 4) array-like, or SciPy's RigidTransform
         M_{i−1,i}: pose of link frame i in link frame i − 1 in the home position; the last one is the tool's.
     G : (n, 6, 6) array-like
         Spatial inertias in the link frames, angular part first: ``diag(I_xx, I_yy, I_zz, m, m, m)`` for frames at the
@@ -156,7 +156,7 @@ def from_screws() -> None:
     limits : sequence of JointLimits, optional
     armature, damping, friction : float or (n,) array-like
         Reflected rotor inertia, viscous and Coulomb friction of the joints.
-    base_pose : (4, 4) array-like, optional
+    base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of {0} in the world.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).

@@ -72,6 +72,16 @@ def test_attaching_takes_the_states_of_the_same_name() -> None:
     assert both.configuration("flat").tolist() == [*FLAT, *plain.neutral()]
 
 
+def test_quaternions_are_unit_ones() -> None:
+    dog = kt.load("go2")
+    q = dog.random_configuration(seed=0)
+    assert dog.with_configuration("any", q).configuration("any").tolist() == q.tolist()
+    for norm in (0.0, 2.0):
+        q[3:7] = [0, 0, 0, norm]
+        with pytest.raises(kt.ArgumentError, match="'any': the quaternion of 'root_joint' is no unit one"):
+            dog.with_configuration("any", q)
+
+
 @pytest.mark.parametrize(
     ("name", "q", "message"),
     [

@@ -12,6 +12,7 @@ from scipy.spatial import transform as scipy_transform
 
 import kinetree as kt
 from helpers.trees import random_inertia, random_placement
+from kinetree.inverse_kinematics import FrameTarget
 from kinetree.joints import Fixed, Revolute
 
 I3 = np.eye(3)
@@ -75,6 +76,8 @@ def test_targets_of_inverse_kinematics_are_poses_too() -> None:
     R = scipy_transform.Rotation.from_matrix(pose[:3, :3])
     turned = robot.inverse_kinematics(R, "tool0")
     assert turned.converged
+    with pytest.raises(kt.ArgumentError, match="the target for 'tool0' is an orientation alone"):
+        robot.inverse_kinematics(FrameTarget(R), "tool0")
     got = robot.frame_placement(turned.q, frame="tool0")[:3, :3]
     assert got == pytest.approx(pose[:3, :3], abs=1e-7)
     if hasattr(scipy_transform, "RigidTransform"):

@@ -96,6 +96,8 @@ def _by_frame(target: Target | Mapping[str, Target], frame: str | None) -> Mappi
 def _as_target(value: Target, frame: str) -> FrameTarget:
     """Return a bare array as a target: poses (..., 4, 4) as they are, points (..., 3) with the orientation free."""
     if isinstance(value, FrameTarget):
+        if value.position != 0 and is_rotation(value.pose):
+            raise ArgumentError(f"the target for {frame!r} is an orientation alone: FrameTarget(…, position=0)")
         return value
     if hasattr(value, "as_matrix"):  # SciPy's RigidTransform, or an orientation alone
         return FrameTarget(value, position=0.0 if is_rotation(value) else 1.0)

@@ -81,6 +81,7 @@ def with_configuration(robot: R, name: str, q: ArrayLike) -> R:
     ----------
     name : str
     q : (nq,) array
+        With unit quaternions; limits are not looked at.
 
     Examples
     --------

@@ -41,6 +41,13 @@ def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
     array = real_array(f"the configuration {name!r}", q, model.nq, batch=False).copy()
     if not np.isfinite(array).all():
         raise ArgumentError(f"the configuration {name!r} holds a number that is not finite (NaN or inf)")
+    for body in model.leading:
+        if body.joint.nq != body.joint.nv:  # it has a quaternion
+            own = [array[k] for k in body.q_index]
+            with np.errstate(all="ignore"):
+                unit = np.array(body.joint.integrate(own, [0.0] * body.joint.nv), dtype=np.float64)
+            if not np.allclose(own, unit, rtol=0.0, atol=1e-6):
+                raise ArgumentError(f"the configuration {name!r}: the quaternion of {body.joint_name!r} is no unit one")
     array.flags.writeable = False
     return array
 

@@ -48,7 +48,7 @@ def model_from_screws(
     axes = _numbers("screws, one a column,", screws, 6, None)
     n = axes.shape[1]
     inertias = [_inertia(i, G_i) for i, G_i in enumerate(_numbers("G", G, n, 6, 6), start=1)]
-    poses = _numbers("M", M, None, 4, 4)
+    poses = _numbers("M", M.as_matrix() if hasattr(M, "as_matrix") else M, None, 4, 4)
     if len(poses) not in (n, n + 1):
         raise ModelError(f"M has {len(poses)} poses: {n} joints take {n}, or {n + 1} with the tool's pose as the last")
     for i, pose in enumerate(poses, start=1):
