@@ -6,18 +6,18 @@ from importlib import metadata
 from pathlib import Path
 
 
-def _urdfs(package: str) -> list[Path]:
-    """Return the URDF files that an installed package carries, sorted; none where it is not installed."""
+def _files(package: str, suffix: str = ".urdf") -> list[Path]:
+    """Return the files of this kind that an installed package carries, sorted; none where it is not installed."""
     try:
         files = metadata.files(package) or []
     except metadata.PackageNotFoundError:
         return []
-    return sorted(Path(str(file.locate())).resolve() for file in files if file.suffix == ".urdf")
+    return sorted(Path(str(file.locate())).resolve() for file in files if file.suffix == suffix)
 
 
 def erd_urdfs() -> list[Path]:
     """Return the URDF files of example-robot-data."""
-    return _urdfs("example-robot-data")
+    return _files("example-robot-data")
 
 
 def erd_urdf(name: str) -> Path:
@@ -25,6 +25,11 @@ def erd_urdf(name: str) -> Path:
     return next(path for path in erd_urdfs() if path.name == name)
 
 
+def erd_srdfs() -> list[Path]:
+    """Return the SRDF files of example-robot-data."""
+    return _files("example-robot-data", ".srdf")
+
+
 def frax_urdf(name: str) -> Path | None:
     """Return the file of the frax package with this file name, None where frax is not installed."""
-    return next((path for path in _urdfs("frax") if path.name == name), None)
+    return next((path for path in _files("frax") if path.name == name), None)

@@ -15,6 +15,7 @@ import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
 
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 
 
 def script(path: str) -> ModuleType:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
-    from kinetree.functions.model_inputs import gravity, inertia, payload
+    from kinetree.functions.model_inputs import body_inertia, gravity, payload
     from kinetree.functions.of_user import compile
     from kinetree.loading import DHLink, from_dh, from_screws, load
     from kinetree.model import JointLimits, Model, ModelBuilder
@@ -48,6 +48,7 @@ __all__ = [
     "RobotNotFoundError",
     "__version__",
     "abs",
+    "body_inertia",
     "cache_info",
     "clear_cache",
     "compile",
@@ -57,7 +58,6 @@ __all__ = [
     "from_screws",
     "get_num_threads",
     "gravity",
-    "inertia",
     "inv",
     "load",
     "maximum",
@@ -78,7 +78,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
-    "functions.model_inputs": ("gravity", "inertia", "payload"),
+    "functions.model_inputs": ("body_inertia", "gravity", "payload"),
     "functions.of_user": ("compile",),
     "loading": ("DHLink", "from_dh", "from_screws", "load"),
     "model": ("JointLimits", "Model", "ModelBuilder"),
@@ -94,6 +94,9 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "tracing.loops": ("repeat",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
+_RENAMED = {
+    "inertia": "now kinetree.body_inertia(link), an argument of a compiled function; a value is kinetree.Inertia(…)"
+}
 _SUBMODULES = (
     "algorithms",
     "conventions",
@@ -116,6 +119,8 @@ def __getattr__(name: str) -> Any:
             return import_module(f"kinetree.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+    if name in _RENAMED:
+        raise AttributeError(f"kinetree.{name} is {_RENAMED[name]}")
     raise AttributeError(f"module 'kinetree': {_no_attribute(name)}")
 
 

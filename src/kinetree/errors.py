@@ -1,4 +1,4 @@
-"""The errors that kinetree raises on purpose. All are `ValueError` as well."""
+"""The errors that kinetree raises on purpose, all of them `ValueError` as well, and its warnings."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ class FormatError(KinetreeError):
 
 class ArgumentError(KinetreeError):
     """A call with an argument of the wrong shape, dtype or name."""
+
+
+class FormatWarning(UserWarning):
+    """A file that loads, with something missing: the message says what was assumed."""
+
+
+class NonPhysicalInertiaWarning(FormatWarning):
+    """Links whose inertia no body can have; their numbers are used as they stand."""
 
 
 def shortened(text: str) -> str:
@@ -160,7 +168,7 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     return ", ".join(names[:most]) + more
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
+def warn_user(message: str, category: type[Warning] = FormatWarning) -> None:
     """Warn, and point at the line outside kinetree that led here."""
     level = 1
     while os.path.abspath(sys._getframe(level).f_code.co_filename).startswith(PACKAGE + os.sep):

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, ParamSpec
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from kinetree.formats import load_model
 from kinetree.formats.chains.dh import DHLink, model_from_dh
 from kinetree.formats.chains.screws import model_from_screws
+from kinetree.formats.srdf import configurations_of
 from kinetree.model import Model
 from kinetree.robot import Robot
 
 __all__ = ["DHLink", "from_dh", "from_screws", "load"]
 
-P = ParamSpec("P")
 
+def _robot_by(
+    read: Callable[..., Model], **named: Callable[[Model, Any], Mapping[str, Any]]
+) -> Callable[[Callable[[], None]], Callable[..., Robot]]:
+    """Decorate a name and its documentation: a function with the arguments of `read` that returns its model's Robot.
 
-def _robot_by(read: Callable[P, Model]) -> Callable[[Callable[[], None]], Callable[P, Robot]]:
-    """Decorate a name and its documentation: a function with the arguments of `read` that returns its model's Robot."""
-    signature = inspect.signature(read).replace(return_annotation="Robot")
+    It has further arguments by keyword, each with a function that makes named configurations of its value.
+    """
+    own = inspect.signature(read)
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in named]
+    signature = own.replace(parameters=[*own.parameters.values(), *more], return_annotation="Robot")
 
-    def decorate(documented: Callable[[], None]) -> Callable[P, Robot]:
-        def load(*args: P.args, **kwargs: P.kwargs) -> Robot:
+    def decorate(documented: Callable[[], None]) -> Callable[..., Robot]:
+        def load(*args: Any, **kwargs: Any) -> Robot:
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
                 takes = ", ".join(signature.parameters)
                 raise TypeError(f"{documented.__name__}() {error}; its arguments are {takes}") from None
-            return Robot(read(*args, **kwargs))
+            sources = {name: value for name in named if (value := kwargs.pop(name, None)) is not None}
+            model = read(*args, **kwargs)
+            configurations: dict[str, Any] = {}
+            for name, value in sources.items():
+                configurations.update(named[name](model, value))
+            return Robot(model, configurations)
 
         function: Any = functools.wraps(documented)(load)
         function.__signature__ = signature
@@ -38,7 +49,7 @@ def _robot_by(read: Callable[P, Model]) -> Callable[[Callable[[], None]], Callab
     return decorate
 
 
-@_robot_by(load_model)
+@_robot_by(load_model, srdf=configurations_of)
 def load() -> None:
     """Load a robot.
 
@@ -49,7 +60,7 @@ def load() -> None:
         embedded robot (``ur5``, ``panda``, ``go2``, ``g1``); the name of a module of ``robot_descriptions``.
     floating_base : bool, optional
         Whether the root link moves freely. By default it is fixed, except for the embedded legged robots.
-    base_pose : (4, 4) array-like, optional
+    base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the root link in the world, for a fixed base.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).
@@ -61,6 +72,9 @@ def load() -> None:
         elements that may stand only once the first is read, unknown attributes and misspelt elements are not read,
         negative damping or friction is zero, an ``<inertial>`` without ``<mass>`` is none, and one without
         ``<inertia>`` is a point mass.
+    srdf : str, bytes or path, optional
+        An SRDF file, or its text: its group states become named configurations (`Robot.configurations`). Joints that a
+        state does not name are at their zero; those that the robot has not are left out, with a `FormatWarning`.
 
     Raises
     ------
@@ -96,9 +110,9 @@ def from_dh() -> None:
     name : str
     joint_names : sequence of str, optional
         ``joint1`` … by default.
-    tool_pose : (4, 4) array-like, optional
+    tool_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the frame ``tool`` in the last DH frame.
-    base_pose : (4, 4) array-like, optional
+    base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the DH frame 0 in the world.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).
@@ -132,7 +146,7 @@ def from_screws() -> None:
 
     Parameters
     ----------
-    M : (n, 4, 4) or (n + 1, 4, 4) array-like
+    M : (n, 4, 4) or (n + 1, 4, 4) array-like, or SciPy's RigidTransform
         M_{i−1,i}: pose of link frame i in link frame i − 1 in the home position; the last one is the tool's.
     G : (n, 6, 6) array-like
         Spatial inertias in the link frames, angular part first: ``diag(I_xx, I_yy, I_zz, m, m, m)`` for frames at the
@@ -148,7 +162,7 @@ def from_screws() -> None:
     limits : sequence of JointLimits, optional
     armature, damping, friction : float or (n,) array-like
         Reflected rotor inertia, viscous and Coulomb friction of the joints.
-    base_pose : (4, 4) array-like, optional
+    base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of {0} in the world.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).

@@ -17,6 +17,8 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Seed: TypeAlias = "int | np.random.Generator | None"
 Size: TypeAlias = int | tuple[int, ...]
 
+ROTATION_HINT = "; a rotation matrix R alone is given as scipy.spatial.transform.Rotation.from_matrix(R)"
+
 
 def real_array(
     what: str, value: ArrayLike, *shape: int | None, batch: bool = True, error: type[KinetreeError] = ArgumentError
@@ -54,9 +56,45 @@ def check_poses(what: str, T: Array, error: type[KinetreeError] = ArgumentError)
         raise error(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
 
 
+def as_poses(what: str, value: Any, *, batch: bool = True, error: type[KinetreeError] = ArgumentError) -> Array:
+    """Return poses (..., 4, 4) as a float64 array: every function that takes a pose takes it through here.
+
+    Parameters
+    ----------
+    what : str
+        What it is, in messages.
+    value : array-like or object with ``as_matrix()``
+        4×4 matrices, or SciPy's `RigidTransform` or `Rotation`; a rotation is a pose at the origin.
+    batch : bool
+        Whether there may be leading axes.
+
+    Examples
+    --------
+    >>> as_poses("placement", [[1, 0, 0, 0.1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])[:3, 3]
+    array([0.1, 0. , 0. ])
+    """
+    is_object = hasattr(value, "as_matrix")
+    T = real_array(what, value.as_matrix() if is_object else value, error=error)
+    if T.shape[-2:] == (3, 3) and is_object:
+        R, T = T, np.zeros((*T.shape[:-2], 4, 4))
+        T[..., :3, :3], T[..., 3, 3] = R, 1.0
+    if T.shape[-2:] != (4, 4) or (T.ndim > 2 and not batch):
+        hint = ROTATION_HINT if T.shape[-2:] == (3, 3) else ""
+        raise error(f"{what} has shape {T.shape}, ({'..., ' * batch}4, 4) is needed{hint}")
+    if not np.isfinite(T).all():
+        raise error(f"{what} holds a number that is not finite (NaN or inf)")
+    check_poses(what, T, error)
+    return T
+
+
+def is_rotation(value: Any) -> bool:
+    """Return whether a value is an orientation alone, as SciPy's `Rotation` is: its matrix is 3×3."""
+    return hasattr(value, "as_matrix") and np.shape(value.as_matrix())[-2:] == (3, 3)
+
+
 def positive(what: str, value: object) -> float:
     """Return a number that is finite and greater than zero."""
-    if not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
         raise ArgumentError(f"{what} is {value!r}, it must be a positive number")
     return float(value)
 

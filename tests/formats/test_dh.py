@@ -201,5 +201,5 @@ def test_errors_name_the_row() -> None:
         model_from_dh([])
     with pytest.raises(ModelError, match="1 joint names are given for 2 joints"):
         model_from_dh([DHLink(), DHLink()], joint_names=["a"])
-    with pytest.raises(ModelError, match="placement of frame 'tool' is not a pose"):
+    with pytest.raises(ModelError, match="tool_pose is not a pose"):
         model_from_dh([DHLink()], tool_pose=np.diag([1.0, 1, 2, 1]).tolist())

@@ -80,11 +80,11 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         "link 'a' has the mass -1.0: a mass cannot be negative",
     ),
     "NaN mass": (
-        lambda: ModelBuilder().add_link("a", Inertia.from_com(math.nan, [0, 0, 0], I3)),
+        lambda: ModelBuilder().add_link("a", Inertia.from_parameters([math.nan] + 9 * [0.0])),
         "the inertia of link 'a' holds the number nan: all numbers must be finite",
     ),
     "infinite inertia": (
-        lambda: ModelBuilder().add_link("a", Inertia.from_com(1.0, [0, 0, 0], np.diag([math.inf, 1, 1]).tolist())),
+        lambda: ModelBuilder().add_link("a", Inertia.from_parameters([1.0, 0, 0, 0, math.inf, 0, 1, 0, 0, 1])),
         "the inertia of link 'a' holds the number inf",
     ),
     "NaN armature": (

@@ -19,7 +19,7 @@ def numbers(rng: np.random.Generator) -> tuple[Inertia, np.ndarray]:
     pose = np.eye(4)
     pose[:3, :3] = np.linalg.qr(A)[0] * np.sign(np.linalg.det(np.linalg.qr(A)[0]))
     pose[:3, 3] = rng.normal(size=3)
-    return Inertia.from_com(rng.uniform(1, 2), rng.normal(size=3), A @ A.T + np.eye(3)), pose
+    return Inertia.from_com(rng.uniform(1, 2), rng.normal(size=3), np.trace(A @ A.T) * np.eye(3) - A @ A.T), pose
 
 
 @pytest.mark.parametrize("seed", range(5))

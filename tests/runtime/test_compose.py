@@ -147,7 +147,7 @@ def test_shapes_are_known_by_name_or_said():
         (lambda q, b_des: q, {}, "what is the shape of 'b_des'"),
         (lambda q: q, {"shapes": {"p": ()}}, "no argument 'p'"),
         (lambda *q: q, {}, "the arguments must have names"),
-        (lambda q: q, {"inputs": ["gravity"]}, r"kt\.gravity, kt\.inertia\(link\)"),
+        (lambda q: q, {"inputs": ["gravity"]}, r"kt\.gravity, kt\.body_inertia\(link\)"),
         ("inverse_dynamic", {}, "did you mean 'inverse_dynamics'"),
         (3, {}, "takes a function or the name"),
     ],
@@ -265,7 +265,7 @@ def test_a_payload_at_run_time(name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_inertial_parameters_at_run_time(name):
-    f = kt.compile(robot, getattr(robot, name), inputs=[kt.inertia("panda_link5"), kt.inertia("panda_hand")])
+    f = kt.compile(robot, getattr(robot, name), inputs=[kt.body_inertia("panda_link5"), kt.body_inertia("panda_hand")])
     assert list(inspect.signature(f).parameters)[len(FUNCTIONS[name])] == "inertia_panda_link5"
     args = FUNCTIONS[name]
     five, hand = (list(robot.model.bodies[robot.model.frame(n).body].inertia) for n in ("panda_link5", "panda_hand"))
@@ -374,7 +374,7 @@ def test_inputs_must_be_of_the_robot_whose_function_it_is():
 
 def test_the_inertia_of_a_body_is_given_once():
     with pytest.raises(ArgumentError, match="inertia_stick and inertia_end are the inertia of one body"):
-        kt.compile(on_a_stick(1.0), "gravity_forces", inputs=[kt.inertia("stick"), kt.inertia("end")])
+        kt.compile(on_a_stick(1.0), "gravity_forces", inputs=[kt.body_inertia("stick"), kt.body_inertia("end")])
 
 
 @pytest.mark.parametrize(
@@ -496,8 +496,8 @@ def test_an_argument_and_an_input_of_one_name():
 
 def test_the_inertia_of_a_body_is_given_once_in_two_steps_too():
     robot = on_a_stick(1.0)
-    first = kt.compile(robot, "gravity_forces", inputs=[kt.inertia("stick", name="A")])
-    second = kt.compile(robot, first, inputs=[kt.inertia("end", name="B")])
+    first = kt.compile(robot, "gravity_forces", inputs=[kt.body_inertia("stick", name="A")])
+    second = kt.compile(robot, first, inputs=[kt.body_inertia("end", name="B")])
     with pytest.raises(ArgumentError, match="are the inertia of one body"):
         second([0.0], np.zeros(10), np.zeros(10))
 

@@ -26,7 +26,7 @@ Evaluate = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 class ModelInput:
     """A number of the model as an argument of a function that `kinetree.compile` makes.
 
-    Made by `kinetree.payload` and `kinetree.inertia`; `kinetree.gravity` is one.
+    Made by `kinetree.payload` and `kinetree.body_inertia`; `kinetree.gravity` is one.
 
     Attributes
     ----------
@@ -54,12 +54,13 @@ class ModelInput:
 gravity = ModelInput("gravity", (3,), "gravity")
 
 
-def inertia(link: str, name: str | None = None) -> ModelInput:
+def body_inertia(link: str, name: str | None = None) -> ModelInput:
     """Return the argument that replaces the inertial parameters of the body that carries a link.
 
     Its value has shape (..., 10): ``(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)`` of the whole moving
     body, links fixed to it included, about the origin of the body's frame and in its axes: a row of
-    `robot.inertial_parameters.reshape(-1, 10)`.
+    `robot.inertial_parameters.reshape(-1, 10)`. A `kinetree.Inertia` is such a value too. Run-time values are taken as
+    they are, without a look at whether a body can have them.
 
     Parameters
     ----------
@@ -67,6 +68,14 @@ def inertia(link: str, name: str | None = None) -> ModelInput:
         Any frame of the body.
     name : str, optional
         Of the argument; ``inertia_`` and the link's name if not given.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("panda")
+    >>> gravity_forces = kt.compile(robot, "gravity_forces", inputs=[body_inertia("panda_link5")])
+    >>> gravity_forces
+    <kinetree function gravity_forces(q, inertia_panda_link5, *, out=None)>
     """
     return ModelInput(name or _argument("inertia", link), (10,), "inertia", link)
 
@@ -75,13 +84,22 @@ def payload(frame: str, name: str | None = None) -> ModelInput:
     """Return the argument that is the inertia of something held at a frame, added to what is there.
 
     Its value has shape (..., 10): ``(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)`` about the frame's
-    origin and in its axes. All zero is no payload.
+    origin and in its axes; a `kinetree.Inertia` is such a value too. All zero is no payload.
 
     Parameters
     ----------
     frame : str
     name : str, optional
         Of the argument; ``payload_`` and the frame's name if not given.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("panda")
+    >>> loaded = kt.compile(robot, "gravity_forces", inputs=[payload("panda_hand", name="load")])
+    >>> box = kt.Inertia(2.0, [0, 0, 0.1], [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]])
+    >>> print(loaded([0, 0.5, 0, -1.5, 0, 2, 0], box).round(2)[1:4])
+    [-58.35   0.44  31.82]
     """
     return ModelInput(name or _argument("payload", frame), (10,), "payload", frame)
 

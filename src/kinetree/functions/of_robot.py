@@ -13,6 +13,7 @@ from kinetree.algorithms.registry import Option as DeclaredOption
 from kinetree.algorithms.table import ALGORITHMS
 from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.functions.model_inputs import traced_model
+from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
 from kinetree.joints import Joint
@@ -54,6 +55,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         optional=tuple(algorithm.optional),
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port, inputs[port.name]),
+        named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )
 

@@ -114,7 +114,7 @@ def compile(
         kernel for each value that calls give.
     inputs : sequence
         Numbers of the robot that become arguments after the function's own, with one value a state in a batch:
-        `kinetree.gravity`, `kinetree.inertia`, `kinetree.payload`. They count in this robot's functions.
+        `kinetree.gravity`, `kinetree.body_inertia`, `kinetree.payload`. They count in this robot's functions.
     name : str, optional
         Of the compiled function.
     fuse : bool
@@ -164,7 +164,7 @@ def compile(
     inputs = tuple(inputs)
     for given in inputs:
         if not isinstance(given, ModelInput):
-            raise ArgumentError(f"inputs takes kt.gravity, kt.inertia(link) and kt.payload(frame), not {given!r}")
+            raise ArgumentError(f"inputs takes kt.gravity, kt.body_inertia(link) and kt.payload(frame), not {given!r}")
     check_inputs(robot.model, inputs)
     if isinstance(function, str):
         if function not in ALGORITHMS:

@@ -20,7 +20,9 @@ from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput, meanings, ports, substituting
 from kinetree.functions.of_robot import describe
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
+from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of_name, text_of_name
+from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.model import Model
 from kinetree.runtime.function import Function
@@ -91,6 +93,7 @@ def user_function(
         identity=lambda: None,
         describe=lambda port: describe(model, port, shape_of_name(port.name) or ()),
         meanings={port.name: text_of_name(port.name) for port in own.ports} | meanings(inputs),
+        named={"f_ext": named_wrenches(model, name)} if Port("f_ext", (model.nb, 6)) in own.ports else {},
         wrapped=function,
         variant=variant,
     )

@@ -48,7 +48,16 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "s": ((), "Part of the way, from 0 at q0 to 1 at q1."),
     "b": (("nv",), "Joint forces (N·m, N) or momenta."),
     "V": ((6,), "Spatial velocity of the frame, angular part first (rad/s, m/s)."),
-    "f_ext": (("nb", 6), "Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``."),
+    "f_ext": (
+        ("nb", 6),
+        "Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches "
+        "(..., 6) by the name of a body or frame, each in the axes of that frame about its origin.",
+    ),
+    "point": (
+        (3,),
+        "Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin "
+        '(``reference="world"``) does all the same.',
+    ),
     "wrench": ((6,), "Moment and force (n, f) exerted on the robot (N·m, N)."),
     # kinematics
     "placements": (("nb", 4, 4), "Homogeneous transforms (columns: axes, origin in m); order: ``robot.body_names``."),
@@ -96,7 +105,10 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         "Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, "
         "at the world's origin (the space Jacobian); or the world's axes at the frame's origin.",
     ),
-    "f_ext_frame": (("body", "world"), "Axes and reference point of f_ext: each body's own frame, or the world's."),
+    "f_ext_frame": (
+        ("body", "world"),
+        "Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.",
+    ),
     "kind": (
         ("spatial", "classical"),
         "The spatial acceleration, which transforms like a velocity, or the classical one, whose linear part is that "

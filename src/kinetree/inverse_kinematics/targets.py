@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.model import Model
-from kinetree.validation import Array, check_poses, real_array
+from kinetree.validation import Array, as_poses, is_rotation, real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,11 @@ def _by_frame(target: Target | Mapping[str, Target], frame: str | None) -> Mappi
 def _as_target(value: Target, frame: str) -> FrameTarget:
     """Return a bare array as a target: poses (..., 4, 4) as they are, points (..., 3) with the orientation free."""
     if isinstance(value, FrameTarget):
+        if value.position != 0 and is_rotation(value.pose):
+            raise ArgumentError(f"the target for {frame!r} is an orientation alone: FrameTarget(…, position=0)")
         return value
+    if hasattr(value, "as_matrix"):  # SciPy's RigidTransform, or an orientation alone
+        return FrameTarget(value, position=0.0 if is_rotation(value) else 1.0)
     array = real_array(f"the target for {frame!r}", value)
     if array.ndim and array.shape[-1] == 3:
         pose = np.broadcast_to(np.eye(4), (*array.shape[:-1], 4, 4)).copy()
@@ -106,14 +110,7 @@ def _as_target(value: Target, frame: str) -> FrameTarget:
 
 
 def _pose(value: ArrayLike, frame: str) -> Array:
-    what = f"the target for {frame!r}"
-    pose = real_array(what, value)
-    if pose.shape[-2:] != (4, 4):
-        raise ArgumentError(f"{what} has shape {pose.shape}: poses are (..., 4, 4), points (..., 3)")
-    if not np.isfinite(pose).all():
-        raise ArgumentError(f"{what} holds a number that is not finite (NaN or inf)")
-    check_poses(what, pose)
-    return pose
+    return as_poses(f"the target for {frame!r}", value)
 
 
 def _weights(target: FrameTarget, frame: str) -> dict[str, float]:

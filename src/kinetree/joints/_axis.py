@@ -54,7 +54,7 @@ def across_axis(axis: tuple[Scalar, Scalar, Scalar], inertia: Inertia) -> Inerti
     k, _ = along
     moment = (inertia.I.zz, inertia.I.xx, inertia.I.yy)[k]
     x, y, z = (0.0 if j == k else moment for j in range(3))
-    return Inertia(0.0, ZERO, Sym3(x, 0.0, y, 0.0, 0.0, z))
+    return Inertia.about_origin(0.0, ZERO, Sym3(x, 0.0, y, 0.0, 0.0, z))
 
 
 @dataclass(frozen=True)

@@ -40,4 +40,4 @@ class Prismatic(AlongAxis, Joint):
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return the rotational inertia alone: a translation neither changes it nor feels it."""
-        return Inertia(0.0, ZERO, inertia.I)
+        return Inertia.about_origin(0.0, ZERO, inertia.I)

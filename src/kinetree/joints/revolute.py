@@ -68,7 +68,7 @@ class Revolute(AlongAxis, Joint):
         if along is None:
             return across
         h = tuple(inertia.h)
-        return Inertia(inertia.m, Vec3(*(h[j] if j == along[0] else 0.0 for j in range(3))), across.I)
+        return Inertia.about_origin(inertia.m, Vec3(*(h[j] if j == along[0] else 0.0 for j in range(3))), across.I)
 
 
 @dataclass(frozen=True)

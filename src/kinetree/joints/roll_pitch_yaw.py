@@ -36,4 +36,4 @@ class RollPitchYaw(Joint):
 
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return the mass, as a point at the joint's centre."""
-        return Inertia(inertia.m, ZERO, Sym3.zero())
+        return Inertia.about_origin(inertia.m, ZERO, Sym3.zero())

@@ -31,7 +31,7 @@ class JointLimits:
     Raises
     ------
     ModelError
-        If a limit is no number, or the lower one is above the upper one.
+        If a limit is no number, a magnitude is negative, or the lower limit is above the upper one.
     """
 
     lower: float = -math.inf
@@ -42,8 +42,10 @@ class JointLimits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, Real) or math.isnan(value):
+            if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
                 raise ModelError(f"the limit {field.name} is {value!r}: give a number, or inf for no limit")
+            if field.name in ("velocity", "effort") and value < 0.0:
+                raise ModelError(f"the limit {field.name} is {value!r}: it is a magnitude, and cannot be negative")
             object.__setattr__(self, field.name, float(value))
         if self.lower > self.upper:
             raise ModelError(f"the lower limit {self.lower} is above the upper one, {self.upper}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
@@ -11,9 +11,10 @@ from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
 from kinetree.joints._first_use import check_at_first_use
 from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointLimits
-from kinetree.model.checks import as_floats, as_transform, as_vector, check_finite, check_not_negative, check_size
+from kinetree.model.checks import Pose, as_floats, as_transform, as_vector, check_finite, check_not_negative, check_size
 from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leaders_limits
 from kinetree.model.model import Model
+from kinetree.model.physical import check_bodies
 from kinetree.model.tree import root_link
 from kinetree.spatial import Inertia, Scalar, Transform
 
@@ -70,7 +71,7 @@ class ModelBuilder:
         self._check_new_frame(name)
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ModelError(
-                f"link {name!r} takes an Inertia (see Inertia.from_com); {type(inertia).__name__} was given"
+                f"link {name!r} takes Inertia(mass, com, inertia about it); {type(inertia).__name__} was given"
             )
         inertia = Inertia.zero() if inertia is None else inertia
         check_finite(f"the inertia of link {name!r}", inertia)
@@ -85,7 +86,7 @@ class ModelBuilder:
         parent: str,
         child: str,
         joint: Joint,
-        placement: Transform | Sequence[Sequence[Scalar]] | None = None,
+        placement: Pose | None = None,
         limits: JointLimits = NO_LIMITS,
         damping: float = 0.0,
         friction: float = 0.0,
@@ -102,7 +103,7 @@ class ModelBuilder:
             Its name, and those of its links.
         joint : Joint
             Its type with its parameters; `Fixed()` merges the child into the parent's body.
-        placement : Transform or (4, 4) array-like, optional
+        placement : (4, 4) array-like, Transform, or SciPy's RigidTransform or Rotation, optional
             Pose of the joint's frame in the parent link; the child link's frame is the joint's frame as it moves.
         limits : JointLimits, optional
         damping, friction, armature : float, optional
@@ -145,9 +146,7 @@ class ModelBuilder:
             name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader
         )
 
-    def add_frame(
-        self, name: str, *, link: str, placement: Transform | Sequence[Sequence[Scalar]] | None = None
-    ) -> None:
+    def add_frame(self, name: str, *, link: str, placement: Pose | None = None) -> None:
         """Add a named frame fixed to a link, at this pose in it."""
         self._check_new_frame(name)
         self._frames[name] = (link, as_transform(placement, f"the placement of frame {name!r}"))
@@ -160,7 +159,7 @@ class ModelBuilder:
         self,
         *,
         floating_base: bool = False,
-        base_pose: Transform | Sequence[Sequence[Scalar]] | None = None,
+        base_pose: Pose | None = None,
         gravity: Iterable[Scalar] = GRAVITY,
     ) -> Model:
         """Return the model.
@@ -169,7 +168,7 @@ class ModelBuilder:
         ----------
         floating_base : bool
             Put a free-flyer, named ``root_joint``, between the world and the root link.
-        base_pose : Transform or (4, 4) array-like, optional
+        base_pose : (4, 4) array-like, Transform, or SciPy's RigidTransform or Rotation, optional
             Pose of the root link in the world, for a fixed base.
         gravity : 3 scalars
             Acceleration of gravity in the world's axes (m/s²).
@@ -178,7 +177,20 @@ class ModelBuilder:
         ------
         ModelError
             If the links and joints are not one tree; the message names the offenders.
+
+        Warns
+        -----
+        NonPhysicalInertiaWarning
+            If no body can have the inertia of a link. Point masses and thin rods are bodies.
         """
+        model = self.assemble(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
+        check_bodies(f"robot {self.name!r}", self._links.items())
+        return model
+
+    def assemble(
+        self, *, floating_base: bool = False, base_pose: Pose | None = None, gravity: Iterable[Scalar] = GRAVITY
+    ) -> Model:
+        """Return the model as `build` does, for readers of files, which look at the inertias as the file has them."""
         if not self._links:
             raise ModelError(f"robot {self.name!r} has no links")
         root = root_link(self._links, self._joints.values(), _error, lambda _: "")

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from numbers import Real
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Scalar, Transform, Vec3
-from kinetree.validation import check_poses
+from kinetree.validation import ROTATION_HINT, as_poses, check_poses
 
 V = TypeVar("V", Vec3, Mat3, Inertia)
+Pose: TypeAlias = Any
+"""A `Transform`, a 4×4 matrix of any scalars, or what has ``as_matrix()``: SciPy's `RigidTransform` and `Rotation`."""
 
 
 class TooLargeError(ModelError):
     """Numbers that are finite by themselves, and not when they are put together."""
 
 
-def as_transform(placement: Transform | Sequence[Sequence[Scalar]] | None, what: str) -> Transform:
+def as_transform(placement: Pose | None, what: str) -> Transform:
     """Return the transform for a placement given as one, a 4×4 matrix or nothing; `ModelError` if it is no pose."""
     if placement is None:
         return Transform.identity()
     if isinstance(placement, Transform):
         check_finite(what, (*placement.r, *(x for row in placement.E.matrix.rows for x in row)))
         return Transform(GeneralRotation(as_floats(placement.E.matrix)), as_floats(placement.r))
+    if hasattr(placement, "as_matrix"):
+        placement = as_poses(what, placement, batch=False, error=ModelError)
     try:
         rows = [list(row) for row in placement]
     except TypeError:
         raise ModelError(f"{what} must be a 4×4 matrix; {placement!r} was given") from None
     if [len(row) for row in rows] != [4, 4, 4, 4]:
-        raise ModelError(f"{what} must be a 4×4 matrix; its rows have the lengths {[len(row) for row in rows]}")
+        lengths = [len(row) for row in rows]
+        hint = ROTATION_HINT if lengths == [3, 3, 3] else ""
+        raise ModelError(f"{what} must be a 4×4 matrix; its rows have the lengths {lengths}{hint}")
     check_finite(what, [x for row in rows for x in row])
     if all(isinstance(x, Real) for row in rows for x in row):
         check_poses(what, np.array(rows, dtype=np.float64), ModelError)

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from kinetree.errors import ModelError
 from kinetree.model.body import WORLD, Body, Frame
-from kinetree.model.checks import as_transform, check_finite
+from kinetree.model.checks import Pose, as_floats, as_transform, check_finite
 from kinetree.model.model import Model
+from kinetree.model.physical import check_bodies
 from kinetree.spatial import Inertia, Scalar, Transform
 
 
@@ -58,12 +59,37 @@ def with_payload(model: Model, inertia: Inertia, frame: str) -> Model:
     """Return the model with a rigid load fixed to a frame, its inertia given in that frame."""
     at = model.frame(frame)
     check_finite("the payload's inertia", inertia)
-    added = at.X.T @ inertia
-    if at.body == WORLD:
-        return replace(model, base_inertia=model.base_inertia + added)
+    return _with_body_inertia(model, at.body, _inertia_of(model, at.body) + at.X.T @ as_floats(inertia))
+
+
+def with_inertia(model: Model, link: str, inertia: Inertia) -> Model:
+    """Return the model with this inertia, given in the frame of a link, of the whole body that carries the link."""
+    at = model.frame(link)
+    check_finite(f"the inertia of {link!r}", inertia)
+    return _with_body_inertia(model, at.body, at.X.T @ as_floats(inertia))
+
+
+def _inertia_of(model: Model, body: int) -> Inertia:
+    return model.base_inertia if body == WORLD else model.bodies[body].inertia
+
+
+def _with_body_inertia(model: Model, body: int, inertia: Inertia) -> Model:
+    """Return the model with this inertia of a body, or of what is fixed to the world; warn if no body can have it."""
+    name = model.root if body == WORLD else model.bodies[body].name
+    check_bodies(f"robot {model.name!r}", [(name, inertia)])
+    if body == WORLD:
+        return replace(model, base_inertia=inertia)
     bodies = list(model.bodies)
-    bodies[at.body] = replace(bodies[at.body], inertia=bodies[at.body].inertia + added)
+    bodies[body] = replace(bodies[body], inertia=inertia)
     return replace(model, bodies=tuple(bodies))
+
+
+def with_frame(model: Model, name: str, on: str, placement: Transform) -> Model:
+    """Return the model with one more frame, at this placement in the frame `on`."""
+    at = model.frame(on)
+    if name in model.frame_names:
+        raise ModelError(f"there is a frame named {name!r} already: names must differ")
+    return replace(model, frames=(*model.frames, Frame(name, at.body, placement @ at.X)))
 
 
 def with_attached(model: Model, other: Model, frame: str, placement: Transform, prefix: str) -> Model:
@@ -119,7 +145,7 @@ def _check_new(kind: str, there: Sequence[str], coming: Sequence[str]) -> None:
         raise ModelError(f"both robots have a {kind} named {both[0]!r}: give a prefix for the attached one")
 
 
-def with_base_pose(model: Model, pose: Transform | Sequence[Sequence[Scalar]]) -> Model:
+def with_base_pose(model: Model, pose: Pose) -> Model:
     """Return the model with its root link at this pose in the world; for a fixed base."""
     root = model.frame(model.root)
     if root.body != WORLD:
@@ -136,5 +162,7 @@ def with_inertial_parameters(model: Model, parameters: Sequence[Scalar]) -> Mode
         raise ModelError(f"{len(parameters)} inertial parameters given; {model.nb} bodies have {10 * model.nb}")
     check_finite("inertial_parameters", parameters)
     tens = [parameters[10 * i : 10 * i + 10] for i in range(model.nb)]
-    bodies = (replace(body, inertia=Inertia.from_parameters(ten)) for body, ten in zip(model.bodies, tens, strict=True))
-    return replace(model, bodies=tuple(bodies))
+    inertias = [Inertia.from_parameters(ten) for ten in tens]
+    pairs = list(zip(model.bodies, inertias, strict=True))
+    check_bodies(f"robot {model.name!r}", ((body.name, inertia) for body, inertia in pairs if inertia != body.inertia))
+    return replace(model, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))

@@ -129,13 +129,13 @@ class Model:
 
     def body_of_joint(self, joint_name: str) -> int:
         """Return the index of the body that this joint carries; `ModelError` where there is no such joint."""
-        if joint_name not in self._body_of_joint:
+        if not isinstance(joint_name, str) or joint_name not in self._body_of_joint:
             raise ModelError(unknown_name("joint", joint_name, self.joint_names))
         return self._body_of_joint[joint_name]
 
     def frame(self, name: str) -> Frame:
         """Return the frame of this name; `ModelError` where there is none."""
-        if name not in self._frame_of_name:
+        if not isinstance(name, str) or name not in self._frame_of_name:
             raise ModelError(unknown_name("frame", name, self.frame_names))
         return self._frame_of_name[name]
 

@@ -10,28 +10,60 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
-from kinetree.model import JointFriction
+from kinetree.model import JointFriction, Model
 from kinetree.model import edit as changes
-from kinetree.model.checks import as_transform, as_vector
+from kinetree.model.checks import Pose, as_transform, as_vector
 from kinetree.robot.robot import Robot
-from kinetree.spatial import Inertia
-from kinetree.validation import positive, real_array
+from kinetree.spatial import Inertia, Transform
+from kinetree.validation import as_poses, positive, real_array
 
 R = TypeVar("R", bound=Robot)
 
 
-def with_gravity(robot: R, gravity: Sequence[float]) -> R:
-    """Return this robot under another gravity (m/s², world axes)."""
-    return type(robot)(replace(robot.model, gravity=as_vector(gravity, "gravity")))
+def changed(robot: R, model: Model, configurations: Mapping[str, ArrayLike] | None = None) -> R:
+    """Return the robot of another model, with the same named configurations unless others are given."""
+    return type(robot)(model, robot.configurations if configurations is None else configurations)
 
 
-def with_base_pose(robot: R, pose: ArrayLike) -> R:
-    """Return this robot with its root link at this (4, 4) pose in the world; for a fixed base."""
-    return type(robot)(changes.with_base_pose(robot.model, real_array("base_pose", pose).tolist()))
+def with_gravity(robot: R, gravity: ArrayLike) -> R:
+    """Return this robot under another gravity, (3,), in the world's axes (m/s²).
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.load("ur5").with_gravity([0, 0, 0]).gravity
+    (0.0, 0.0, 0.0)
+    """
+    g = real_array("gravity", gravity, 3, batch=False)
+    return changed(robot, replace(robot.model, gravity=as_vector(g.tolist(), "gravity")))
+
+
+def with_base_pose(robot: R, pose: Pose) -> R:
+    """Return this robot with its root link at this pose in the world; for a fixed base.
+
+    Parameters
+    ----------
+    pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation
+
+    Raises
+    ------
+    ModelError
+        If the base floats.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> ceiling = kt.load("ur5").with_base_pose([[1, 0, 0, 0], [0, -1, 0, 0], [0, 0, -1, 3], [0, 0, 0, 1]])
+    >>> float(ceiling.frame_placement(ceiling.neutral(), frame="base_link")[2, 3])
+    3.0
+    """
+    return changed(robot, changes.with_base_pose(robot.model, as_poses("base_pose", pose, batch=False).tolist()))
 
 
 def with_friction(robot: R, *, damping: bool = True, coulomb: bool = True, smoothing: float = 1e-3) -> R:
     """Return this robot with the friction of its joints counted in all dynamics.
+
+    The figures are `Robot.damping` and `Robot.friction`: those of the file, or of `Robot.with_joint_physics`.
 
     Parameters
     ----------
@@ -51,8 +83,15 @@ def with_friction(robot: R, *, damping: bool = True, coulomb: bool = True, smoot
     speed = positive("smoothing", smoothing)
     if not 1e-18 <= speed <= 1e18:  # float32 holds the squares of these
         raise ArgumentError(f"smoothing must be from 1e-18 to 1e18; {smoothing!r} was given")
+    for what, value in (("damping", damping), ("coulomb", coulomb)):
+        if not isinstance(value, bool | np.bool_):
+            figure = "friction" if what == "coulomb" else what
+            raise ArgumentError(
+                f"{what} is {value!r}: with_friction turns it on or off and takes True or False; "
+                f"with_joint_physics({figure}=…) gives it other figures"
+            )
     friction = JointFriction(bool(damping), bool(coulomb), speed)
-    return type(robot)(replace(robot.model, friction=friction))
+    return changed(robot, replace(robot.model, friction=friction))
 
 
 def lock(robot: R, joints: Sequence[str], q: ArrayLike | None = None) -> R:
@@ -65,6 +104,11 @@ def lock(robot: R, joints: Sequence[str], q: ArrayLike | None = None) -> R:
     q : (nq,) array, optional
         The configuration in which they are fixed, of this whole robot; neutral if not given.
 
+    Returns
+    -------
+    Robot
+        Its named configurations are this robot's at the joints that are left.
+
     Examples
     --------
     >>> import kinetree as kt
@@ -76,20 +120,24 @@ def lock(robot: R, joints: Sequence[str], q: ArrayLike | None = None) -> R:
     configuration = robot.neutral() if q is None else real_array("q", q, robot.nq, batch=False)
     if not np.isfinite(configuration).all():
         raise ArgumentError("lock takes a finite configuration; q holds NaN or inf")
-    return type(robot)(changes.locked(robot.model, list(joints), configuration.tolist()))
+    model = changes.locked(robot.model, list(joints), configuration.tolist())
+    names = set(model.joint_names)
+    left = [k for body in robot.model.leading if body.joint_name in names for k in body.q_index]
+    return changed(robot, model, {name: q[left] for name, q in robot.configurations.items()})
 
 
-def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: ArrayLike | None = None, prefix: str = "") -> R:
+def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: Pose | None = None, prefix: str = "") -> R:
     """Return this robot with something fixed to a frame: a payload, or another robot such as a gripper.
 
     Parameters
     ----------
     what : Inertia or Robot
-        A payload's inertia, or a robot with a fixed base, whose root link is put there. Its joints come after
-        this robot's in q and v; gravity and what friction counts are this robot's.
+        A payload's inertia (a negative mass takes something away), or a robot with a fixed base, whose root link is
+        put there. Its joints come after this robot's in q and v; gravity and what friction counts are this robot's,
+        and so are the named configurations, in which it stands as in its own of the same name, else at its zero.
     frame : str
         Where.
-    placement : (4, 4) array, optional
+    placement : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the thing in the frame; the frame's own if not given.
     prefix : str
         Put before the names of an attached robot, so that all names differ.
@@ -99,24 +147,119 @@ def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: ArrayLike 
     ModelError
         If there is no such frame, or two names are the same.
 
+    Warns
+    -----
+    NonPhysicalInertiaWarning
+        If no body can have the inertia that results.
+
     Examples
     --------
     >>> import kinetree as kt
-    >>> ball = kt.Inertia.from_com(1.0, [0, 0, 0.05], [[0.001, 0, 0], [0, 0.001, 0], [0, 0, 0.001]])
+    >>> ball = kt.Inertia(1.0, [0, 0, 0.05], [[0.001, 0, 0], [0, 0.001, 0], [0, 0, 0.001]])
     >>> robot = kt.load("panda")
     >>> round(robot.attach(ball, "panda_hand").mass - robot.mass, 12)
     1.0
     """
-    X = as_transform(None if placement is None else real_array("placement", placement).tolist(), "placement")
+    X = _placement(placement)
     if isinstance(what, Robot):
-        return type(robot)(changes.with_attached(robot.model, what.model, frame, X, prefix))
+        model = changes.with_attached(robot.model, what.model, frame, X, _name("prefix", prefix))
+        rest = what.neutral()
+        together = {
+            name: np.concatenate([q, what.configurations.get(name, rest)]) for name, q in robot.configurations.items()
+        }
+        return changed(robot, model, together)
     if not isinstance(what, Inertia):
         raise ArgumentError(f"attach takes a Robot or an Inertia; {type(what).__name__} was given")
-    return type(robot)(changes.with_payload(robot.model, X.T @ what, frame))
+    return changed(robot, changes.with_payload(robot.model, X.T @ what, frame))
+
+
+def with_inertia(robot: R, link: str, inertia: Inertia) -> R:
+    """Return this robot with another inertia of a link.
+
+    Parameters
+    ----------
+    link : str
+        Its name. Links that are fixed to each other are one body, which has one inertia: this one.
+    inertia : Inertia
+        Of that whole body, in the frame of the link: about its axes, and with the centre of mass from its origin.
+
+    Raises
+    ------
+    ModelError
+        If there is no such link.
+
+    Warns
+    -----
+    NonPhysicalInertiaWarning
+        If no body can have it.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> rod = kt.Inertia(2.0, [0, 0, 0.25], [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.01]])
+    >>> robot = kt.load("ur5").with_inertia("forearm_link", rod)
+    >>> float(robot.inertial_parameters.reshape(-1, 10)[robot.body_names.index("forearm_link"), 0])
+    2.0
+    """
+    if not isinstance(inertia, Inertia):
+        raise ArgumentError(f"with_inertia takes an Inertia(mass, com, inertia about it); {inertia!r} was given")
+    return changed(robot, changes.with_inertia(robot.model, link, inertia))
+
+
+def with_frame(robot: R, name: str, *, on: str, placement: Pose | None = None) -> R:
+    """Return this robot with one more named frame.
+
+    Parameters
+    ----------
+    name : str
+        Its name, which no other frame has.
+    on : str
+        The frame that carries it.
+    placement : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
+        Pose in that frame; the same place if not given.
+
+    Raises
+    ------
+    ModelError
+        If there is no frame `on`, or one of the new name already.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> tip = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.1], [0, 0, 0, 1]]
+    >>> robot = kt.load("panda").with_frame("tip", on="panda_hand", placement=tip)
+    >>> robot.jacobian(robot.neutral(), frame="tip").shape
+    (6, 7)
+    """
+    return changed(robot, changes.with_frame(robot.model, _name("name", name), on, _placement(placement)))
+
+
+def _placement(placement: Pose | None) -> Transform:
+    return as_transform(None if placement is None else as_poses("placement", placement, batch=False), "placement")
+
+
+def _name(what: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ArgumentError(f"{what} is {value!r}, it must be a str")
+    return value
 
 
 def with_inertial_parameters(robot: R, parameters: ArrayLike) -> R:
-    """Return this robot with these (10 nb,) inertial parameters, as in `inertial_parameters`."""
+    """Return this robot with these (10 nb,) inertial parameters, as in `inertial_parameters`.
+
+    Warns
+    -----
+    NonPhysicalInertiaWarning
+        If no body can have one of those that change.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> twice = robot.with_inertial_parameters(2 * robot.inertial_parameters)
+    >>> round(twice.mass / robot.mass, 12)
+    2.0
+    """
     what = f"parameters, ten for each of the nb = {robot.nb} bodies,"
     ten = real_array(what, parameters, 10 * robot.nb, batch=False)
-    return type(robot)(changes.with_inertial_parameters(robot.model, ten.tolist()))
+    return changed(robot, changes.with_inertial_parameters(robot.model, ten.tolist()))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -13,26 +14,45 @@ from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknow
 from kinetree.lazy import lazy_methods
 from kinetree.locks import importing
 from kinetree.model import Model
-from kinetree.validation import Array
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from kinetree import inverse_kinematics as ik
     from kinetree.cli import info
     from kinetree.functions import of_user
-    from kinetree.robot import configurations, edit, joints
+    from kinetree.robot import configurations as named
+    from kinetree.robot import edit, joint_edit, joints
     from kinetree.robot.signatures import Functions
     from kinetree.runtime import Function
 else:
     Functions = object
-    configurations, edit, joints, ik, of_user, info = (
+    named, edit, joint_edit, joints, ik, of_user, info = (
         lazy_methods(f"kinetree.{module}")
         for module in (
-            *("robot.configurations", "robot.edit", "robot.joints", "inverse_kinematics", "functions.of_user"),
-            "cli.info",
+            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints"),
+            *("inverse_kinematics", "functions.of_user", "cli.info"),
         )
     )
 
 T = TypeVar("T")
+
+
+def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
+    """Return a configuration (nq,) of this name, checked and read-only."""
+    array = real_array(f"the configuration {name!r}", q, model.nq, batch=False).copy()
+    if not np.isfinite(array).all():
+        raise ArgumentError(f"the configuration {name!r} holds a number that is not finite (NaN or inf)")
+    for body in model.leading:
+        if body.joint.nq != body.joint.nv:  # it has a quaternion
+            own = [array[k] for k in body.q_index]
+            with np.errstate(all="ignore"):
+                unit = np.array(body.joint.integrate(own, [0.0] * body.joint.nv), dtype=np.float64)
+            if not np.allclose(own, unit, rtol=0.0, atol=1e-6):
+                raise ArgumentError(f"the configuration {name!r}: the quaternion of {body.joint_name!r} is no unit one")
+    array.flags.writeable = False
+    return array
 
 
 class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
@@ -97,6 +117,13 @@ class Robot(Functions):
     ----------
     model : Model
         With plain numbers. `kinetree.load` makes one from a file or a name, `ModelBuilder` from Python.
+    configurations : mapping of str to (nq,) array, optional
+        Named configurations (see `with_configuration`).
+
+    Attributes
+    ----------
+    configurations : mapping of str to (nq,) array
+        The named configurations, read-only: of an SRDF file (`kinetree.load`), or of `with_configuration`.
 
     Examples
     --------
@@ -109,25 +136,33 @@ class Robot(Functions):
 
     if TYPE_CHECKING:
         model: Model
+        configurations: Mapping[str, Array]
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, configurations: Mapping[str, ArrayLike] | None = None) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"Robot takes a Model, {type(model).__name__} was given; kinetree.load reads files")
         if not all(isinstance(x, float) for x in model.numbers):
             raise ModelError("a Robot's model must have plain numbers; the algorithms take models over any scalar")
-        self.__dict__["model"] = model
+        checked = {name: named_configuration(model, name, q) for name, q in (configurations or {}).items()}
+        self.__dict__.update(model=model, configurations=MappingProxyType(checked))
 
     # -- methods of other modules, imported at first use ---------------------------------------------------------
 
-    neutral = configurations.neutral
-    random_configuration = configurations.random_configuration
-    random_state = configurations.random_state
+    neutral = named.neutral
+    random_configuration = named.random_configuration
+    random_state = named.random_state
+    configuration = named.configuration
+    with_configuration = named.with_configuration
     joint = joints.joint
     frame = joints.frame
     with_gravity = edit.with_gravity
     with_base_pose = edit.with_base_pose
     with_friction = edit.with_friction
+    with_joint_physics = joint_edit.with_joint_physics
+    with_limits = joint_edit.with_limits
+    with_inertia = edit.with_inertia
     with_inertial_parameters = edit.with_inertial_parameters
+    with_frame = edit.with_frame
     lock = edit.lock
     attach = edit.attach
     inverse_kinematics = ik.inverse_kinematics
@@ -221,13 +256,16 @@ class Robot(Functions):
     # -- as a value ---------------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Robot) and self.model == other.model
+        if not isinstance(other, Robot) or self.model != other.model:
+            return False
+        ours, theirs = self.configurations, other.configurations
+        return ours.keys() == theirs.keys() and all(np.array_equal(q, theirs[name]) for name, q in ours.items())
 
     def __hash__(self) -> int:
         return hash(self.model)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.model,)
+        return type(self), (self.model, dict(self.configurations))
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"

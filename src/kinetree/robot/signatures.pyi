@@ -292,11 +292,11 @@ class ExternalWrenchFunction(Function):
     """External forces ``f_ext`` equivalent to a wrench on a frame, for every function that takes ``f_ext``."""
 
     @overload
-    def __call__(self, q: _F64, wrench: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, wrench: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, wrench: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, wrench: _F32, point: _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, wrench: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, wrench: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundExternalWrench: ...
     @overload
@@ -306,22 +306,22 @@ class BoundExternalWrench(Function):
     """External forces ``f_ext`` equivalent to a wrench on a frame, for every function that takes ``f_ext``."""
 
     @overload
-    def __call__(self, q: _F64, wrench: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, wrench: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, wrench: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, wrench: _F32, point: _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, wrench: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, wrench: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
 
 class WrenchForcesFunction(Function):
     """Joint forces equivalent to a wrench on a frame: ``Jᵀ F`` for the J of the same reference, without forming J."""
 
     @overload
-    def __call__(self, q: _F64, wrench: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, wrench: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, wrench: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, wrench: _F32, point: _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, wrench: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, wrench: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundWrenchForces: ...
     @overload
@@ -331,11 +331,11 @@ class BoundWrenchForces(Function):
     """Joint forces equivalent to a wrench on a frame: ``Jᵀ F`` for the J of the same reference, without forming J."""
 
     @overload
-    def __call__(self, q: _F64, wrench: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, wrench: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, wrench: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, wrench: _F32, point: _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, wrench: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, wrench: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
 
 class ForwardKinematicsFunction(Function):
@@ -352,11 +352,11 @@ class FramePlacementFunction(Function):
     """Pose of a frame in the world."""
 
     @overload
-    def __call__(self, q: _F64, *, frame: str, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, point: ArrayLike | None = None, *, frame: str, out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, frame: str, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, point: _F32 | None = None, *, frame: str, out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, frame: str, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, point: ArrayLike | None = None, *, frame: str, out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str) -> BoundFramePlacement: ...
     @overload
@@ -364,6 +364,16 @@ class FramePlacementFunction(Function):
 
 class BoundFramePlacement(Function):
     """Pose of a frame in the world."""
+
+    @overload
+    def __call__(self, q: _F64, point: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, point: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, point: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+
+class FramePlacementsFunction(Function):
+    """Pose of every frame in the world, in one call."""
 
     @overload
     def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
@@ -376,11 +386,11 @@ class FrameVelocityFunction(Function):
     """Spatial velocity of a frame, ``J(q) v``, without the Jacobian."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, point: _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundFrameVelocity: ...
     @overload
@@ -390,22 +400,22 @@ class BoundFrameVelocity(Function):
     """Spatial velocity of a frame, ``J(q) v``, without the Jacobian."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, point: _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
 
 class FrameAccelerationFunction(Function):
     """Acceleration of a frame; gravity is not included."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, a: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, a: _F32, point: _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ..., kind: Literal["spatial", "classical"] = ...) -> BoundFrameAcceleration: ...
     @overload
@@ -415,22 +425,22 @@ class BoundFrameAcceleration(Function):
     """Acceleration of a frame; gravity is not included."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, a: _F32, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, a: _F32, point: _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", kind: Literal["spatial", "classical"] = "spatial", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., kind: Literal["spatial", "classical"] = ...) -> Self: ...
 
 class JacobianFunction(Function):
     """Jacobian of a frame: its spatial velocity is ``J(q) v``."""
 
     @overload
-    def __call__(self, q: _F64, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, point: _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundJacobian: ...
     @overload
@@ -440,22 +450,22 @@ class BoundJacobian(Function):
     """Jacobian of a frame: its spatial velocity is ``J(q) v``."""
 
     @overload
-    def __call__(self, q: _F64, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, point: _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
 
 class JacobianRateFunction(Function):
     """Rate of the Jacobian of a frame, ``J̇(q, v)``, while the robot moves at v."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, point: _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundJacobianRate: ...
     @overload
@@ -465,22 +475,22 @@ class BoundJacobianRate(Function):
     """Rate of the Jacobian of a frame, ``J̇(q, v)``, while the robot moves at v."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, point: _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
 
 class JacobianBiasFunction(Function):
     """Acceleration of a frame due to the velocity alone, ``J̇(q, v) v``."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, point: _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, point: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundJacobianBias: ...
     @overload
@@ -490,22 +500,22 @@ class BoundJacobianBias(Function):
     """Acceleration of a frame due to the velocity alone, ``J̇(q, v) v``."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, point: _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
 
 class IntegrateFunction(Function):
-    """Return the configuration reached from q by the velocity dv held for a unit of time."""
+    """Return the configuration reached from q by the velocity dv held for a unit of time, or for dt."""
 
     @overload
-    def __call__(self, q: _F64, dv: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, dv: ArrayLike, dt: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, dv: _F32, *, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, dv: _F32, dt: np.float32 | _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, dv: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, dv: ArrayLike, dt: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
 
 class DifferenceFunction(Function):
     """Return the velocity that leads from q0 to q1 in a unit of time: the inverse of `integrate`, a logarithm."""
@@ -517,15 +527,25 @@ class DifferenceFunction(Function):
     @overload
     def __call__(self, q0: ArrayLike, q1: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
 
+class InterpolateFunction(Function):
+    """Return the configuration at the part s of the way from q0 to q1: ``q0 ⊕ s (q1 ⊖ q0)``."""
+
+    @overload
+    def __call__(self, q0: _F64, q1: ArrayLike, s: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q0: _F32, q1: _F32, s: np.float32 | _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
 class RelativeJacobianFunction(Function):
     """Jacobian of a frame relative to another one: ``J(q) v`` is the twist of `frame` observed from `relative_to`."""
 
     @overload
-    def __call__(self, q: _F64, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, point: ArrayLike | None = None, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, point: _F32 | None = None, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, point: ArrayLike | None = None, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, relative_to: str, reference: Literal["body", "relative_to", "aligned"] = ...) -> BoundRelativeJacobian: ...
     @overload
@@ -535,22 +555,22 @@ class BoundRelativeJacobian(Function):
     """Jacobian of a frame relative to another one: ``J(q) v`` is the twist of `frame` observed from `relative_to`."""
 
     @overload
-    def __call__(self, q: _F64, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, point: ArrayLike | None = None, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, point: _F32 | None = None, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, point: ArrayLike | None = None, *, reference: Literal["body", "relative_to", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, reference: Literal["body", "relative_to", "aligned"] = ...) -> Self: ...
 
 class RelativePlacementFunction(Function):
     """Pose of a frame in another frame."""
 
     @overload
-    def __call__(self, q: _F64, *, frame: str, relative_to: str, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, point: ArrayLike | None = None, *, frame: str, relative_to: str, out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, frame: str, relative_to: str, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, point: _F32 | None = None, *, frame: str, relative_to: str, out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, frame: str, relative_to: str, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, point: ArrayLike | None = None, *, frame: str, relative_to: str, out: _F64 | None = None) -> _F64: ...
     @overload
     def bind(self, *, frame: str, relative_to: str) -> BoundRelativePlacement: ...
     @overload
@@ -560,11 +580,11 @@ class BoundRelativePlacement(Function):
     """Pose of a frame in another frame."""
 
     @overload
-    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, point: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, point: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, point: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
 
 class CenterOfMassFunction(Function):
     """Centre of mass of the moving bodies, in the world."""
@@ -732,9 +752,10 @@ class Functions:
         tau : (..., nv) array
             Joint forces (N·m, N); for a floating base, the wrench on it.
         f_ext : (..., nb, 6) array, optional
-            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``.
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
         f_ext_frame : {"body", "world"}
-            Axes and reference point of f_ext: each body's own frame, or the world's.
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
         Returns
         -------
@@ -973,13 +994,14 @@ class Functions:
         tau : (..., nv) array
             Forces of the joints that are not prescribed (N·m, N); the other entries are not read.
         f_ext : (..., nb, 6) array, optional
-            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``.
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
         prescribed : sequence of str
             Names of joints with given accelerations: all is inverse, none is forward dynamics.
         method : {"articulated", "system"}
             The recursion, O(n), or M(q) factorised, as always with mimic joints.
         f_ext_frame : {"body", "world"}
-            Axes and reference point of f_ext: each body's own frame, or the world's.
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
         Returns
         -------
@@ -1021,9 +1043,10 @@ class Functions:
         a : (..., nv) array
             True acceleration, which does not include gravity (rad/s², m/s²).
         f_ext : (..., nb, 6) array, optional
-            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``.
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
         f_ext_frame : {"body", "world"}
-            Axes and reference point of f_ext: each body's own frame, or the world's.
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
         Returns
         -------
@@ -1061,9 +1084,10 @@ class Functions:
         a : (..., nv) array
             True acceleration, which does not include gravity (rad/s², m/s²).
         f_ext : (..., nb, 6) array, optional
-            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``.
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
         f_ext_frame : {"body", "world"}
-            Axes and reference point of f_ext: each body's own frame, or the world's.
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
         Returns
         -------
@@ -1364,6 +1388,9 @@ class Functions:
             Configuration: rad, m, and quaternions (x, y, z, w).
         wrench : (..., 6) array
             Moment and force (n, f) exerted *on* the robot (N·m, N): the negative of MR's ``F_tip``.
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1402,6 +1429,9 @@ class Functions:
         wrench : (..., 6) array
             Moment and force (n, f) (N·m, N). If it is exerted on the robot, the result adds to the joint forces; if it is
             wanted at the frame, the result is the joint forces that produce it.
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1466,6 +1496,9 @@ class Functions:
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
 
@@ -1493,6 +1526,34 @@ class Functions:
         """
 
     @property
+    def frame_placements(self) -> FramePlacementsFunction:
+        r"""Pose of every frame in the world, in one call.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        placements : (..., nframes, 4, 4) array
+            Homogeneous transforms (columns: axes, origin in m); order: ``robot.frame_names``.
+
+        References
+        ----------
+        RBDA section 4.5: ``iX0 = iXλ λX0``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> placements = dict(zip(robot.frame_names, robot.frame_placements(q), strict=True))
+        >>> bool((placements["panda_hand"] == robot.frame_placement(q, frame="panda_hand")).all())
+        True
+        """
+
+    @property
     def frame_velocity(self) -> FrameVelocityFunction:
         r"""Spatial velocity of a frame, ``J(q) v``, without the Jacobian.
 
@@ -1502,6 +1563,9 @@ class Functions:
             Configuration: rad, m, and quaternions (x, y, z, w).
         v : (..., nv) array
             Velocity (rad/s, m/s).
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1543,6 +1607,9 @@ class Functions:
             Velocity (rad/s, m/s).
         a : (..., nv) array
             True acceleration, which does not include gravity (rad/s², m/s²).
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1583,6 +1650,9 @@ class Functions:
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1623,6 +1693,9 @@ class Functions:
             Configuration: rad, m, and quaternions (x, y, z, w).
         v : (..., nv) array
             Velocity (rad/s, m/s).
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1666,6 +1739,9 @@ class Functions:
             Configuration: rad, m, and quaternions (x, y, z, w).
         v : (..., nv) array
             Velocity (rad/s, m/s).
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1697,7 +1773,7 @@ class Functions:
 
     @property
     def integrate(self) -> IntegrateFunction:
-        r"""Return the configuration reached from q by the velocity dv held for a unit of time.
+        r"""Return the configuration reached from q by the velocity dv held for a unit of time, or for dt.
 
         The exponential of each joint's group: SO(3) for a spherical joint, SE(3) for a free-flyer, SE(2) for a planar one.
 
@@ -1706,7 +1782,9 @@ class Functions:
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
         dv : (..., nv) array
-            Velocity times duration (rad, m), in body axes for joints of several degrees of freedom.
+            Velocity times duration (rad, m), in body axes for joints of several degrees of freedom; with dt the velocity.
+        dt : (...) array, optional
+            Duration (s).
 
         Returns
         -------
@@ -1720,6 +1798,8 @@ class Functions:
         >>> q, v, a = robot.random_state(seed=0)
         >>> robot.integrate(robot.neutral(), [0.1, 0, 0, 0, 0, 0, 0])
         array([0.1, 0. , 0. , 0. , 0. , 0. , 0. ])
+        >>> robot.integrate(robot.neutral(), [0.1, 0, 0, 0, 0, 0, 0], 0.5)
+        array([0.05, 0.  , 0.  , 0.  , 0.  , 0.  , 0.  ])
         """
 
     @property
@@ -1748,6 +1828,36 @@ class Functions:
         """
 
     @property
+    def interpolate(self) -> InterpolateFunction:
+        r"""Return the configuration at the part s of the way from q0 to q1: ``q0 ⊕ s (q1 ⊖ q0)``.
+
+        The way is the geodesic of each joint's group: constant velocities lead from q0 at ``s = 0`` to q1 at ``s = 1``,
+        orientations turn about a fixed axis the short way round, a free-flyer follows a screw. Beyond 0 and 1 it goes on.
+
+        Parameters
+        ----------
+        q0 : (..., nq) array
+            Configuration to start from.
+        q1 : (..., nq) array
+            Configuration to reach.
+        s : (...) array
+            Part of the way, from 0 at q0 to 1 at q1.
+
+        Returns
+        -------
+        q_next : (..., nq) array
+            Configuration with unit quaternions; NaN where a quaternion of q has norm zero.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.interpolate(robot.neutral(), [1, 0, 0, 0, 0, 0, 0], [0.0, 0.25, 1.0])[:, 0]
+        array([0.  , 0.25, 1.  ])
+        """
+
+    @property
     def relative_jacobian(self) -> RelativeJacobianFunction:
         r"""Jacobian of a frame relative to another one: ``J(q) v`` is the twist of `frame` observed from `relative_to`.
 
@@ -1755,6 +1865,9 @@ class Functions:
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         relative_to : str
@@ -1791,6 +1904,9 @@ class Functions:
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
+        point : (..., 3) array, optional
+            Point fixed to the frame, in its axes (m), in place of the frame's origin. What refers to the world's origin
+            (``reference="world"``) does all the same.
         frame : str
             Name of the frame (``robot.frame_names``).
         relative_to : str

@@ -56,7 +56,19 @@ def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] |
 
 
 def bind(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
-    """Return the call with these arguments."""
+    """Return the call with these arguments, with arrays for the dicts among them."""
+    call = _bound(spec, args, kwargs)
+    if not spec.named or not any(isinstance(value, Mapping) for value in call.values):
+        return call
+    values, options = [], dict(call.options)
+    for port, value in zip(spec.ports(call.optional), call.values, strict=True):
+        if isinstance(value, Mapping) and port.name in spec.named:
+            value = spec.named[port.name](value, options)
+        values.append(value)
+    return call._replace(values=tuple(values))
+
+
+def _bound(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
     required = spec.required
     if spec.is_plain and len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):
         return Call(args, (), spec.default_options or (), kwargs.get("out"))  # fast path

@@ -73,6 +73,8 @@ class FunctionSpec:
         (``"this robot has nq = 7: joints panda_joint1, …"``).
     meanings : mapping of str to str
         What arguments and results are, with their units, by name; where `doc` says it too, that counts.
+    named : mapping of str to callable
+        ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
@@ -101,6 +103,7 @@ class FunctionSpec:
     options: tuple[Option, ...] = ()
     describe: Callable[[Port], str] = describe_shape
     meanings: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
     reduce: Callable[[], tuple[Any, ...]] | None = None
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None

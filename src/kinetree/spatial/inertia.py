@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from numbers import Real
+from typing import Any
 
 from kinetree.errors import ModelError
 from kinetree.scalars.functions import Scalar, is_zero
@@ -12,43 +14,70 @@ from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
 
 
 class Inertia(Composite):
-    """The spatial inertia of a rigid body, in its frame: mass m, h = m c, and I about the frame's origin.
+    """The inertia of a rigid body: its mass, its centre of mass, and its inertia about that.
+
+    It is kept about the origin of the body's frame, as ``m``, ``h`` = m c and ``I``, in which inertias of one body add
+    up; iterating gives the ten inertial parameters (m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), and so does
+    `numpy.array`.
+
+    Parameters
+    ----------
+    mass : float
+        In kg; negative only for what is taken away (`Robot.attach`).
+    com : (3,) array-like
+        Centre of mass in the body's frame (m).
+    inertia : (3, 3) array-like
+        About the centre of mass, in the body's axes, symmetric (kg·m²).
+
+    Raises
+    ------
+    ModelError
+        If one of them is something else, or not finite.
 
     Examples
     --------
-    >>> ball = Inertia.from_com(2.0, [0.0, 0.0, 1.0], [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
+    >>> ball = Inertia(2.0, [0, 0, 1], [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
     >>> ball.I.xx, ball.h.z
     (2.1, 2.0)
+    >>> [*ball]
+    [2.0, 0.0, 0.0, 2.0, 2.1, 0.0, 2.1, 0.0, 0.0, 0.1]
     """
 
     __slots__ = ("I", "h", "m")
 
-    def __init__(self, m: Scalar, h: Vec3, I: Sym3) -> None:
-        self.m, self.h, self.I = m, h, I
+    def __init__(self, mass: Scalar, com: Iterable[Scalar], inertia: Iterable[Iterable[Scalar]]) -> None:
+        m, c, I = _number("a mass", mass), _vector(com), _symmetric(inertia)
+        h = c * m
+        self.m, self.h, self.I = m, h, I + _steiner(h, c)
+
+    @classmethod
+    def about_origin(cls, m: Scalar, h: Vec3, I: Sym3) -> Inertia:
+        """Return the inertia from mass, first moments h = m c and the inertia about the frame's origin, unchecked."""
+        made = object.__new__(cls)
+        made.m, made.h, made.I = m, h, I
+        return made
 
     @classmethod
     def zero(cls) -> Inertia:
         """Return the inertia of nothing."""
-        return cls(0.0, ZERO, Sym3.zero())
+        return cls.about_origin(0.0, ZERO, Sym3.zero())
 
     @classmethod
     def from_com(cls, mass: Scalar, com: Iterable[Scalar], inertia: Iterable[Iterable[Scalar]]) -> Inertia:
-        """Return the inertia from a mass, a centre of mass and the 3×3 inertia about it, in the body's axes.
-
-        Raises
-        ------
-        ModelError
-            If the centre of mass has not three coordinates, or the inertia is not a symmetric 3×3 matrix.
-        """
-        c, I = _vector(com), _symmetric(inertia)
-        h = c * mass
-        return cls(mass, h, I + _steiner(h, c))
+        """Return ``Inertia(mass, com, inertia)``, by a name that says about which point the inertia is."""
+        return cls(mass, com, inertia)
 
     @classmethod
     def from_parameters(cls, ten: Iterable[Scalar]) -> Inertia:
         """Return the inertia from (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)."""
         m, hx, hy, hz, *six = ten
-        return cls(m, Vec3(hx, hy, hz), Sym3(*six))
+        return cls.about_origin(m, Vec3(hx, hy, hz), Sym3(*six))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return the ten inertial parameters as an array, so that an `Inertia` can be given where those are meant."""
+        import numpy as np
+
+        return np.array(list(self), dtype=dtype)
 
     def __iter__(self) -> Iterator[Scalar]:
         """Yield the ten inertial parameters, in the order of `from_parameters`."""
@@ -57,10 +86,10 @@ class Inertia(Composite):
         yield from self.I
 
     def __add__(self, b: Inertia) -> Inertia:
-        return Inertia(self.m + b.m, self.h + b.h, self.I + b.I)
+        return Inertia.about_origin(self.m + b.m, self.h + b.h, self.I + b.I)
 
     def __sub__(self, b: Inertia) -> Inertia:
-        return Inertia(self.m - b.m, self.h - b.h, self.I - b.I)
+        return Inertia.about_origin(self.m - b.m, self.h - b.h, self.I - b.I)
 
     def __matmul__(self, v: Motion) -> Force:
         return Force(self.I @ v.ang + self.h.cross(v.lin), v.lin * self.m - self.h.cross(v.ang))
@@ -91,21 +120,40 @@ class Inertia(Composite):
         return Force(euler + self.h.cross(acc), acc * self.m + Psi @ self.h)
 
     def __repr__(self) -> str:
-        return f"Inertia(m={self.m}, h={self.h}, I={self.I})"
+        return f"<Inertia m={self.m}, h={self.h}, I={self.I}>"
+
+
+ORDER = "an Inertia takes mass, centre of mass (3) and inertia about it (3×3), such as Inertia(1.0, [0, 0, -0.5], I)"
+
+
+def _number(what: str, x: Scalar) -> Scalar:
+    """Return a real number as a finite float, and a traced or symbolic one as it is."""
+    if isinstance(x, bool | str | bytes | list | tuple | dict) or x is None or getattr(x, "ndim", False):
+        raise ModelError(f"{what} is made of numbers; {x!r} was given: {ORDER}")
+    x = x.item() if getattr(x, "ndim", None) == 0 else x  # NumPy's scalars
+    if not isinstance(x, Real):
+        return x
+    if not math.isfinite(x):
+        raise ModelError(f"{what} holds the number {x}: all numbers must be finite")
+    return float(x)
 
 
 def _vector(com: Iterable[Scalar]) -> Vec3:
     try:
-        return Vec3.of(com)
+        x, y, z = com
     except (TypeError, ValueError):
-        raise ModelError(f"a centre of mass has three coordinates; {com!r} was given") from None
+        raise ModelError(f"a centre of mass has three coordinates; {com!r} was given: {ORDER}") from None
+    return Vec3(*(_number("a centre of mass", c) for c in (x, y, z)))
 
 
 def _symmetric(inertia: Iterable[Iterable[Scalar]]) -> Sym3:
     try:
-        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (tuple(row) for row in inertia)
-    except (TypeError, ValueError):
-        raise ModelError(f"an inertia is a symmetric 3×3 matrix; {inertia!r} was given") from None
+        nine = [_number("an inertia", x) for row in inertia for x in row]
+        xx, xy, xz, yx, yy, yz, zx, zy, zz = nine
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"an inertia is a symmetric 3×3 matrix; {inertia!r} was given: {ORDER}") from None
     for a, b in ((xy, yx), (xz, zx), (yz, zy)):
         known = all(isinstance(x, Real) for x in (a, b, xx, yy, zz))
         if known and abs(a - b) > 1e-9 * (abs(xx) + abs(yy) + abs(zz)):

@@ -153,7 +153,7 @@ def _shifted(m: Scalar, h: Vec3, I: Sym3, r: Vec3) -> Inertia:
     moved = h + r * m
     k, half = h + moved, r * 0.5
     x, y, z = k.x * r.x, k.y * r.y, k.z * r.z
-    return Inertia(
+    return Inertia.about_origin(
         m,
         moved,
         Sym3(

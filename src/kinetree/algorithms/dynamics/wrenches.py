@@ -10,7 +10,9 @@ from kinetree.spatial.vector import ZERO
 
 
 @algorithm("external_wrench", outputs="f_ext")
-def external_wrench(model: Model, q: Vector, wrench: Vector, *, frame: str, reference: str = "body") -> Matrix:
+def external_wrench(
+    model: Model, q: Vector, wrench: Vector, point: Vector | None = None, *, frame: str, reference: str = "body"
+) -> Matrix:
     """External forces ``f_ext`` equivalent to a wrench on a frame, for every function that takes ``f_ext``.
 
     Add the results for several wrenches. With the reference "body" the result does not depend on q.
@@ -30,7 +32,7 @@ def external_wrench(model: Model, q: Vector, wrench: Vector, *, frame: str, refe
     >>> robot.inverse_dynamics(q, v, a, push).shape
     (7,)
     """
-    path, f = path_to(model, frame, q), Force.of(wrench)
+    path, f = path_to(model, frame, q, point=point), Force.of(wrench)
     f_ext: Matrix = [[0.0] * 6 for _ in range(model.nb)]
     if path.links:
         f_ext[path.links[-1].i] = list(on_last_body(path, f, reference))
@@ -38,7 +40,9 @@ def external_wrench(model: Model, q: Vector, wrench: Vector, *, frame: str, refe
 
 
 @algorithm("wrench_forces", outputs="tau")
-def wrench_forces(model: Model, q: Vector, wrench: Vector, *, frame: str, reference: str = "body") -> list[Scalar]:
+def wrench_forces(
+    model: Model, q: Vector, wrench: Vector, point: Vector | None = None, *, frame: str, reference: str = "body"
+) -> list[Scalar]:
     """Joint forces equivalent to a wrench on a frame: ``Jᵀ F`` for the J of the same reference, without forming J.
 
     Parameters
@@ -49,7 +53,7 @@ def wrench_forces(model: Model, q: Vector, wrench: Vector, *, frame: str, refere
 
     References: MR eq. 5.26. From the frame to the base: ``τ_i = S_iᵀ f_i``, ``f_λ = λXi* f_i`` (RBDA Table 5.1).
     """
-    path = path_to(model, frame, q)
+    path = path_to(model, frame, q, point=point)
     f = on_last_body(path, Force.of(wrench), reference)
     tau: list[Scalar] = [0.0] * model.nv
     for _, body, state in reversed(path.links):

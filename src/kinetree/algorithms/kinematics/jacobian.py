@@ -11,7 +11,7 @@ from kinetree.spatial.vector import ZERO
 
 
 @algorithm("jacobian", outputs="J")
-def jacobian(model: Model, q: Vector, *, frame: str, reference: str = "body") -> Matrix:
+def jacobian(model: Model, q: Vector, point: Vector | None = None, *, frame: str, reference: str = "body") -> Matrix:
     """Jacobian of a frame: its spatial velocity is ``J(q) v``.
 
     References: RBDA eq. 4.15; MR eqs. 5.11 and 5.18.
@@ -20,7 +20,7 @@ def jacobian(model: Model, q: Vector, *, frame: str, reference: str = "body") ->
     >>> J[[1, 3], 1].round(3)  # the second joint's axis is parallel to y, 0.333 m above the base
     array([ 1.   , -0.333])
     """
-    path = path_to(model, frame, q)
+    path = path_to(model, frame, q, point=point)
     to_ours, _ = reference_transforms(path, Path(), reference)
     J: Matrix = [[0.0] * model.nv for _ in range(6)]
     for k, column in path.columns(to_ours):
@@ -29,13 +29,15 @@ def jacobian(model: Model, q: Vector, *, frame: str, reference: str = "body") ->
 
 
 @algorithm("jacobian_rate", outputs="dJ")
-def jacobian_rate(model: Model, q: Vector, v: Vector, *, frame: str, reference: str = "body") -> Matrix:
+def jacobian_rate(
+    model: Model, q: Vector, v: Vector, point: Vector | None = None, *, frame: str, reference: str = "body"
+) -> Matrix:
     """Rate of the Jacobian of a frame, ``J̇(q, v)``, while the robot moves at v.
 
     References: RBDA section 2.10: the column ``J_k = X S_k`` moves with body i, and the reference moves too, so
     ``J̇_k = X S̊_k + (v_i − v_ref) × J_k``.
     """
-    path = path_to(model, frame, q, v)
+    path = path_to(model, frame, q, v, point)
     to_body, _ = reference_transforms(path, Path(), reference)
     J = [[X.inv_apply(S_k) for S_k in link.state.S] for link, X in zip(path.links, to_body, strict=True)]
     joint_velocities = [
@@ -54,7 +56,9 @@ def jacobian_rate(model: Model, q: Vector, v: Vector, *, frame: str, reference: 
 
 
 @algorithm("jacobian_bias", outputs="dJ_v")
-def jacobian_bias(model: Model, q: Vector, v: Vector, *, frame: str, reference: str = "body") -> list[Scalar]:
+def jacobian_bias(
+    model: Model, q: Vector, v: Vector, point: Vector | None = None, *, frame: str, reference: str = "body"
+) -> list[Scalar]:
     """Acceleration of a frame due to the velocity alone, ``J̇(q, v) v``.
 
     ``J a + J̇ v`` is the spatial acceleration for "body" and "world"; for "aligned", whose reference moves with the
@@ -63,7 +67,7 @@ def jacobian_bias(model: Model, q: Vector, v: Vector, *, frame: str, reference: 
     References: RBDA Table 5.1: the recursion of the accelerations at ``ν̇ = 0``.
     """
     kind = "classical" if reference == "aligned" else "spatial"
-    return list(path_to(model, frame, q, v).acceleration([0.0] * model.nv, reference, kind))
+    return list(path_to(model, frame, q, v, point).acceleration([0.0] * model.nv, reference, kind))
 
 
 def accumulate(J: Matrix, k: int, column: Motion) -> None:

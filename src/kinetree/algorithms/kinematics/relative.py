@@ -10,7 +10,9 @@ from kinetree.model import Model
 
 
 @algorithm("relative_jacobian", options={"reference": ("body", "relative_to", "aligned")}, outputs="J")
-def relative_jacobian(model: Model, q: Vector, *, frame: str, relative_to: str, reference: str = "body") -> Matrix:
+def relative_jacobian(
+    model: Model, q: Vector, point: Vector | None = None, *, frame: str, relative_to: str, reference: str = "body"
+) -> Matrix:
     """Jacobian of a frame relative to another one: ``J(q) v`` is the twist of `frame` observed from `relative_to`.
 
     Parameters
@@ -25,7 +27,7 @@ def relative_jacobian(model: Model, q: Vector, *, frame: str, relative_to: str, 
         Three rows of angular, three of linear velocity; zero for joints that move both frames or neither. In body axes
         ``J_frame − X J_relative_to``, with X the transform from `relative_to` to `frame`.
     """
-    ours, theirs = distinct_paths(model, frame, relative_to, q)
+    ours, theirs = distinct_paths(model, frame, relative_to, q, point)
     to_ours, to_theirs = reference_transforms(ours, theirs, reference)
     J: Matrix = [[0.0] * model.nv for _ in range(6)]
     for k, column in ours.columns(to_ours):
@@ -36,7 +38,9 @@ def relative_jacobian(model: Model, q: Vector, *, frame: str, relative_to: str, 
 
 
 @algorithm("relative_placement", outputs="placement")
-def relative_placement(model: Model, q: Vector, *, frame: str, relative_to: str) -> Placement:
+def relative_placement(
+    model: Model, q: Vector, point: Vector | None = None, *, frame: str, relative_to: str
+) -> Placement:
     """Pose of a frame in another frame."""
-    ours, theirs = distinct_paths(model, frame, relative_to, q)
+    ours, theirs = distinct_paths(model, frame, relative_to, q, point)
     return (ours.transform() @ theirs.transform().inverse()).placement

@@ -43,7 +43,7 @@ def potential_energy(model: Model, q: Vector) -> Scalar:
         Energy of the moving bodies (J), zero when their centre of mass is at the world's origin.
     """
     moment = ZERO  # Σ m c in the world's axes
-    Ic = [Inertia(body.inertia.m, body.inertia.h, Sym3.zero()) for body in model.bodies]
+    Ic = [Inertia.about_origin(body.inertia.m, body.inertia.h, Sym3.zero()) for body in model.bodies]
     for i in reversed(range(model.nb)):
         parent, moved = model.bodies[i].parent, model.jcalc(i, q).Xup.T @ Ic[i]
         if parent == WORLD:

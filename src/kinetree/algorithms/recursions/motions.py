@@ -69,7 +69,7 @@ def inertia_rate(I: Inertia, v: Motion) -> Inertia:
         -(v.lin.y * hz + v.lin.z * hy),
         d - r.z * hz,
     )
-    return Inertia(0.0, v.lin * I.m + w.cross(I.h), turned + shifted)
+    return Inertia.about_origin(0.0, v.lin * I.m + w.cross(I.h), turned + shifted)
 
 
 def composite_inertias(

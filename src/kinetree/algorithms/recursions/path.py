@@ -9,7 +9,7 @@ from kinetree.glossary.symbols import Vector
 from kinetree.model import WORLD, Body, Model
 from kinetree.model.model import BodyState
 from kinetree.spatial import Motion, Transform
-from kinetree.spatial.vector import ZERO
+from kinetree.spatial.vector import ZERO, Vec3
 
 
 class Link(NamedTuple):
@@ -103,20 +103,24 @@ class Path(NamedTuple):
         return m
 
 
-def path_to(model: Model, frame: str, q: Vector, v: Vector | None = None) -> Path:
-    """Return the path to the frame of this name, at the configuration q and the velocity v."""
+def path_to(model: Model, frame: str, q: Vector, v: Vector | None = None, point: Vector | None = None) -> Path:
+    """Return the path to the frame of this name, at the configuration q and the velocity v.
+
+    With a point, in the axes of the frame, it is the path to a frame that stands there, parallel to the named one.
+    """
     where = model.frame(frame)
     support = []
     i = where.body
     while i != WORLD:
         support.append(Link(i, model.bodies[i], model.jcalc(i, q, v)))
         i = model.bodies[i].parent
-    return Path(tuple(reversed(support)), where.X)
+    X = where.X if point is None else Transform(where.X.E, where.X.r + where.X.E.to_a(Vec3.of(point)))
+    return Path(tuple(reversed(support)), X)
 
 
-def distinct_paths(model: Model, a: str, b: str, q: Vector) -> tuple[Path, Path]:
-    """Return the paths to two frames without the bodies that they share, which move both frames alike."""
-    to_a, to_b = path_to(model, a, q), path_to(model, b, q)
+def distinct_paths(model: Model, a: str, b: str, q: Vector, point: Vector | None = None) -> tuple[Path, Path]:
+    """Return the paths to a point of frame a and to frame b without the bodies that they share: those move both."""
+    to_a, to_b = path_to(model, a, q, point=point), path_to(model, b, q)
     n = 0
     while n < min(len(to_a.links), len(to_b.links)) and to_a.links[n].i == to_b.links[n].i:
         n += 1

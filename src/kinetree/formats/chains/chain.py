@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.formats.warnings import check_inertias
 from kinetree.joints import Joint
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.physical import about_com
+from kinetree.model.physical import about_com, check_inertias
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 
@@ -78,6 +77,6 @@ def serial_model(
         builder.add_frame(f"frame{i}", link=f"link{i}", placement=link.frame.tolist())
         last = f"link{i}", link.frame
     builder.add_frame("tool", link=last[0], placement=(last[1] @ tool).tolist())
-    model = builder.build(base_pose=base_pose, gravity=gravity)
+    model = builder.assemble(base_pose=base_pose, gravity=gravity)
     check_inertias(name, ((f"link{i}", x.inertia.m, about_com(x.inertia)) for i, x in enumerate(links, start=1)))
     return model

@@ -14,7 +14,7 @@ from kinetree.formats.xml.values import rpy_rotation
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
 from kinetree.spatial import Inertia
-from kinetree.validation import Array
+from kinetree.validation import Array, as_poses
 
 CONVENTIONS = ("standard", "modified")
 RESISTANCES = ("damping", "friction", "rotor_inertia", "gear_ratio")
@@ -104,7 +104,7 @@ def model_from_dh(
                 {name: getattr(link, name) for name in ("limits", *RESISTANCES)},
             )
         )
-    tool = np.eye(4) if tool_pose is None else np.array(tool_pose, dtype=np.float64)
+    tool = np.eye(4) if tool_pose is None else as_poses("tool_pose", tool_pose, batch=False, error=ModelError)
     return serial_model(chain, tool, name=name, joint_names=joint_names, base_pose=base_pose, gravity=gravity)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ModelError
 from kinetree.formats.chains.chain import Rows, SerialLink, serial_model
-from kinetree.formats.warnings import notify
+from kinetree.formats.warnings import warn_user
 from kinetree.joints import Helical, Joint, Mimic, Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
 from kinetree.spatial import Inertia
@@ -48,7 +48,7 @@ def model_from_screws(
     axes = _numbers("screws, one a column,", screws, 6, None)
     n = axes.shape[1]
     inertias = [_inertia(i, G_i) for i, G_i in enumerate(_numbers("G", G, n, 6, 6), start=1)]
-    poses = _numbers("M", M, None, 4, 4)
+    poses = _numbers("M", M.as_matrix() if hasattr(M, "as_matrix") else M, None, 4, 4)
     if len(poses) not in (n, n + 1):
         raise ModelError(f"M has {len(poses)} poses: {n} joints take {n}, or {n + 1} with the tool's pose as the last")
     for i, pose in enumerate(poses, start=1):
@@ -112,7 +112,7 @@ def _scaled(i: int, joint: Joint, length: float) -> Joint:
     """Return the joint that moves this far a unit of its coordinate: what a screw of that length does."""
     if abs(length - 1.0) <= 1e-6:  # a rounded unit screw
         return joint
-    notify(f"screw {i} has the length {length:.6g}, not 1: the joint moves {length:.6g} rad (or m) a unit of θ_{i}")
+    warn_user(f"screw {i} has the length {length:.6g}, not 1: the joint moves {length:.6g} rad (or m) a unit of θ_{i}")
     return Mimic(joint, length)
 
 

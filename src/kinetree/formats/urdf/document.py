@@ -147,8 +147,8 @@ def read_urdf(text: str | bytes, source: str = "<string>", *, lenient: bool = Fa
 
 def urdf_from_element(robot: Element) -> UrdfRobot:
     """Read a URDF document from its root element; raises as `read_urdf` does."""
-    _refuse_xacro(robot)
-    _leave_namespace(robot)
+    refuse_xacro(robot)
+    leave_namespace(robot)
     if robot.tag != "robot":
         raise robot.error("a URDF file has the root element <robot>")
     version = robot.attributes.get("version", "1.0")
@@ -182,7 +182,8 @@ def _check_names(kind: str, items: Sequence[UrdfLink | UrdfJoint]) -> None:
             )
 
 
-def _refuse_xacro(robot: Element) -> None:
+def refuse_xacro(robot: Element) -> None:
+    """Raise where an element is xacro's, not URDF's."""
     for element in robot.walk():
         if element.tag.startswith("{") and "xacro" in element.tag.partition("}")[0]:
             name = "xacro:" + element.tag.partition("}")[2]
@@ -191,7 +192,7 @@ def _refuse_xacro(robot: Element) -> None:
             )
 
 
-def _leave_namespace(robot: Element) -> None:
+def leave_namespace(robot: Element) -> None:
     """Take the root's namespace, ``<robot xmlns="http://www.ros.org">``, from all the names in it."""
     namespace = robot.tag[: robot.tag.rfind("}") + 1]
     for element in robot.walk():

@@ -17,12 +17,12 @@ from kinetree.formats.urdf.document import (
     UrdfRobot,
     urdf_from_element,
 )
-from kinetree.formats.warnings import check_inertias, notify
+from kinetree.formats.warnings import check_inertias, warn_user
 from kinetree.formats.xml.elements import Element
 from kinetree.model import GRAVITY, JointLimits, Model, ModelBuilder
 from kinetree.model.body import WORLD
 from kinetree.model.checks import TooLargeError
-from kinetree.model.physical import is_body, is_limit
+from kinetree.model.physical import inertia_defect, is_body
 from kinetree.model.tree import cycles
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 
@@ -79,7 +79,7 @@ def model_from_urdf(
             mimic=leaders.get(joint.name),
         )
     try:
-        model = builder.build(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
+        model = builder.assemble(floating_base=floating_base, base_pose=base_pose, gravity=gravity)
     except TooLargeError as error:
         raise FormatError(f"{robot.source}: {error}") from None
     _warn(robot, model, [shortened(joint.name) for joint in followers if joint.type == "fixed"])
@@ -160,7 +160,7 @@ def _inertias(robot: UrdfRobot, model: Model) -> Iterator[tuple[str, float, list
         body = carriers[link.name]
         if link.inertial is not None and body != WORLD:
             moments = [list(row) for row in _moments(link.inertial).rows]
-            if not (whole[body] and is_limit(moments)):
+            if not (whole[body] and inertia_defect(1.0, moments, ideal=True) is None):
                 yield link.name, link.inertial.mass, moments
 
 
@@ -173,6 +173,6 @@ def _warn(robot: UrdfRobot, model: Model, fixed: list[str]) -> None:
         if joint.type in ("revolute", "prismatic") and joint.limit.lower is None and joint.limit.upper is None
     ]
     if fixed:
-        notify(f"{robot.source}: fixed joints do not move, so that the <mimic> of these is dropped: {listed(fixed)}")
+        warn_user(f"{robot.source}: fixed joints do not move, so that the <mimic> of these is dropped: {listed(fixed)}")
     if free:
-        notify(f"{robot.source}: no position limits are given for {listed(free)}; taken as unlimited")
+        warn_user(f"{robot.source}: no position limits are given for {listed(free)}; taken as unlimited")

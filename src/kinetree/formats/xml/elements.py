@@ -17,7 +17,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from kinetree.errors import FormatError, shortened
-from kinetree.formats.warnings import notify
+from kinetree.formats.warnings import warn_user
 
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 200
@@ -69,7 +69,7 @@ class Element:
         """Raise an error; where the file is read leniently, warn, and say what is done instead."""
         if not self.lenient:
             raise self.error(f"{message} (with lenient=True, {instead})")
-        notify(f"{self._place}: {message}; {instead}")
+        warn_user(f"{self._place}: {message}; {instead}")
 
     @property
     def _place(self) -> str:

@@ -1,0 +1,136 @@
+"""SRDF: the named configurations of a robot, its group states.
+
+Follows https://wiki.ros.org/srdf; groups, end effectors, collisions and everything unknown are passed over. Files are
+as little trusted as URDF: they go through the same parser, and numbers are as strict.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.errors import KinetreeError, listed, shortened, warn_user
+from kinetree.formats.load import read_file
+from kinetree.formats.urdf.document import leave_namespace, refuse_xacro
+from kinetree.formats.xml.elements import Element, parse_xml
+from kinetree.formats.xml.values import required, vector
+from kinetree.model import Body, Model
+from kinetree.model.builder import ROOT_JOINT
+
+Source = str | bytes | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class JointValue:
+    """What a group state says of a joint: its coordinates, and where that is written."""
+
+    values: tuple[float, ...]
+    element: Element
+
+
+@dataclass(frozen=True)
+class Srdf:
+    """A file: the joints of its group states by name, and its virtual joints, which carry the root link."""
+
+    source: str
+    states: dict[str, dict[str, JointValue]]
+    virtual_joints: tuple[str, ...]
+
+
+def read_srdf(source: Source) -> Srdf:
+    """Read an SRDF file, given by its path, as text that starts with ``<``, or as bytes.
+
+    States of one name, of several groups, are parts of one.
+
+    Raises
+    ------
+    FormatError
+        If the file is broken: the message names the file, the element and the line.
+
+    Examples
+    --------
+    >>> state = "<group_state name='up' group='arm'><joint name='j' value='1.5'/></group_state>"
+    >>> file = read_srdf(f"<robot name='r'>{state}</robot>")
+    >>> file.states["up"]["j"].values
+    (1.5,)
+    """
+    robot = parse_xml(*_document(source))
+    refuse_xacro(robot)
+    leave_namespace(robot)
+    if robot.tag != "robot":
+        raise robot.error("an SRDF file has the root element <robot>")
+    states: dict[str, dict[str, JointValue]] = {}
+    for element in robot.all("group_state"):
+        of_state = states.setdefault(required(element, "name"), {})
+        for joint in element.all("joint"):
+            words = required(joint, "value").split()
+            value = JointValue(vector(joint, "value", len(words)), joint)
+            first = of_state.setdefault(required(joint, "name"), value)
+            if first.values != value.values:
+                raise joint.error(f"this state gives the joint another value on line {first.element.line}")
+    return Srdf(robot.source, states, tuple(required(joint, "name") for joint in robot.all("virtual_joint")))
+
+
+def configurations_of(model: Model, source: Source) -> dict[str, list[float]]:
+    """Return the group states of an SRDF file as configurations of a model, by name.
+
+    Joints that a state does not name are at their zero. Those that the model has not, as of a gripper that is not
+    there, are left out with one warning; so is a state without any other. The root joint of a floating base, also by
+    the name of a virtual joint, is a position and a quaternion (x, y, z, w).
+
+    Examples
+    --------
+    >>> from kinetree.formats import load_model
+    >>> state = "<group_state name='up' group='arm'><joint name='elbow_joint' value='1.5'/></group_state>"
+    >>> configurations_of(load_model("ur5"), f"<robot name='ur5'>{state}</robot>")
+    {'up': [0.0, 0.0, 1.5, 0.0, 0.0, 0.0]}
+    """
+    srdf = read_srdf(source)
+    bodies = {body.joint_name: body for body in model.bodies}
+    leading = {body.joint_name for body in model.leading}
+    base = (ROOT_JOINT, *srdf.virtual_joints)
+    found, missing = {}, set()
+    for name, joints in srdf.states.items():
+        q, is_there = [x for body in model.leading for x in body.joint.neutral()], False
+        for joint, value in joints.items():
+            at = ROOT_JOINT if joint in base and joint not in bodies else joint
+            if at in leading:
+                is_there = True
+                for k, x in zip(bodies[at].q_index, _coordinates(bodies[at], value), strict=True):
+                    q[k] = x
+            elif at not in bodies and joint not in base:
+                missing.add(joint)
+        if is_there:
+            found[name] = q
+    if missing:
+        names = listed([shortened(name) for name in sorted(missing)])
+        warn_user(f"{srdf.source}: the robot has no moving joints of these names; its states leave them out: {names}")
+    return found
+
+
+def _coordinates(body: Body, value: JointValue) -> Sequence[float]:
+    """Return a joint's coordinates with unit quaternions."""
+    joint, values, element = body.joint, list(value.values), value.element
+    if len(values) != joint.nq:
+        raise element.error(f"{len(values)} numbers are given; joint {body.joint_name!r} has {joint.nq} coordinates")
+    if joint.nq == joint.nv:
+        return values
+    try:
+        unit = [float(x) for x in joint.integrate(values, [0.0] * joint.nv)]
+    except ZeroDivisionError:
+        unit = []
+    if not unit or any(x != x for x in unit):
+        raise element.error("its quaternion is zero, which is no orientation: '0 0 0 1' is none at all")
+    return unit
+
+
+def _document(source: Source) -> tuple[str | bytes, str]:
+    """Return the document, and its name for messages."""
+    if isinstance(source, bytes | bytearray):
+        return bytes(source), "<bytes>"
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return source, "<string>"
+    if isinstance(source, str | os.PathLike):
+        return read_file(os.fspath(source)), str(source)
+    raise KinetreeError(f"srdf takes the path of a file, or its text; {type(source).__name__} was given")

@@ -1,0 +1,97 @@
+"""Named configurations: part of a robot as a value, and what becomes of them when it changes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+UP, FLAT = np.array([0, -1.5, 0.5, -1.5, 0, 0.25]), np.zeros(6)
+plain = kt.load("ur5")
+robot = plain.with_configuration("up", UP).with_configuration("flat", FLAT)
+
+
+def test_they_are_read_by_name() -> None:
+    assert list(robot.configurations) == ["up", "flat"]
+    assert robot.configuration("up").tolist() == UP.tolist()
+    assert robot.with_configuration("up", FLAT).configuration("up").tolist() == FLAT.tolist()
+    assert not plain.configurations
+    given = UP.copy()
+    other = plain.with_configuration("up", given)
+    given[0] = 7.0
+    assert other.configuration("up")[0] == 0.0
+    with pytest.raises(TypeError):
+        robot.configurations["up"] = FLAT  # type: ignore[index]
+    with pytest.raises(ValueError, match="read-only"):
+        robot.configuration("up")[0] = 1.0
+    with pytest.raises(kt.ModelError, match="no configuration 'upp', did you mean 'up'"):
+        robot.configuration("upp")
+
+
+def test_they_are_part_of_the_value() -> None:
+    assert robot != plain
+    assert robot == plain.with_configuration("flat", FLAT).with_configuration("up", UP)
+    assert robot != plain.with_configuration("flat", UP).with_configuration("up", UP)
+    for again in (pickle.loads(pickle.dumps(robot)), copy.deepcopy(robot)):
+        assert again == robot
+        assert hash(again) == hash(robot)
+        assert again.configuration("up").tolist() == UP.tolist()
+    assert robot.model.digest == plain.model.digest  # the compiled code is that of the plain robot
+
+
+def test_changes_of_the_robot_keep_them() -> None:
+    for changed in (
+        robot.with_gravity([0, 0, 0]),
+        robot.with_friction(),
+        robot.with_base_pose(np.eye(4)),
+        robot.with_joint_physics(damping=1.0),
+        robot.with_limits(velocity=1.0),
+        robot.with_frame("tip", on="tool0"),
+        robot.with_inertia("forearm_link", kt.Inertia(1, [0, 0, 0], np.eye(3))),
+        robot.with_inertial_parameters(robot.inertial_parameters),
+        robot.attach(kt.Inertia(1, [0, 0, 0], np.eye(3)), "tool0"),
+    ):
+        assert {name: q.tolist() for name, q in changed.configurations.items()} == {"up": [*UP], "flat": [*FLAT]}
+
+
+def test_locking_keeps_the_joints_that_are_left() -> None:
+    names = robot.joint_names
+    locked = robot.lock([names[1], names[4]], UP)
+    assert locked.configuration("up").tolist() == UP[[0, 2, 3, 5]].tolist()
+
+
+def test_attaching_takes_the_states_of_the_same_name() -> None:
+    other = plain.with_configuration("up", -UP).with_configuration("own", UP)
+    both = robot.attach(other, "tool0", prefix="second_")
+    assert list(both.configurations) == ["up", "flat"]
+    assert both.configuration("up").tolist() == [*UP, *-UP]
+    assert both.configuration("flat").tolist() == [*FLAT, *plain.neutral()]
+
+
+def test_quaternions_are_unit_ones() -> None:
+    dog = kt.load("go2")
+    q = dog.random_configuration(seed=0)
+    assert dog.with_configuration("any", q).configuration("any").tolist() == q.tolist()
+    for norm in (0.0, 2.0):
+        q[3:7] = [0, 0, 0, norm]
+        with pytest.raises(kt.ArgumentError, match="'any': the quaternion of 'root_joint' is no unit one"):
+            dog.with_configuration("any", q)
+
+
+@pytest.mark.parametrize(
+    ("name", "q", "message"),
+    [
+        ("up", UP[1:], r"the configuration 'up' has shape \(5,\), \(6,\) is needed"),
+        ("up", [np.nan] * 6, "the configuration 'up' holds a number that is not finite"),
+        ("up", [True] * 6, "the configuration 'up' has dtype bool"),
+        (3, UP, "the name of a configuration is a str; 3 was given"),
+        (["up"], UP, "the name of a configuration is a str"),
+    ],
+)
+def test_mistakes_are_told(name: object, q: object, message: str) -> None:
+    with pytest.raises(kt.ArgumentError, match=message):
+        plain.with_configuration(name, q)  # type: ignore[arg-type]

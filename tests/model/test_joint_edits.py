@@ -1,0 +1,119 @@
+"""Robots with other friction, rotors and limits: equal to robots built so from the start, and mistakes told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.joints import FreeFlyer, Prismatic, Revolute, Universal
+
+I3 = np.eye(3)
+LINKS = ("base", "hull", "arm", "left", "right", "wrist")
+
+
+def build(options: dict[str, dict[str, Any]]) -> kt.Robot:
+    """Return a robot with a floating base, two joints, one that follows, and one of two degrees of freedom."""
+    b = kt.ModelBuilder("toy")
+    for name in LINKS:
+        b.add_link(name, kt.Inertia(1.0, [0.1, 0, 0], I3))
+    b.add_joint("float", parent="base", child="hull", joint=FreeFlyer())
+    b.add_joint("turn", parent="hull", child="arm", joint=Revolute(), **options.get("turn", {}))
+    b.add_joint("slide", parent="arm", child="left", joint=Prismatic(), **options.get("slide", {}))
+    b.add_joint(
+        "follow", parent="arm", child="right", joint=Prismatic(), mimic=("slide", -2.0, 0), **options.get("follow", {})
+    )
+    b.add_joint("bend", parent="arm", child="wrist", joint=Universal(), **options.get("bend", {}))
+    return kt.Robot(b.build())
+
+
+def test_by_name_it_is_the_robot_built_so() -> None:
+    figures = {
+        "turn": {"damping": 0.5, "friction": 0.25, "rotor_inertia": 1e-3, "gear_ratio": -100.0},
+        "slide": {"armature": 0.125, "rotor_inertia": 0.5},
+        "follow": {"damping": 2.0, "friction": 3.0, "armature": 0.75},
+        "bend": {"damping": 0.125},
+    }
+    by_figure: dict[str, dict[str, float]] = {}
+    for name, of in figures.items():
+        for what, x in of.items():
+            by_figure.setdefault(what, {})[name] = x
+    assert build({}).with_joint_physics(**by_figure) == build(figures)
+    # those not named stay as they are
+    first = build(figures).with_joint_physics(damping={"turn": 1.0})
+    assert first == build({**figures, "turn": {**figures["turn"], "damping": 1.0}})
+
+
+def test_a_number_is_for_every_joint_with_an_actuator() -> None:
+    robot = build({"follow": {"damping": 9.0}}).with_joint_physics(damping=0.5, rotor_inertia=1e-4, gear_ratio=50.0)
+    assert robot.damping.tolist() == [0.0] * 6 + [0.5] * 4
+    assert robot.armature == pytest.approx([0.0] * 6 + [0.25] * 4)
+
+
+def test_an_array_is_what_the_coordinates_feel() -> None:
+    robot = build({"follow": {"damping": 9.0, "friction": 1.0, "armature": 2.0}})
+    d, f, A = np.random.default_rng(0).uniform(0, 1, (3, robot.nv))
+    changed = robot.with_joint_physics(damping=d, friction=f, armature=A)
+    assert changed.damping.tolist() == d.tolist()
+    assert changed.friction.tolist() == f.tolist()
+    assert changed.armature.tolist() == A.tolist()
+    again = robot.with_joint_physics(damping=robot.damping)
+    assert again.damping.tolist() == robot.damping.tolist()
+    assert robot.with_joint_physics(damping={"bend": [1.0, 2.0]}).damping[-2:].tolist() == [1.0, 2.0]
+    both = robot.with_joint_physics(rotor_inertia=A, gear_ratio=d, armature=1.0)
+    assert both.armature[6:] == pytest.approx((1.0 + A * d**2)[6:])
+
+
+def test_figures_count_in_dynamics() -> None:
+    robot = kt.load("ur5")
+    q, v, a = robot.random_state(seed=0)
+    changed = robot.with_joint_physics(damping=0.5, armature={"elbow_joint": 0.25}).with_friction(coulomb=False)
+    tau = robot.inverse_dynamics(q, v, a) + 0.5 * v + 0.25 * a * (np.arange(6) == 2)
+    assert changed.inverse_dynamics(q, v, a) == pytest.approx(tau, rel=1e-13)
+
+
+def test_limits_by_name_are_those_of_the_robot_built_so() -> None:
+    limits = {"turn": {"limits": kt.JointLimits(-1, 2, 3, 4)}, "slide": {"limits": kt.JointLimits(upper=0.5)}}
+    robot = build({}).with_limits(
+        lower={"turn": -1}, upper={"turn": 2, "slide": 0.5}, velocity={"turn": 3}, effort={"turn": 4}
+    )
+    assert robot == build(limits)
+    assert robot.with_limits(upper={"slide": np.inf}).upper_limits[8] == np.inf
+
+
+def test_limits_as_numbers_and_arrays() -> None:
+    robot = build({}).with_limits(velocity=2.0, lower=-1.0)
+    assert robot.velocity_limits.tolist() == [np.inf] * 6 + [2.0, 2.0] + [np.inf] * 2
+    other = build({}).with_limits(velocity=robot.velocity_limits, lower=robot.lower_limits)
+    assert other == robot
+    with pytest.raises(kt.ModelError, match="velocity: joint 'float' has 6 entries, which have no limits: give inf"):
+        robot.with_limits(velocity=np.ones(robot.nv))
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r: r.with_joint_physics(damping={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
+        (lambda r: r.with_joint_physics(damping=[1, 2]), r"damping has shape \(2,\): give one number, \(10,\)"),
+        (lambda r: r.with_joint_physics(damping=True), "damping has dtype bool, which is no real number"),
+        (lambda r: r.with_joint_physics(friction={"turn": -1}), "friction of joint 'turn' is -1.0, and cannot"),
+        (lambda r: r.with_joint_physics(armature={"turn": np.nan}), "armature of joint 'turn' holds a number"),
+        (lambda r: r.with_joint_physics(gear_ratio=2), "gear_ratio is given without rotor_inertia"),
+        (
+            lambda r: r.with_joint_physics(rotor_inertia={"turn": 1}, gear_ratio={"slide": 2}),
+            "gear_ratio is given for joint 'slide', and rotor_inertia is not",
+        ),
+        (lambda r: r.with_joint_physics(damping="much"), "damping has dtype <U4, which is no real number"),
+        (lambda r: r.with_limits(lower={"turn": 2}, upper={"turn": 1}), "joint 'turn': the lower limit 2.0 is above"),
+        (lambda r: r.with_limits(lower={"follow": 2}), "joint 'follow' follows 'slide': give the limits of that one"),
+        (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
+        (lambda r: r.with_limits(effort={"turn": -2}), "joint 'turn': the limit effort is -2.0: it is a magnitude"),
+        (lambda r: r.with_limits(effort={"turn": [1, 2]}), "effort of joint 'turn' has shape"),
+        (lambda r: r.with_limits(velocity={"turn": False}), "velocity of joint 'turn' has dtype bool"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told(ask: Any, message: str) -> None:
+    with pytest.raises(kt.KinetreeError, match=message):
+        ask(build({}))
