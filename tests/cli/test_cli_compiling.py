@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -40,10 +41,10 @@ def shown(*arguments: object, folder: object, errors_to_file: bool = False) -> s
         check=True,
     )
     os.close(follower)
-    try:
-        written = done.stderr if errors_to_file else os.read(leader, 100_000)
-    except OSError:  # nothing was written
-        written = b""
+    written = done.stderr or b""
+    with contextlib.suppress(OSError):  # the end: a terminal gives at most 4095 bytes at a time
+        while part := os.read(leader, 100_000):
+            written += b"" if errors_to_file else part
     os.close(leader)
     return written.decode()
 

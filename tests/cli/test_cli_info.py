@@ -11,8 +11,8 @@ import pytest
 
 from kinetree import Inertia, JointLimits, ModelBuilder, Robot, __version__, load
 from kinetree.cli import main
-from kinetree.cli.info import joint_table, kind, massless, missing_limits, tree
-from kinetree.cli.terminal import console
+from kinetree.cli.info import embedded_table, joint_table, kind, massless, missing_limits, tree
+from kinetree.cli.terminal import console, make_table
 from kinetree.embedded import EMBEDDED
 from kinetree.joints import Continuous, Prismatic, Revolute
 
@@ -121,6 +121,25 @@ def test_columns_go_before_names_are_cut(capsys):
     assert max(map(len, lines)) <= 72
     assert any(line.startswith("   └─ right_shoulder_pitch_joint  revolute y") for line in lines)
     assert lines[-1] == "not shown in 72 columns: body, mass, effort"
+
+
+def test_the_embedded_robots_in_a_narrow_terminal(capsys):
+    for width in (60, 40):
+        console().print(embedded_table(width))
+        lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+        assert max(map(len, lines)) <= width
+        assert [line.split()[0] for line in lines[1:5]] == list(EMBEDDED)
+
+
+def test_a_narrow_column_comes_back_when_a_wide_one_has_gone(capsys):
+    columns = {"name": "left", "wide": "left", "slim": "right"}
+    console().print(make_table(columns, [("n" * 20, "w" * 20, "s" * 4)], 30, optional=["slim", "wide"]))
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "name                  slim",
+        "nnnnnnnnnnnnnnnnnnnn  ssss",
+        "not shown in 30 columns:",
+        "wide",
+    ]
 
 
 def test_names_are_whole_in_sixty_columns(capsys):

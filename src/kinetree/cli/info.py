@@ -75,7 +75,7 @@ def embedded_table(width: int) -> Table:
         (robot.name, robot.description, "floating" if robot.floating else "fixed", robot.source)
         for robot in EMBEDDED.values()
     ]
-    return make_table(dict.fromkeys(headings, "left"), rows, width, optional=["figures from"])
+    return make_table(dict.fromkeys(headings, "left"), rows, width, optional=["figures from", "base"], cut=1)
 
 
 def headline(robot: Robot) -> str:

@@ -80,28 +80,38 @@ def make_table(
     width: int,
     *,
     optional: Sequence[str] = (),
+    cut: int = 0,
     marked: Container[int] = (),
 ) -> Table:
-    """Return a table that fits the width: optional columns go in their order, then the first column is shortened.
+    """Return a table that fits the width: optional columns go in their order, then the column `cut` is shortened.
 
     `columns` maps the headings to alignments; the rows `marked` stand out. A line below says which columns went.
     """
     wide = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     headings = list(columns)
-    shown = list(range(len(columns)))
+    shown = set(range(len(columns)))
+
+    def rest() -> int:
+        return width + GAP - sum(wide[k] + GAP for k in shown)
+
     gone = []
-    for heading in optional:
-        if sum(wide[k] + GAP for k in shown) - GAP > width:
-            shown.remove(headings.index(heading))
-            gone.append(heading)
-    wide[0] = min(wide[0], max(8, width - sum(wide[k] + GAP for k in shown[1:])))
+    for k in map(headings.index, optional):
+        if rest() < 0:
+            shown.remove(k)
+            gone.append(k)
+    for k in gone[::-1]:  # a narrow one may have gone before a wide one
+        if rest() >= wide[k] + GAP:
+            shown.add(k)
+            gone.remove(k)
+    wide[cut] = max(min(wide[cut], 8), wide[cut] + min(0, rest()))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
     if gone:
-        table.caption, table.caption_justify = f"not shown in {width} columns: {', '.join(gone)}", "left"
-    for k in shown:
+        table.caption = f"not shown in {width} columns: {', '.join(headings[k] for k in gone)}"
+        table.caption_justify = "left"
+    for k in sorted(shown):
         table.add_column(headings[k], justify=columns[headings[k]], no_wrap=True, width=wide[k])
     for i, row in enumerate(rows):
-        table.add_row(*(Text(shorten(row[k], wide[k])) for k in shown), style="bold red" if i in marked else "")
+        table.add_row(*(Text(shorten(row[k], wide[k])) for k in sorted(shown)), style="bold red" if i in marked else "")
     return table
 
 
