@@ -150,7 +150,11 @@ MISTAKES: dict[str, tuple[type[Joint], dict[str, Any], str]] = {
     ),
     "inertia with momentum": (
         Revolute,
-        {"inertia_for_parent": lambda self, inertia: Inertia(0.0, ZERO, Sym3(0.0, 0.0, 0.0, 0.0, 0.0, 1.0))},
+        {
+            "inertia_for_parent": lambda self, inertia: Inertia.about_origin(
+                0.0, ZERO, Sym3(0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+            )
+        },
         "inertia_for_parent has momentum along S",
     ),
     "no other scalars": (

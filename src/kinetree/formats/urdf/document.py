@@ -40,7 +40,6 @@ JOINTS: Final[dict[str, Callable[[Triple], Joint]]] = {
     "planar": Planar,
 }
 """The joint types of URDF, made from an axis."""
-
 WITH_AXIS: Final = ("revolute", "continuous", "prismatic")
 VERSIONS: Final = ("1.0", "1.1", "1.2")
 
