@@ -18,6 +18,7 @@ Seed: TypeAlias = "int | np.random.Generator | None"
 Size: TypeAlias = int | tuple[int, ...]
 
 ROTATION_HINT = "; a rotation matrix R alone is given as scipy.spatial.transform.Rotation.from_matrix(R)"
+POSE_HINTS = {(3, 3): ROTATION_HINT, (3,): "; a translation p alone is a 4×4 matrix too, np.eye(4) with p in T[:3, 3]"}
 
 
 def real_array(
@@ -79,7 +80,7 @@ def as_poses(what: str, value: Any, *, batch: bool = True, error: type[KinetreeE
         R, T = T, np.zeros((*T.shape[:-2], 4, 4))
         T[..., :3, :3], T[..., 3, 3] = R, 1.0
     if T.shape[-2:] != (4, 4) or (T.ndim > 2 and not batch):
-        hint = ROTATION_HINT if T.shape[-2:] == (3, 3) else ""
+        hint = POSE_HINTS.get(T.shape[-2:], "")
         raise error(f"{what} has shape {T.shape}, ({'..., ' * batch}4, 4) is needed{hint}")
     if not np.isfinite(T).all():
         raise error(f"{what} holds a number that is not finite (NaN or inf)")

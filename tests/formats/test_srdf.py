@@ -109,7 +109,7 @@ MISTAKES = {
     "bomb": (BOMB, "a document type declaration .* is refused"),
     "deep": (srdf("<a>" * 300 + "</a>" * 300), "nested more than"),
     "truncated": ("<robot><group_state", "is it truncated"),
-    "no file": ("nowhere/arm.srdf", "no file 'nowhere/arm.srdf'"),
+    "no file": ("nowhere/arm.srdf", "srdf: no file 'nowhere/arm.srdf'; looked from"),
 }  # fmt: skip
 
 

@@ -196,6 +196,7 @@ def test_the_old_name_of_body_inertia_says_the_new_one() -> None:
         (lambda r: r.with_frame("hand", on="base"), "there is a frame named 'hand' already"),
         (lambda r: r.with_frame("tip", on="hnd"), "no frame 'hnd', did you mean 'hand'"),
         (lambda r: r.with_base_pose(np.stack([np.eye(4)] * 2)), r"base_pose has shape \(2, 4, 4\), \(4, 4\) is needed"),
+        (lambda r: r.with_frame("tip", on="hand", placement=[0, 0, 0.1]), "a translation p alone is a 4×4 matrix too"),
         (lambda r: r.with_inertial_parameters([True] * 10), "dtype bool"),
     ],
 )  # fmt: skip

@@ -105,6 +105,14 @@ def test_limits_as_numbers_and_arrays() -> None:
             lambda r: r.with_joint_physics(rotor_inertia={"turn": 1}, gear_ratio={"slide": 2}),
             "gear_ratio is given for joint 'slide', and rotor_inertia is not",
         ),
+        (
+            lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"trun": 2}),
+            "no joint 'trun', did you mean 'turn'",
+        ),
+        (
+            lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"float": 2}),
+            "gear_ratio is given for joint 'float', and rotor_inertia is not",
+        ),
         (lambda r: r.with_joint_physics(damping="much"), "damping has dtype <U4, which is no real number"),
         (lambda r: r.with_limits(lower={"turn": 2}, upper={"turn": 1}), "joint 'turn': the lower limit 2.0 is above"),
         (lambda r: r.with_limits(lower={"follow": 2}), "joint 'follow' follows 'slide': give the limits of that one"),

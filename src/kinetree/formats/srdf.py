@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.errors import KinetreeError, listed, shortened, warn_user
-from kinetree.formats.load import read_file
+from kinetree.formats.load import RobotNotFoundError, read_file
 from kinetree.formats.urdf.document import leave_namespace, refuse_xacro
 from kinetree.formats.xml.elements import Element, parse_xml
 from kinetree.formats.xml.values import required, vector
@@ -45,6 +45,8 @@ def read_srdf(source: Source) -> Srdf:
 
     Raises
     ------
+    RobotNotFoundError
+        If there is no such file.
     FormatError
         If the file is broken: the message names the file, the element and the line.
 
@@ -132,5 +134,7 @@ def _document(source: Source) -> tuple[str | bytes, str]:
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return source, "<string>"
     if isinstance(source, str | os.PathLike):
+        if not os.path.exists(source):
+            raise RobotNotFoundError(f"srdf: no file {shortened(os.fspath(source))!r}; looked from {os.getcwd()}")
         return read_file(os.fspath(source)), str(source)
     raise KinetreeError(f"srdf takes the path of a file, or its text; {type(source).__name__} was given")

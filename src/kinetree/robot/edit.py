@@ -26,7 +26,12 @@ def changed(robot: R, model: Model, configurations: Mapping[str, ArrayLike] | No
 
 
 def with_gravity(robot: R, gravity: ArrayLike) -> R:
-    """Return this robot under another gravity, (3,), in the world's axes (m/s²).
+    """Return this robot under another gravity.
+
+    Parameters
+    ----------
+    gravity : (3,) array-like
+        Acceleration of gravity in the world's axes (m/s²).
 
     Examples
     --------
@@ -245,7 +250,12 @@ def _name(what: str, value: object) -> str:
 
 
 def with_inertial_parameters(robot: R, parameters: ArrayLike) -> R:
-    """Return this robot with these (10 nb,) inertial parameters, as in `inertial_parameters`.
+    """Return this robot with other inertial parameters.
+
+    Parameters
+    ----------
+    parameters : (10 nb,) array-like
+        Those of all bodies, as in `inertial_parameters`.
 
     Warns
     -----

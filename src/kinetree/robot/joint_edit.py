@@ -68,13 +68,15 @@ def with_joint_physics(
     figures = {what: _figures(model, what, value) for what, value in given.items() if value is not None}
     if gear_ratio is not None and rotor_inertia is None:
         raise ArgumentError("gear_ratio is given without rotor_inertia, which it multiplies")
-    for name, J in figures.pop("rotor_inertia", {}).items():
+    rotors = figures.pop("rotor_inertia", {})
+    for name in gear_ratio if isinstance(gear_ratio, Mapping) else ():
+        model.body_of_joint(name)  # is there such a joint?
+        if name not in rotors:
+            raise ArgumentError(f"gear_ratio is given for joint {name!r}, and rotor_inertia is not")
+    for name, J in rotors.items():
         G = _ratio(model, name, gear_ratio)
         own = figures.setdefault("armature", {}).get(name, (0.0,) * len(J))
         figures["armature"][name] = tuple(a + j * g**2 for a, j, g in zip(own, J, G, strict=True))
-    if isinstance(gear_ratio, Mapping) and isinstance(rotor_inertia, Mapping):
-        for name in gear_ratio.keys() - rotor_inertia.keys():
-            raise ArgumentError(f"gear_ratio is given for joint {name!r}, and rotor_inertia is not")
     bodies = list(model.bodies)
     for i, body in enumerate(bodies):
         its = {what: of[body.joint_name] for what, of in figures.items() if body.joint_name in of}
