@@ -1,5 +1,7 @@
 """A user's script with annotations: type checkers find nothing in it, and it runs."""
 
+# pyright: strict
+
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, assert_type

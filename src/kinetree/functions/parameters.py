@@ -97,6 +97,8 @@ def _annotation(p: inspect.Parameter) -> Any:
         return None
     if p.default is None:
         return object if shape_of_name(p.name) is not None else NoneType
+    if isinstance(p.default, tuple) and len({type(x) for x in p.default}) == 1:
+        return tuple[type(p.default[0]), ...]  # type: ignore[misc]
     return int if isinstance(p.default, np.integer) else type(p.default)
 
 

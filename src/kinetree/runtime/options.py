@@ -137,10 +137,13 @@ def _described(kind: Any) -> Iterable[str]:
 
 
 def _conforming(value: Any, kind: Any) -> object:
-    """Return a value of the type of an annotation; a list, which is not hashable, if it is none."""
+    """Return a value of the type of an annotation; a list, which is not hashable, if it is none.
+
+    True is 1 where both are possible: equal values have one kernel.
+    """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        found = (_conforming(value, part) for part in parts)
+        found = (_conforming(value, part) for part in sorted(parts, key=lambda part: part is bool))
         return next((x for x in found if type(x) is not list), [])
     if origin is Literal:
         return value if any(type(value) is type(x) and value == x for x in parts) else []
