@@ -26,10 +26,6 @@ from kinetree.tracing.context import substituting_flag
 _K = TypeVar("_K")
 
 
-def _not_made() -> None:
-    """Stand for the target of a function that is not made yet."""
-
-
 class Function(functools.partial[Any]):
     """A compiled function of NumPy arrays.
 
@@ -77,7 +73,7 @@ class Function(functools.partial[Any]):
         }
         own: type[Self] = type(spec.name, (cls,), members)
         cpython.enable_vectorcall(own)
-        return super().__new__(own, _not_made)
+        return super().__new__(own, lambda: None)  # until `__init__` sets the target
 
     def __init__(self, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> None:
         self.spec = spec
@@ -154,10 +150,7 @@ class Function(functools.partial[Any]):
         return self._kernels.program(self._default).op_count()
 
     def listing(self, **options: object) -> str:
-        """Return the optimised program as text, one operation a line (no optional arguments).
-
-        The options are those of the call.
-        """
+        """Return the optimised program as text, one operation a line: options as in the call, no optional arguments."""
         function = self.bind(**options)
         return listing(function._kernels.program(function._default))
 
@@ -213,6 +206,10 @@ class Function(functools.partial[Any]):
         **options : str
             As in the call. An ArgumentError is raised for a dtype, an argument or an option that does not exist.
         """
+        if split := self.spec.reshaping(options):
+            function = self.bind(**split[0])
+            function.warmup(dtype=dtype, optional=optional, single=single, batch=batch, **split[1])
+            return
         variant = self._variant(dtype, optional, options)
         if single:
             self._single(variant)
@@ -239,6 +236,8 @@ class Function(functools.partial[Any]):
         if not substituting_flag.value and (result := self._plain_batch(args, **kwargs)) is not None:
             return result
         spec = self.spec
+        if split := spec.reshaping(kwargs):
+            return self.bind(**split[0])(*args, **split[1])
         call = arguments.bind(spec, args, kwargs)
         if inline.is_part_of_trace(call.values):
             return inline.inline_call(spec, call)

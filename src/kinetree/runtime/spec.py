@@ -72,6 +72,9 @@ class FunctionSpec:
         (``"this robot has nq = 7: joints panda_joint1, …"``).
     meanings : mapping of str to str
         What arguments and results are, with their units, by name; where `doc` says it too, that counts.
+    shaped_by : (str, callable), optional
+        The option on whose value the shapes depend, and ``ports(**{option: value}) -> (inputs, outputs)``. The shapes
+        in `inputs` and `outputs` are those of its default until `bind` fixes it.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
@@ -90,6 +93,7 @@ class FunctionSpec:
     options: tuple[Option, ...] = ()
     describe: Callable[[Port], str] = describe_shape
     meanings: Mapping[str, str] = field(default_factory=dict)
+    shaped_by: tuple[str, Callable[..., tuple[tuple[Port, ...], tuple[Port, ...]]]] | None = None
     reduce: Callable[[], tuple[Any, ...]] | None = None
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None
@@ -154,9 +158,26 @@ class FunctionSpec:
             return self.program
         from kinetree.tracing.tracer import Tracer
 
-        tracer = Tracer()
-        results = self.evaluate(tracer.arguments(self.ports(variant.optional)), dict(variant.options))
-        return tracer.program({p.name: (p.shape, r) for p, r in zip(self.outputs, results, strict=True)})
+        tracer, options = Tracer(), dict(variant.options)
+        spec = self._shaped(options)
+        results = self.evaluate(tracer.arguments(spec.ports(variant.optional)), options)
+        return tracer.program({p.name: (p.shape, r) for p, r in zip(spec.outputs, results, strict=True)})
+
+    def reshaping(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the option given with which the shapes are others, to `bind` it first, and what else is given."""
+        name = self.shaped_by[0] if self.shaped_by else None
+        open_ = next((o for o in self.open_options if o.name == name and name in given), None)
+        if open_ is None or self._canonical({open_.name: given[open_.name]})[open_.name] == open_.default:
+            return None
+        return {open_.name: given[open_.name]}, {k: x for k, x in given.items() if k != name}
+
+    def _shaped(self, options: Mapping[str, Value]) -> FunctionSpec:
+        """Return the spec with the shapes for these values of all options."""
+        if self.shaped_by is None:
+            return self
+        name, ports = self.shaped_by
+        inputs, outputs = ports(**{name: options[name]})
+        return replace(self, inputs=inputs, outputs=outputs)
 
     def bind(self, options: Mapping[str, object]) -> FunctionSpec:
         """Return the spec with these options fixed; raise where there is no such option or value."""
@@ -166,7 +187,7 @@ class FunctionSpec:
                 raise ArgumentError(f"{self.name} has {unknown_name('option', name, names)}")
         values = self._canonical(options)
         return replace(
-            self,
+            self._shaped({o.name: values.get(o.name, o.default) for o in self.options}),
             options=tuple(Fixed(o.name, (), default=values[o.name]) if o.name in values else o for o in self.options),
             reduce=self.reduce and (lambda: (_rebuild_bound, (self.reduce(), values))),  # type: ignore[misc]
         )
