@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -241,6 +242,10 @@ def test_rows(rows: str) -> None:
     for Lambda in (*out, bound(q), f.bind(frame="tool0")(q, rows=rows), f.bind(rows=rows)(q, frame="tool0")):
         np.testing.assert_array_equal(Lambda, bound(q))
     f.warmup(frame="tool0", rows=rows)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(bound))(q), bound(q))
+    np.testing.assert_array_equal(UR5.compile(lambda q: f(q, frame="tool0", rows=rows))(q), bound(q))
+    loaded = kt.compile(UR5, "operational_inertia", inputs=[kt.payload("tool0", name="load")])
+    np.testing.assert_array_equal(loaded(q, np.zeros(10), frame="tool0", rows=rows), bound(q))
     assert f(q, frame="tool0").shape == f(q, frame="tool0", rows="pose").shape == (6, 6)
     with pytest.raises(kt.ArgumentError, match="rows is fixed to"):
         bound(q, rows="pose")

@@ -40,12 +40,9 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
     """Return the spec of this algorithm for this model."""
     inputs = {**algorithm.inputs, **algorithm.optional}
 
-    def ports(**options: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        given, results = (
-            tuple(Port(name, shape_of(shape, model, **options)) for name, shape in shapes.items())
-            for shapes in (inputs, algorithm.outputs)
-        )
-        return given, results
+    def shapes(**options: str) -> dict[str, tuple[int, ...]]:
+        declared = {**inputs, **algorithm.outputs}
+        return {name: shape_of(shape, model, **options) for name, shape in declared.items()}
 
     def evaluate(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         result = algorithm.function(traced_model(model, algorithm.joint_space), **arguments, **options)
@@ -54,14 +51,14 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
     return FunctionSpec(
         name=algorithm.name,
         doc=inspect.getdoc(algorithm.function) or "",
-        inputs=ports()[0],
-        outputs=ports()[1],
+        inputs=tuple(Port(name, shapes()[name]) for name in inputs),
+        outputs=tuple(Port(name, shapes()[name]) for name in algorithm.outputs),
         evaluate=evaluate,
         identity=lambda: identity(model) if covers_source_of(algorithm.function) else None,
         optional=tuple(algorithm.optional),
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port, inputs[port.name]),
-        shaped_by=("rows", ports) if "rows" in algorithm.options else None,
+        shaped_by=("rows", shapes) if "rows" in algorithm.options else None,
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )
 

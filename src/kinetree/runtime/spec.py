@@ -73,8 +73,8 @@ class FunctionSpec:
     meanings : mapping of str to str
         What arguments and results are, with their units, by name; where `doc` says it too, that counts.
     shaped_by : (str, callable), optional
-        The option on whose value the shapes depend, and ``ports(**{option: value}) -> (inputs, outputs)``. The shapes
-        in `inputs` and `outputs` are those of its default until `bind` fixes it.
+        The option on whose value shapes depend, and ``shapes(**{option: value})``: the shapes by the names of inputs
+        and outputs. Those in `inputs` and `outputs` are the ones of its default until `bind` fixes it.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
@@ -93,7 +93,7 @@ class FunctionSpec:
     options: tuple[Option, ...] = ()
     describe: Callable[[Port], str] = describe_shape
     meanings: Mapping[str, str] = field(default_factory=dict)
-    shaped_by: tuple[str, Callable[..., tuple[tuple[Port, ...], tuple[Port, ...]]]] | None = None
+    shaped_by: tuple[str, Callable[..., Mapping[str, tuple[int, ...]]]] | None = None
     reduce: Callable[[], tuple[Any, ...]] | None = None
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None
@@ -175,8 +175,12 @@ class FunctionSpec:
         """Return the spec with the shapes for these values of all options."""
         if self.shaped_by is None:
             return self
-        name, ports = self.shaped_by
-        inputs, outputs = ports(**{name: options[name]})
+        name, shapes = self.shaped_by
+        known = shapes(**{name: options[name]})
+        inputs, outputs = (
+            tuple(port._replace(shape=known.get(port.name, port.shape)) for port in ports)
+            for ports in (self.inputs, self.outputs)
+        )
         return replace(self, inputs=inputs, outputs=outputs)
 
     def bind(self, options: Mapping[str, object]) -> FunctionSpec:

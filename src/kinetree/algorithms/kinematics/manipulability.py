@@ -26,8 +26,8 @@ def manipulability(model: Model, q: Vector, *, frame: str, rows: str = "pose") -
     References: Yoshikawa, "Manipulability of robotic mechanisms", International Journal of Robotics Research 4(2),
     1985.
 
-    >>> straight, bent = robot.neutral(), [0, 0.3, 0, -1.5, 0, 1.8, 0.8]
+    >>> straight, bent = [0.0] * 7, [0, 0.3, 0, -1.5, 0, 1.8, 0.8]
     >>> robot.manipulability([straight, bent], frame="panda_hand").round(6)
-    array([0.   , 0.086])
+    array([0.      , 0.094873])
     """
     return volume(jacobian(model, q, frame=frame)[ROWS[rows]])
