@@ -38,14 +38,14 @@ def orthogonal_rows(B: Matrix) -> OrthogonalRows:
 
     By the modified Gram–Schmidt method (Björck 1967) if B is well conditioned, else by Jacobi's one-sided method for
     singular values (Hestenes 1958), K being orthogonal. A singular value is taken for zero if the square of the largest
-    is the same number with its own square added: below 1e-8 of the largest, in float32 below 2.4e-4.
+    is the same number with its own square added: below some 1e-8 of the largest, in float32 2e-4.
 
     Examples
     --------
     >>> orthogonal_rows([[1.0, 1.0], [2.0, 0.0]])
     OrthogonalRows(K=[[1.0, 0.0], [-1.0, 1.0]], Q=[[1.0, 1.0], [1.0, -1.0]], E_plus=[0.5, 0.5])
     >>> orthogonal_rows([[3.0, 4.0], [0.0, 0.0]])
-    OrthogonalRows(K=[[1.0, 0.0], [0.0, 1.0]], Q=[[3.0, 4.0], [0.0, 0.0]], E_plus=[0.04, 0.0])
+    OrthogonalRows(K=[[1.0, 0.0], [0.0, 0.0]], Q=[[3.0, 4.0], [0.0, 0.0]], E_plus=[0.04, 0.0])
     """
     used = [i for i, row in enumerate(B) if not all(map(is_zero, row))]
     columns = [j for j, column in enumerate(transposed(B)) if not all(map(is_zero, column))]
