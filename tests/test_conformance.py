@@ -69,8 +69,8 @@ OTHERS += [case for robot in ROBOTS if robot != "floating" for a in ALGORITHMS.v
 
 
 @lru_cache
-def inputs(robot: str, algorithm: str) -> dict[str, Array]:
-    """Return a random array (STATES, …) for each input, the optional ones too."""
+def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
+    """Return a random array (STATES, …) for each input, the optional ones too, for these rows of Jacobians."""
     model, row = ROBOTS[robot], ALGORITHMS[algorithm]
     rng = np.random.default_rng(len(algorithm))
     arrays = {}
@@ -79,7 +79,7 @@ def inputs(robot: str, algorithm: str) -> dict[str, Array]:
         arrays[name] = (
             random_states(model, 10 + k, STATES)[0]
             if is_configuration
-            else rng.normal(size=(STATES, *shape_of(shape, model)))
+            else rng.normal(size=(STATES, *shape_of(shape, model, rows)))
         )
     return arrays
 
@@ -107,10 +107,11 @@ class Calls:
     def __init__(self, case: Case, dtype: str) -> None:
         self.case, self.dtype = case, np.dtype(dtype)
         algorithm, use = case.algorithm, case.use
-        given = inputs(case.robot, algorithm.name)
+        rows = use.options.get("rows", "pose")
+        given = inputs(case.robot, algorithm.name, rows)
         self.names = [*algorithm.inputs, *use.optional]
         self.arrays = [given[name].astype(dtype) for name in self.names]
-        self.shapes = [shape_of(shape, ROBOTS[case.robot]) for shape in algorithm.outputs.values()]
+        self.shapes = [shape_of(shape, ROBOTS[case.robot], rows) for shape in algorithm.outputs.values()]
 
     def __call__(self, lanes: int, arrays: Sequence[Array], **kwargs: Any) -> list[Array]:
         call = function(self.case.robot, self.case.algorithm.name, lanes)
@@ -193,13 +194,20 @@ def check(case: Case, lanes: Sequence[int], lanes32: Sequence[int], taken_part: 
     right = check_bits(calls, lanes, taken_part)
     pages = [calls.page(k) for k in range(4)]
     for j, name in enumerate(case.algorithm.outputs):
-        assert ulps(right[j][:4], np.array([p[j] for p in pages]), "float64") <= PAGE_ULPS, name
+        error = ulps(right[j][:4], np.array([p[j] for p in pages]), "float64")
+        assert error <= PAGE_ULPS or is_nothing(case, name, right[j]), name
     rounded = Calls(case, "float32")
     got = check_bits(rounded, lanes32, taken_part)
     exact = Calls(case, "float64")
     exact.arrays = [x.astype(float) for x in rounded.arrays]
     for j, (name, x) in enumerate(zip(case.algorithm.outputs, exact(lanes[0], exact.arrays), strict=True)):
-        assert ulps(got[j], x, "float32") <= FLOAT32_ULPS, name
+        assert ulps(got[j], x, "float32") <= FLOAT32_ULPS or is_nothing(case, name, x), name
+
+
+def is_nothing(case: Case, name: str, x: Array) -> bool:
+    """Return whether a result is zero but for rounding: gravity turns nothing that floats."""
+    known = case.robot == "floating" and name == "p" and case.use.options.get("rows") == "orientation"
+    return known and bool(np.abs(x).max() < 1e-12)
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from kinetree.algorithms.dynamics.task_space import (
     task_space_dynamics,
 )
 from kinetree.algorithms.kinematics.jacobian import jacobian, jacobian_bias
-from kinetree.errors import ModelError
 from kinetree.joints import Prismatic, Revolute, Spherical
 from kinetree.model import Model
 
@@ -148,9 +147,3 @@ def test_an_arm_of_six_joints_has_no_null_space() -> None:
     model = kt.load("ur5").model
     q, _, _ = regular_states(model, "tool0", 6)
     assert_close(page(null_space_projector, model, q, frame="tool0"), np.zeros((8, 6, 6)), ulps=1000, scale=1.0)
-
-
-def test_a_frame_that_too_few_joints_move() -> None:
-    model = kt.load("panda").model
-    with pytest.raises(ModelError, match="'panda_link5' of 'panda' is moved by 5 joint velocities"):
-        operational_inertia(model, [0.0] * 7, frame="panda_link5")

@@ -41,15 +41,12 @@ def test_every_algorithm(k: int, c: str) -> None:
     shapes = {**algorithm.inputs, **{name: algorithm.optional[name] for name in use.optional}}
     arrays = {}
     for name, shape in shapes.items():
-        states = random_states(MODEL, k, STATES)[0] if shape == ("nq",) else rng.normal(size=(STATES, *sized(shape)))
-        arrays[name] = states[: STATES if lead else 1].reshape(*lead, *sized(shape)).astype(dtype)
+        size = shape_of(shape, MODEL, use.options.get("rows", "pose"))
+        states = random_states(MODEL, k, STATES)[0] if shape == ("nq",) else rng.normal(size=(STATES, *size))
+        arrays[name] = states[: STATES if lead else 1].reshape((*lead, *size)).astype(dtype)
     spec = robot_spec(MODEL, algorithm)
     got, expected = (Function(spec, backend=name)(**arrays, **use.options) for name in (c, "llvm"))
     pairs = zip(*(x if isinstance(x, tuple) else (x,) for x in (got, expected)), strict=True)
     for x, right in pairs:
         assert same_bits(np.asarray(x), np.asarray(right))
         assert np.isfinite(right).all()
-
-
-def sized(shape: tuple[int | str, ...]) -> tuple[int, ...]:
-    return shape_of(shape, MODEL)

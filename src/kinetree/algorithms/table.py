@@ -29,6 +29,7 @@ PAGES = {
     "kinematics.frames": "frame_placement frame_placements frame_velocity frame_acceleration",
     "kinematics.jacobian": "jacobian jacobian_rate jacobian_bias",
     "kinematics.manifold": "integrate difference interpolate",
+    "kinematics.manipulability": "manipulability",
     "kinematics.relative": "relative_jacobian relative_placement",
     "quantities.center_of_mass": "center_of_mass center_of_mass_velocity "
     "center_of_mass_acceleration center_of_mass_jacobian",

@@ -176,7 +176,7 @@ def with_inputs(
 
     def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
         own = with_inputs(spec.of(optional, options), model, inputs, name)
-        return traced(replace(own, inputs=made.ports(optional), program=None))
+        return traced(replace(own, inputs=tuple(own.shaped(p) for p in made.ports(optional)), program=None))
 
     made = replace(
         spec,

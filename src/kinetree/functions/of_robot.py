@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +22,7 @@ from kinetree.locks import importing
 from kinetree.model import Body, Model
 from kinetree.runtime.cache import covers_source_of
 from kinetree.runtime.function import Function
-from kinetree.runtime.options import Names, OneName, Option
+from kinetree.runtime.options import Names, OneName, Option, Value
 from kinetree.runtime.spec import FunctionSpec
 
 
@@ -41,15 +42,19 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
     """Return the spec of this algorithm for this model."""
     inputs = {**algorithm.inputs, **algorithm.optional}
 
+    def shapes(**options: Any) -> dict[str, tuple[int, ...]]:
+        declared = {**inputs, **algorithm.outputs}
+        return {name: shape_of(shape, model, **options) for name, shape in declared.items()}
+
     def evaluate(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         result = algorithm.function(traced_model(model, algorithm.joint_space), **arguments, **options)
         return (result,) if len(algorithm.outputs) == 1 else result
 
-    return FunctionSpec(
+    spec = FunctionSpec(
         name=algorithm.name,
         doc=inspect.getdoc(algorithm.function) or "",
-        inputs=tuple(Port(name, shape_of(shape, model)) for name, shape in inputs.items()),
-        outputs=tuple(Port(name, shape_of(shape, model)) for name, shape in algorithm.outputs.items()),
+        inputs=tuple(Port(name, shapes()[name]) for name in inputs),
+        outputs=tuple(Port(name, shapes()[name]) for name in algorithm.outputs),
         evaluate=evaluate,
         identity=lambda: identity(model) if covers_source_of(algorithm.function) else None,
         optional=tuple(algorithm.optional),
@@ -58,6 +63,18 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )
+
+    @functools.cache
+    def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
+        known = shapes(rows=dict(options)["rows"])
+        inputs, outputs = (
+            tuple(port._replace(shape=known[port.name]) for port in ports)
+            for ports in (spec.ports(optional), spec.outputs)
+        )
+        fixed = replace(spec, inputs=inputs, outputs=outputs, optional=(), options=())
+        return replace(fixed, evaluate=lambda arguments, _: evaluate(arguments, dict(options)))
+
+    return replace(spec, variant=variant) if "rows" in algorithm.options else spec
 
 
 def _option(model: Model, name: str, kind: DeclaredOption) -> Option:

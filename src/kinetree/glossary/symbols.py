@@ -17,7 +17,13 @@ Vector = Sequence[Scalar]
 Matrix = list[list[Scalar]]
 
 Shape = tuple[int | str, ...]
-"""A shape for one state; nq, nv, nb and nframes stand for those numbers of the model, ``"10*nb"`` for a multiple."""
+"""A shape for one state; nq, nv, nb and nframes stand for those numbers of the model, ``"10*nb"`` for a multiple.
+
+``"rows"`` stands for the number of rows that the option of that name selects.
+"""
+
+ROWS = {"pose": slice(0, 6), "position": slice(3, 6), "orientation": slice(0, 3)}
+"""Which of the six rows of a Jacobian each choice of the option `rows` selects."""
 
 
 class OneFrame:
@@ -47,7 +53,8 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "dt": ((), "Duration (s)."),
     "s": ((), "Part of the way, from 0 at q0 to 1 at q1."),
     "b": (("nv",), "Joint forces (N·m, N) or momenta."),
-    "V": ((6,), "Spatial velocity of the frame, angular part first (rad/s, m/s)."),
+    "V": (("rows",), "Spatial velocity of the frame, angular part first (rad/s, m/s); of its six numbers the `rows`."),
+    "damping": ((), "Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse."),
     "f_ext": (
         ("nb", 6),
         "Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches "
@@ -67,6 +74,7 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "J": ((6, "nv"), "Three rows of angular, three of linear velocity; zero for joints that do not move the frame."),
     "dJ": ((6, "nv"), "Rate of every entry; the product with v alone is `jacobian_bias`, at much lower cost."),
     "dJ_v": ((6,), "Angular, then linear acceleration (rad/s², m/s²)."),
+    "w": ((), "``√det(J Jᵀ)``."),
     "q_next": (("nq",), "Configuration with unit quaternions; NaN where a quaternion of q has norm zero."),
     # dynamics
     "M": (("nv", "nv"), "Symmetric; positive definite unless a massless body can move freely (kg·m², kg·m, kg)."),
@@ -74,12 +82,15 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "x": (("nv",), "M⁻¹ b: the accelerations under the joint forces b at rest and without gravity."),
     "C": (("nv", "nv"), "Coriolis matrix: ``τ = M a + C v + g`` without friction."),
     "g": (("nv",), "Gravity forces (N·m, N)."),
-    "Lambda": ((6, 6), "Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg)."),
-    "eta": ((6,), "Wrench at ``V̇ = 0``: velocity products and gravity (N·m, N). ``Jᵀ F`` are the joint forces."),
-    "mu": ((6,), "Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction if it is on."),
-    "p": ((6,), "Gravity ``J̄ᵀ g`` (N·m, N)."),
-    "J_bar": (("nv", 6), "``J̄``, for which ``J J̄ = 1``."),
-    "N": (("nv", "nv"), "Projector, ``N N = N``; zero for an arm of six joints."),
+    "Lambda": (("rows", "rows"), "Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg)."),
+    "eta": (("rows",), "Wrench at ``V̇ = 0``: velocity products and gravity (N·m, N). ``Jᵀ F`` are the joint forces."),
+    "mu": (("rows",), "Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction if it is on."),
+    "p": (("rows",), "Gravity ``J̄ᵀ g`` (N·m, N)."),
+    "J_bar": (("nv", "rows"), "``J̄``, for which ``J J̄ = 1`` where J has full rank."),
+    "N": (
+        ("nv", "nv"),
+        "Projector, ``N N = N``; zero where the frame can move in as many directions as there are joints.",
+    ),
     "h": (("nv",), "Coriolis, centrifugal and gravity forces (N·m, N)."),
     "Y": (
         ("nv", "10*nb"),
@@ -109,6 +120,11 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         ("body", "world"),
         "Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.",
     ),
+    "rows": (
+        tuple(ROWS),
+        "Rows of J, and entries of what belongs to them: all six; the last three, of the linear velocity; or the first "
+        "three, of the angular velocity. Shapes have their number, 6 or 3.",
+    ),
     "kind": (
         ("spatial", "classical"),
         "The spatial acceleration, which transforms like a velocity, or the classical one, whose linear part is that "
@@ -123,10 +139,14 @@ CHOICES = {name: option for name, (option, _) in OPTIONS.items()}
 TEXTS = {name: text for name, (_, text) in (*SYMBOLS.items(), *OPTIONS.items())}
 
 
-def shape_of(shape: Shape, model: Any) -> tuple[int, ...]:
-    """Return the shape with the model's numbers in place of their names."""
+def shape_of(shape: Shape, model: Any, rows: str = "pose") -> tuple[int, ...]:
+    """Return the shape with the model's numbers in place of their names, and that of these rows."""
+
+    def number(n: str) -> int:
+        return int(n) if n.isdecimal() else len(range(6)[ROWS[rows]]) if n == "rows" else int(getattr(model, n))
+
     factors = (str(n).rpartition("*") for n in shape)
-    return tuple(int(k or 1) * int(n if n.isdecimal() else getattr(model, n)) for k, _, n in factors)
+    return tuple(int(k or 1) * number(n) for k, _, n in factors)
 
 
 def defined(kind: str, names: Iterable[str], definitions: Mapping[str, T]) -> dict[str, T]:

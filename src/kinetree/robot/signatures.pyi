@@ -152,35 +152,35 @@ class GravityForcesFunction(Function):
     def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
 
 class TaskSpaceDynamics(NamedTuple, Generic[_T]):
-    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V."""
+    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the numbers V."""
 
     Lambda: NDArray[_T]
     eta: NDArray[_T]
 
 class TaskSpaceDynamicsFunction(Function):
-    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V."""
+    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the numbers V."""
 
     @overload
-    def __call__(self, q: _F64, V: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
+    def __call__(self, q: _F64, V: ArrayLike, damping: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, V: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F32] | None = None) -> TaskSpaceDynamics[np.float32]: ...
+    def __call__(self, q: _F32, V: _F32, damping: np.float32 | _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F32] | None = None) -> TaskSpaceDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, V: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
+    def __call__(self, q: ArrayLike, V: ArrayLike, damping: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
     @overload
-    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundTaskSpaceDynamics: ...
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> BoundTaskSpaceDynamics: ...
     @overload
-    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class BoundTaskSpaceDynamics(Function):
-    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V."""
+    """Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the numbers V."""
 
     @overload
-    def __call__(self, q: _F64, V: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
+    def __call__(self, q: _F64, V: ArrayLike, damping: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, V: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F32] | None = None) -> TaskSpaceDynamics[np.float32]: ...
+    def __call__(self, q: _F32, V: _F32, damping: np.float32 | _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F32] | None = None) -> TaskSpaceDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, V: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
-    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+    def __call__(self, q: ArrayLike, V: ArrayLike, damping: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F64] | None = None) -> TaskSpaceDynamics[np.float64]: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class OperationalSpaceDynamics(NamedTuple, Generic[_T]):
     """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``."""
@@ -193,100 +193,101 @@ class OperationalSpaceDynamicsFunction(Function):
     """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, damping: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F32] | None = None) -> OperationalSpaceDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, damping: np.float32 | _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F32] | None = None) -> OperationalSpaceDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, damping: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
     @overload
-    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundOperationalSpaceDynamics: ...
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> BoundOperationalSpaceDynamics: ...
     @overload
-    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class BoundOperationalSpaceDynamics(Function):
     """Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, damping: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F32] | None = None) -> OperationalSpaceDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, damping: np.float32 | _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F32] | None = None) -> OperationalSpaceDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
-    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, damping: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: Sequence[_F64] | None = None) -> OperationalSpaceDynamics[np.float64]: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class OperationalInertiaFunction(Function):
     """Inertia of the robot as felt at a frame, ``Λ = (J M⁻¹ Jᵀ)⁻¹``."""
 
     @overload
-    def __call__(self, q: _F64, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, damping: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, damping: np.float32 | _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, damping: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundOperationalInertia: ...
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> BoundOperationalInertia: ...
     @overload
-    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class BoundOperationalInertia(Function):
     """Inertia of the robot as felt at a frame, ``Λ = (J M⁻¹ Jᵀ)⁻¹``."""
 
     @overload
-    def __call__(self, q: _F64, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, damping: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, damping: np.float32 | _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
-    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+    def __call__(self, q: ArrayLike, damping: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class DynamicallyConsistentInverseFunction(Function):
     """Inverse of the Jacobian weighted by the inertia, ``J̄ = M⁻¹ Jᵀ Λ``."""
 
     @overload
-    def __call__(self, q: _F64, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, damping: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, damping: np.float32 | _F32 | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, damping: ArrayLike | None = None, *, frame: str, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ...) -> BoundDynamicallyConsistentInverse: ...
+    def bind(self, *, frame: str, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> BoundDynamicallyConsistentInverse: ...
     @overload
-    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class BoundDynamicallyConsistentInverse(Function):
     """Inverse of the Jacobian weighted by the inertia, ``J̄ = M⁻¹ Jᵀ Λ``."""
 
     @overload
-    def __call__(self, q: _F64, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, damping: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, reference: Literal["body", "world", "aligned"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, damping: np.float32 | _F32 | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, reference: Literal["body", "world", "aligned"] = "body", out: _F64 | None = None) -> _F64: ...
-    def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
+    def __call__(self, q: ArrayLike, damping: ArrayLike | None = None, *, reference: Literal["body", "world", "aligned"] = "body", rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, reference: Literal["body", "world", "aligned"] = ..., rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class NullSpaceProjectorFunction(Function):
     """Projector of joint forces, ``N = 1 − Jᵀ J̄ᵀ``: ``N τ`` does not accelerate the frame."""
 
     @overload
-    def __call__(self, q: _F64, *, frame: str, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, damping: ArrayLike | None = None, *, frame: str, rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, frame: str, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, damping: np.float32 | _F32 | None = None, *, frame: str, rows: Literal["pose", "position", "orientation"] = "pose", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, frame: str, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, damping: ArrayLike | None = None, *, frame: str, rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def bind(self, *, frame: str) -> BoundNullSpaceProjector: ...
+    def bind(self, *, frame: str, rows: Literal["pose", "position", "orientation"] = ...) -> BoundNullSpaceProjector: ...
     @overload
-    def bind(self) -> Self: ...
+    def bind(self, *, rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class BoundNullSpaceProjector(Function):
     """Projector of joint forces, ``N = 1 − Jᵀ J̄ᵀ``: ``N τ`` does not accelerate the frame."""
 
     @overload
-    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, damping: ArrayLike | None = None, *, rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, damping: np.float32 | _F32 | None = None, *, rows: Literal["pose", "position", "orientation"] = "pose", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, damping: ArrayLike | None = None, *, rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class ExternalWrenchFunction(Function):
     """External forces ``f_ext`` equivalent to a wrench on a frame, for every function that takes ``f_ext``."""
@@ -536,6 +537,31 @@ class InterpolateFunction(Function):
     def __call__(self, q0: _F32, q1: _F32, s: np.float32 | _F32, *, out: _F32 | None = None) -> _F32: ...
     @overload
     def __call__(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+
+class ManipulabilityFunction(Function):
+    """Yoshikawa's measure of manipulability of a frame, ``√det(J Jᵀ)``: the product of the singular values of J."""
+
+    @overload
+    def __call__(self, q: _F64, *, frame: str, rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: _F32, *, frame: str, rows: Literal["pose", "position", "orientation"] = "pose", out: _F32 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, frame: str, rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _Number: ...
+    @overload
+    def bind(self, *, frame: str, rows: Literal["pose", "position", "orientation"] = ...) -> BoundManipulability: ...
+    @overload
+    def bind(self, *, rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
+
+class BoundManipulability(Function):
+    """Yoshikawa's measure of manipulability of a frame, ``√det(J Jᵀ)``: the product of the singular values of J."""
+
+    @overload
+    def __call__(self, q: _F64, *, rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: _F32, *, rows: Literal["pose", "position", "orientation"] = "pose", out: _F32 | None = None) -> _Number: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, rows: Literal["pose", "position", "orientation"] = "pose", out: _F64 | None = None) -> _Number: ...
+    def bind(self, *, rows: Literal["pose", "position", "orientation"] = ...) -> Self: ...
 
 class RelativeJacobianFunction(Function):
     """Jacobian of a frame relative to another one: ``J(q) v`` is the twist of `frame` observed from `relative_to`."""
@@ -1166,29 +1192,34 @@ class Functions:
 
     @property
     def task_space_dynamics(self) -> TaskSpaceDynamicsFunction:
-        r"""Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the six numbers V.
+        r"""Equation of motion of a frame from its velocity, ``F = Λ(q) V̇ + η(q, V)``; V̇ is the rate of the numbers V.
 
-        With six joints, ``Λ = J⁻ᵀ M J⁻¹`` and ``η = J⁻ᵀ h(q, J⁻¹ V) − Λ J̇ J⁻¹ V``. With more, the dynamically consistent
-        inverse replaces ``J⁻¹``: the joints move at V with the least kinetic energy. Where J loses rank, the results are
-        huge or not finite.
+        With six joints, ``Λ = J⁻ᵀ M J⁻¹`` and ``η = J⁻ᵀ h(q, J⁻¹ V) − Λ J̇ J⁻¹ V``. With others, the dynamically consistent
+        inverse replaces ``J⁻¹``: the joints move at V with the least kinetic energy. Where J loses rank, Λ and that inverse
+        are pseudo-inverses (see `operational_inertia`): of V the part counts that the frame can have.
 
         Parameters
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
-        V : (..., 6) array
-            Spatial velocity of the frame, angular part first (rad/s, m/s).
+        V : (..., rows) array
+            Spatial velocity of the frame, angular part first (rad/s, m/s); of its six numbers the `rows`.
+        damping : (...) array, optional
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
             Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
             the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+        rows : {"pose", "position", "orientation"}
+            Rows of J, and entries of what belongs to them: all six; the last three, of the linear velocity; or the first
+            three, of the angular velocity. Shapes have their number, 6 or 3.
 
         Returns
         -------
-        Lambda : (..., 6, 6) array
+        Lambda : (..., rows, rows) array
             Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg).
-        eta : (..., 6) array
+        eta : (..., rows) array
             Wrench at ``V̇ = 0``: velocity products and gravity (N·m, N). ``Jᵀ F`` are the joint forces.
 
         Raises
@@ -1196,7 +1227,8 @@ class Functions:
         ArgumentError
             If there is no frame of that name.
         ModelError
-            If fewer than six joint velocities move the frame.
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
 
         References
         ----------
@@ -1215,25 +1247,33 @@ class Functions:
     def operational_space_dynamics(self) -> OperationalSpaceDynamicsFunction:
         r"""Equation of motion of a frame, ``F = Λ V̇ + μ + p``, for any number of joints; V̇ is the rate of ``V = J v``.
 
+        Where J loses rank, Λ is a pseudo-inverse (see `operational_inertia`), and the equation holds for the directions in
+        which the frame can accelerate; in the others F, μ and p have no part.
+
         Parameters
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
         v : (..., nv) array
             Velocity (rad/s, m/s).
+        damping : (...) array, optional
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
             Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
             the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+        rows : {"pose", "position", "orientation"}
+            Rows of J, and entries of what belongs to them: all six; the last three, of the linear velocity; or the first
+            three, of the angular velocity. Shapes have their number, 6 or 3.
 
         Returns
         -------
-        Lambda : (..., 6, 6) array
+        Lambda : (..., rows, rows) array
             Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg).
-        mu : (..., 6) array
+        mu : (..., rows) array
             Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction if it is on.
-        p : (..., 6) array
+        p : (..., rows) array
             Gravity ``J̄ᵀ g`` (N·m, N).
 
         Raises
@@ -1241,7 +1281,8 @@ class Functions:
         ArgumentError
             If there is no frame of that name.
         ModelError
-            If fewer than six joint velocities move the frame.
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
 
         References
         ----------
@@ -1261,19 +1302,28 @@ class Functions:
     def operational_inertia(self) -> OperationalInertiaFunction:
         r"""Inertia of the robot as felt at a frame, ``Λ = (J M⁻¹ Jᵀ)⁻¹``.
 
+        Where J loses rank, as that of an arm of fewer joints than rows always does, it is the Moore–Penrose pseudo-inverse
+        ``(J M⁻¹ Jᵀ)⁺``: no inertia in directions in which the frame cannot move. What is orthogonal to these directions
+        depends on the units, where rows of rad and of m are mixed.
+
         Parameters
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
+        damping : (...) array, optional
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
             Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
             the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+        rows : {"pose", "position", "orientation"}
+            Rows of J, and entries of what belongs to them: all six; the last three, of the linear velocity; or the first
+            three, of the angular velocity. Shapes have their number, 6 or 3.
 
         Returns
         -------
-        Lambda : (..., 6, 6) array
+        Lambda : (..., rows, rows) array
             Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg).
 
         Raises
@@ -1281,11 +1331,22 @@ class Functions:
         ArgumentError
             If there is no frame of that name.
         ModelError
-            If fewer than six joint velocities move the frame.
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        Notes
+        -----
+        Singular values of ``J M^-½``, with the rows of J as they are, in rad and in m, count relative to the largest: as
+        zero below 0.7e-8 of it (in float32 1.7e-4), as they are above 1.1e-8 (2.4e-4), the roots of the rounding. Where
+        none lies between 0.7e-8 and 1e-7, Λ has a relative error of less than 1e-9, exactly at singularities too. Near
+        them Λ is large: it grows with the square of the inverse of the smallest singular value that counts. `damping`
+        bounds it by 1/d².
 
         References
         ----------
-        Khatib 1987; with six joints, MR eq. 8.90.
+        Khatib 1987; with six joints, MR eq. 8.90. Damping: Nakamura and Hanafusa, "Inverse kinematic solutions
+        with singularity robustness for robot manipulator control", Journal of Dynamic Systems, Measurement, and Control
+        108(3), 1986.
 
         Examples
         --------
@@ -1301,28 +1362,37 @@ class Functions:
         r"""Inverse of the Jacobian weighted by the inertia, ``J̄ = M⁻¹ Jᵀ Λ``.
 
         Of all v with ``J v = V``, ``J̄ V`` has the least kinetic energy; ``J̄ᵀ τ`` is the frame's wrench equivalent to τ.
+        Where J loses rank (see `operational_inertia`), ``J̄ = M^-½ (J M^-½)⁺``: of all v that leave the least
+        ``‖J v − V‖``, in the units of the rows, ``J̄ V`` has the least kinetic energy, and ``J J̄`` is the orthogonal
+        projector onto the velocities that the frame can have.
 
         Parameters
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
+        damping : (...) array, optional
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
             Axes, and the point of linear velocities and of moments: the frame's own (MR's body Jacobian); the world's, at
             the world's origin (the space Jacobian); or the world's axes at the frame's origin.
+        rows : {"pose", "position", "orientation"}
+            Rows of J, and entries of what belongs to them: all six; the last three, of the linear velocity; or the first
+            three, of the angular velocity. Shapes have their number, 6 or 3.
 
         Returns
         -------
-        J_bar : (..., nv, 6) array
-            ``J̄``, for which ``J J̄ = 1``.
+        J_bar : (..., nv, rows) array
+            ``J̄``, for which ``J J̄ = 1`` where J has full rank.
 
         Raises
         ------
         ArgumentError
             If there is no frame of that name.
         ModelError
-            If fewer than six joint velocities move the frame.
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
 
         References
         ----------
@@ -1341,26 +1411,34 @@ class Functions:
     def null_space_projector(self) -> NullSpaceProjectorFunction:
         r"""Projector of joint forces, ``N = 1 − Jᵀ J̄ᵀ``: ``N τ`` does not accelerate the frame.
 
-        Its transpose projects velocities and accelerations: ``J Nᵀ = 0``.
+        Its transpose projects velocities and accelerations: ``J Nᵀ = 0``. Both hold where J loses rank too, and near
+        there; a singular value that counts as zero (see `operational_inertia`) is what then remains of ``J Nᵀ``. With
+        damping, N is no projector: it leaves a part of the forces along directions that are nearly singular.
 
         Parameters
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
+        damping : (...) array, optional
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
         frame : str
             Name of the frame (``robot.frame_names``).
+        rows : {"pose", "position", "orientation"}
+            Rows of J, and entries of what belongs to them: all six; the last three, of the linear velocity; or the first
+            three, of the angular velocity. Shapes have their number, 6 or 3.
 
         Returns
         -------
         N : (..., nv, nv) array
-            Projector, ``N N = N``; zero for an arm of six joints.
+            Projector, ``N N = N``; zero where the frame can move in as many directions as there are joints.
 
         Raises
         ------
         ArgumentError
             If there is no frame of that name.
         ModelError
-            If fewer than six joint velocities move the frame.
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
 
         References
         ----------
@@ -1855,6 +1933,49 @@ class Functions:
         >>> q, v, a = robot.random_state(seed=0)
         >>> robot.interpolate(robot.neutral(), [1, 0, 0, 0, 0, 0, 0], [0.0, 0.25, 1.0])[:, 0]
         array([0.  , 0.25, 1.  ])
+        """
+
+    @property
+    def manipulability(self) -> ManipulabilityFunction:
+        r"""Yoshikawa's measure of manipulability of a frame, ``√det(J Jᵀ)``: the product of the singular values of J.
+
+        It is 0 where J loses rank, but for rounding: at a singularity with six joints, and at every configuration of an arm
+        of fewer joints than rows. Such an arm needs the `rows` that it is made for.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        frame : str
+            Name of the frame (``robot.frame_names``).
+        rows : {"pose", "position", "orientation"}
+            Rows of J, and entries of what belongs to them: all six; the last three, of the linear velocity; or the first
+            three, of the angular velocity. Shapes have their number, 6 or 3.
+
+        Returns
+        -------
+        w : (...) array
+            Not negative, the same for all axes in which J may be given. Its unit is that of the rows multiplied: m³ for the
+            pose and the position of an arm of revolute joints, rad being 1.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no frame of that name.
+
+        References
+        ----------
+        Yoshikawa, "Manipulability of robotic mechanisms", International Journal of Robotics Research 4(2),
+        1985.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> straight, bent = [0.0] * 7, [0, 0.3, 0, -1.5, 0, 1.8, 0.8]
+        >>> robot.manipulability([straight, bent], frame="panda_hand").round(6)
+        array([0.      , 0.094873])
         """
 
     @property

@@ -116,7 +116,8 @@ class CallGlue:
             key = self._key(variant)
             run = single and single.run
             results = self._spec.of(variant.optional, variant.options)
-            if key is not None and (run or batch) and len(results.outputs) <= descriptor.MOST_PORTS:
+            is_shaped = all(results.shaped(port) == port for port in self._spec.inputs)
+            if key is not None and is_shaped and (run or batch) and len(results.outputs) <= descriptor.MOST_PORTS:
                 record = batch.record if batch else (0, 0, 0)
                 entries.append(descriptor.Entry(key, run or 0, *record, results.outputs, results.result))
                 keep += [single and single.kernel.keep, batch and (batch.keep, batch.limits), results.result]

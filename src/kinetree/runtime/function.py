@@ -26,10 +26,6 @@ from kinetree.tracing.context import substituting_flag
 _K = TypeVar("_K")
 
 
-def _not_made() -> None:
-    """Stand for the target of a function that is not made yet."""
-
-
 class Function(functools.partial[Any]):
     """A compiled function of NumPy arrays.
 
@@ -77,7 +73,7 @@ class Function(functools.partial[Any]):
         }
         own: type[Self] = type(spec.name, (cls,), members)
         cpython.enable_vectorcall(own)
-        return super().__new__(own, _not_made)
+        return super().__new__(own, lambda: None)  # until `__init__` sets the target
 
     def __init__(self, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> None:
         self.spec = spec
@@ -154,10 +150,7 @@ class Function(functools.partial[Any]):
         return self._kernels.program(self._default).op_count()
 
     def listing(self, **options: object) -> str:
-        """Return the optimised program as text, one operation a line (no optional arguments).
-
-        The options are those of the call.
-        """
+        """Return the optimised program as text, one operation a line: options as in the call, no optional arguments."""
         function = self.bind(**options)
         return listing(function._kernels.program(function._default))
 

@@ -193,6 +193,10 @@ class FunctionSpec:
         """Return the spec that has the results of calls with these optional inputs and options."""
         return self if self.variant is None else self.variant(optional, options)
 
+    def shaped(self, port: Port) -> Port:
+        """Return an input with the shape of the one of that name here, if there is one."""
+        return next((own for own in self.inputs if own.name == port.name), port)
+
     def bind(self, options: Mapping[str, object]) -> FunctionSpec:
         """Return the spec with these options fixed; raise where there is no such option or value."""
         names = [option.name for option in self.open_options]
@@ -200,11 +204,15 @@ class FunctionSpec:
             if name not in names:
                 raise ArgumentError(f"{self.name} has {unknown_name('option', name, names)}")
         values = self._canonical(options)
-        return replace(
+        bound = replace(
             self,
             options=tuple(Fixed(o.name, (), default=values[o.name]) if o.name in values else o for o in self.options),
             reduce=self.reduce and (lambda: (_rebuild_bound, (self.reduce(), values))),  # type: ignore[misc]
         )
+        if self.variant is None or bound.default_options is None:
+            return bound
+        usual = bound.of((), bound.default_options)
+        return replace(bound, inputs=tuple(usual.shaped(port) for port in self.inputs), outputs=usual.outputs)
 
     def signature(self) -> inspect.Signature:
         """Return the signature that users see."""

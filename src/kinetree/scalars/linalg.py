@@ -1,4 +1,4 @@
-"""Small dense linear algebra over any scalar: products, triangular solutions, orthogonal rows.
+"""Small dense linear algebra over any scalar: products and triangular solutions.
 
 Matrices are sequences of rows. Nothing is pivoted, since no entry can be compared with another while a function is
 traced; an entry that is the number zero costs nothing there.
@@ -28,30 +28,6 @@ def solve_lower(L: Matrix, b: Vector) -> list[Scalar]:
             b_i = b_i - a * x_j
         x.append(b_i)
     return x
-
-
-def orthogonal_rows(B: Matrix) -> tuple[list[list[Scalar]], list[list[Scalar]], list[Scalar]]:
-    """Return C, Q and E of ``B = C Q`` with C unit lower triangular and the rows of Q orthogonal, their squares E.
-
-    So ``B Bᵀ = C E Cᵀ``, without the loss of half of the digits that forming the product means. By the modified
-    Gram–Schmidt method (Björck 1967); the rows of B must be independent.
-
-    Examples
-    --------
-    >>> orthogonal_rows([[1.0, 1.0], [2.0, 0.0]])
-    ([[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0], [1.0, -1.0]], [2.0, 2.0])
-    """
-    n = len(B)
-    C: list[list[Scalar]] = [[float(i == j) for j in range(n)] for i in range(n)]
-    Q = [list(row) for row in B]
-    E: list[Scalar] = []
-    for k in range(n):
-        E.append(dot(Q[k], Q[k]))
-        inverse = 1.0 / E[k]
-        for i in range(k + 1, n):
-            C[i][k] = dot(Q[i], Q[k]) * inverse
-            Q[i] = [x - C[i][k] * y for x, y in zip(Q[i], Q[k], strict=True)]
-    return C, Q, E
 
 
 def dot(a: Vector, b: Vector) -> Scalar:

@@ -1,10 +1,13 @@
-"""Loops that a compiled function keeps as loops: over columns that do not depend on each other."""
+"""Loops that a compiled function keeps as loops: over independent columns, and until something is small enough."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from kinetree.scalars.functions import Scalar
+import numpy as np
+
+from kinetree.scalars.functions import Scalar, select_less
 
 
 def map_columns(
@@ -24,3 +27,28 @@ def map_columns(
     if recorded is not None:
         return recorded(function, columns)  # type: ignore[no-any-return]
     return [function(list(column)) for column in columns]
+
+
+def repeat_while_positive(
+    body: Callable[[list[Scalar]], list[Scalar]], x: list[Scalar], rest: Callable[[list[Scalar]], Scalar], most: int
+) -> list[Scalar]:
+    """Return what is left of x after ``x = body(x)`` has been repeated while ``rest(x) > 0``, `most` times at most.
+
+    Of many states each stops by itself, at NaN too. Where scalars record, it is recorded as a loop; symbols of other
+    packages, which cannot be compared with zero yet, get all of the iterations.
+
+    Examples
+    --------
+    >>> repeat_while_positive(lambda x: [x[0] / 2.0], [12.0], lambda x: x[0] - 1.0, 50)
+    [0.75]
+    """
+    recorded = next((x_k.repeat_while_positive for x_k in x if hasattr(x_k, "repeat_while_positive")), None)
+    if recorded is not None:
+        return recorded(body, x, rest, most)  # type: ignore[no-any-return]
+    for _ in range(most):
+        number = rest(x)
+        going: Any = number > 0.0
+        if isinstance(going, bool | np.bool_ | np.ndarray) and not np.any(going):
+            break
+        x = [select_less(0.0, number, new, old) for new, old in zip(body(x), x, strict=True)]
+    return x

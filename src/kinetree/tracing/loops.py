@@ -79,18 +79,53 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
         return _repeat_plain(body, init, spec, until, most)
     trace = context.current()
     kind = ExactExpr if trace is not None and trace.exact else Expr
+    results = _recorded(
+        kind,
+        graph,
+        first,
+        lambda entries: [_goes_on(_applied(until, x := _built(spec, entries)), _entries(x))],
+        lambda entries: _next(_applied(body, _built(spec, entries)), spec),
+        min(int(most), MOST_COUNTED),
+    )
+    return _built(spec, iter(results))
+
+
+def repeat_while_positive(
+    like: Expr, body: Callable[[list[Any]], list[Any]], x: Sequence[Any], rest: Callable[[list[Any]], Any], most: int
+) -> list[Expr]:
+    """Return what ``x = body(x)`` leaves of x, recorded as a loop (see `kinetree.scalars.loops`)."""
+    first = len(x)
+    return _recorded(
+        Expr,
+        like.here().graph,
+        x,
+        lambda entries: [rest(list(itertools.islice(entries, first)))],
+        lambda entries: body(list(itertools.islice(entries, first))),
+        most,
+    )
+
+
+def _recorded(
+    kind: type[Expr],
+    graph: Graph,
+    first: Sequence[Any],
+    rest: Callable[[Iterator[Any]], list[Any]],
+    body: Callable[[Iterator[Any]], list[Any]],
+    most: int,
+) -> list[Expr]:
+    """Return the final entries of a loop: `rest` is one number, positive where the loop goes on."""
     captured: dict[int, int] = {}
-    test, go_on = _program(kind, graph, captured, spec, lambda x: [_goes_on(_applied(until, x), _entries(x))])
-    steps, following = _program(kind, graph, captured, spec, lambda x: _next(_applied(body, x), spec))
+    test, go_on = _program(kind, graph, captured, rest)
+    steps, following = _program(kind, graph, captured, body)
     ports = Port("captured", (len(captured),)), Port("carried", (len(first),))
     loop = Repeat(
         Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
         Program(steps, ports, ports[1:], (tuple(following),)),
-        min(int(most), MOST_COUNTED),
+        most,
     )
     zero = kind(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
-    return _built(spec, iter([kind(graph, i) for i in results]))
+    return [kind(graph, i) for i in results]
 
 
 def map_columns(
@@ -99,12 +134,12 @@ def map_columns(
     """Return the function of each of these columns, recorded as one loop (see `kinetree.scalars.loops`)."""
     graph = like.here().graph
     captured: dict[int, int] = {}
-    spec = list, tuple(_structure(x) for x in columns[0])
-    body, results = _program(Expr, graph, captured, spec, function)
-    ports = Port("captured", (len(captured),)), Port("column", (len(columns[0]),))
+    n = len(columns[0])
+    body, results = _program(Expr, graph, captured, lambda entries: function(list(itertools.islice(entries, n))))
+    ports = Port("captured", (len(captured),)), Port("column", (n,))
     loop = Map(Program(body, ports, (Port("result", (len(results),)),), (tuple(results),)), len(columns))
     zero = Expr(graph, graph.const(0.0))
-    entries = [zero.node(column[k]) for k in range(len(columns[0])) for column in columns]
+    entries = [zero.node(column[k]) for k in range(n) for column in columns]
     nodes = [Expr(graph, i) for i in call(graph, loop, [*captured, *entries])]
     return [nodes[c :: len(columns)] for c in range(len(columns))]
 
@@ -156,12 +191,12 @@ def _graph(entries: Sequence[Any]) -> Graph | None:
 
 
 def _program(
-    kind: type[Expr], outer: Graph, captured: dict[int, int], spec: Any, function: Callable[[Any], list[Any]]
+    kind: type[Expr], outer: Graph, captured: dict[int, int], function: Callable[[Iterator[Any]], list[Any]]
 ) -> tuple[Graph, list[int]]:
-    """Return the graph of a function of the carried values, and its results."""
+    """Return the graph of a function of the carried values, which it takes one by one, and its results."""
     with nested(outer, captured) as graph:
         entries = (kind(graph, graph.node("input", (), (CARRIED, k))) for k in itertools.count())
-        results = function(_built(spec, entries))
+        results = function(entries)
         zero = kind(graph, graph.const(0.0))
         return graph, [zero.node(entry) for entry in results]
 

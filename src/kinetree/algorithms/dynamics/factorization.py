@@ -59,6 +59,14 @@ class Factor(NamedTuple):
                 x[i] = x[i] - self.L[k][i] * x[k]
         return x
 
+    def times_L_transposed(self, b: Vector) -> list[Scalar]:
+        """Return ``Lᵀ b``."""
+        x = list(b)
+        for k in self.order:
+            for i in self.support[k]:
+                x[i] = x[i] + self.L[k][i] * b[k]
+        return x
+
 
 def factorised(model: Model, q: Vector) -> Factor:
     """Return the factors of M(q); `ModelError` if it is singular at every q."""

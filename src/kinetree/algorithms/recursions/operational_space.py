@@ -6,66 +6,76 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.kinematics.jacobian import jacobian
-from kinetree.algorithms.recursions.path import path_to
-from kinetree.errors import ModelError
-from kinetree.glossary.symbols import Matrix, Vector
+from kinetree.glossary.symbols import ROWS, Matrix, Vector
 from kinetree.model import Model
-from kinetree.scalars.linalg import dot, orthogonal_rows, solve_lower, transposed
+from kinetree.scalars.linalg import dot, transposed
+from kinetree.scalars.orthogonal import orthogonal_rows
 from kinetree.spatial import Scalar, sqrt
-
-TOO_FEW = "If fewer than six joint velocities move the frame."
 
 
 class OperationalSpace(NamedTuple):
-    """The Jacobian of a frame weighted by the mass matrix, factorised.
+    """The rows of a frame's Jacobian weighted by the mass matrix, made orthogonal.
 
-    With ``M = LᵀDL``: ``J L⁻¹ D^-½ = C Q``, where C is unit lower triangular and the rows of Q are orthogonal with
-    squared norms E. So ``J M⁻¹ Jᵀ = C E Cᵀ``, which is never formed: that would lose half of the digits.
+    With ``M = LᵀDL`` and ``B = J L⁻¹ D^-½``: ``K B = Q`` with orthogonal rows, and E⁺ has the inverses of their squared
+    norms, 0 for directions in which the frame cannot move. So ``(J M⁻¹ Jᵀ)⁺ = (B Bᵀ)⁺ = Kᵀ E⁺ K``, and B Bᵀ is never
+    formed: that would lose half of the digits. With damping d, ``[B d]`` takes the place of B: ``(B Bᵀ + d²)⁻¹``.
     """
 
-    J: Matrix
     factor: Factor
     root_D: list[Scalar]
-    C: Matrix
+    scale: list[Scalar]  # D^-½
+    K: Matrix
     Q: Matrix
-    E: list[Scalar]
+    E_plus: list[Scalar]
 
 
-def operational(model: Model, q: Vector, frame: str, reference: str) -> OperationalSpace:
-    """Return the factors for a frame; `ModelError` if it cannot move in all six directions."""
-    movers = {k for link in path_to(model, frame, q).links for k in link.body.v_index}
-    if len(movers) < 6:
-        raise ModelError(
-            f"frame {frame!r} of {model.name!r} is moved by {len(movers)} joint velocities: "
-            "choose a frame that six or more move, or form J M⁻¹ Jᵀ from the rows of the Jacobian that matter"
-        )
+def operational(
+    model: Model, q: Vector, frame: str, reference: str, rows: str, damping: Scalar | None
+) -> OperationalSpace:
+    """Return the factors for these rows of a frame's Jacobian."""
     J, factor = jacobian(model, q, frame=frame, reference=reference), factorised(model, q)
     root_D = [sqrt(d) for d in factor.D]
     scale = [1.0 / d for d in root_D]
-    B = [[y * s for y, s in zip(factor.solve_L_transposed(row), scale, strict=True)] for row in J]
-    return OperationalSpace(J, factor, root_D, *orthogonal_rows(B))
+    B = [[y * s for y, s in zip(factor.solve_L_transposed(row), scale, strict=True)] for row in selected(J, rows)]
+    if damping is not None:
+        B = [[*row, *(damping if i == j else 0.0 for j in range(len(B)))] for i, row in enumerate(B)]
+    K, Q, E_plus = orthogonal_rows(B)
+    return OperationalSpace(factor, root_D, scale, K, [row[: model.nv] for row in Q], E_plus)
+
+
+def selected(x: list[Scalar], rows: str) -> list[Scalar]:
+    """Return these of six rows or numbers, the angular ones being first."""
+    return x[ROWS[rows]]
 
 
 def inertia(space: OperationalSpace) -> Matrix:
-    """Return ``Λ = C⁻ᵀ E⁻¹ C⁻¹``."""
-    columns = _inverse_columns(space.C)
-    weighted = [[x / e for x, e in zip(column, space.E, strict=True)] for column in columns]
-    lower = [[dot(columns[i], weighted[j]) for j in range(i + 1)] for i in range(6)]
-    return [[lower[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
+    """Return ``Λ = Kᵀ E⁺ K``."""
+    columns, m = transposed(space.K), len(space.K)
+    weighted = [_weighted(space, column) for column in columns]
+    lower = [[dot(columns[i], weighted[j]) for j in range(i + 1)] for i in range(m)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)]
 
 
 def consistent_inverse(space: OperationalSpace) -> Matrix:
-    """Return ``J̄ = M⁻¹ Jᵀ Λ = L⁻¹ D^-½ Qᵀ E⁻¹ C⁻¹``."""
-    Q_T = transposed(space.Q)
-    columns = []
-    for column in _inverse_columns(space.C):
-        weighted = [x / e for x, e in zip(column, space.E, strict=True)]
-        b = [dot(row, weighted) / d for row, d in zip(Q_T, space.root_D, strict=True)]
-        columns.append(space.factor.solve_L(b))
-    return transposed(columns)
+    """Return the columns of ``J̄ = M⁻¹ Jᵀ Λ = L⁻¹ D^-½ Qᵀ E⁺ K``."""
+    return [_joint_velocities(space, _weighted(space, column)) for column in transposed(space.K)]
 
 
-def _inverse_columns(C: Matrix) -> Matrix:
-    """Return the columns of C⁻¹."""
-    n = len(C)
-    return [solve_lower(C, [float(i == j) for i in range(n)]) for j in range(n)]
+def null_space(space: OperationalSpace) -> Matrix:
+    """Return ``1 − Jᵀ J̄ᵀ = 1 − (Lᵀ D^½ Qᵀ) E⁺ (Q D^-½ L⁻ᵀ)``: the rows of Q being orthogonal, it is a projector."""
+    left, right = [], []
+    for k, row in enumerate(space.Q):
+        left.append(space.factor.times_L_transposed([x * d for x, d in zip(row, space.root_D, strict=True)]))
+        unit = [float(i == k) for i in range(len(space.Q))]
+        right.append(_joint_velocities(space, _weighted(space, unit)))
+    n = range(len(space.root_D))
+    return [[float(i == j) - dot(transposed(left)[i], transposed(right)[j]) for j in n] for i in n]
+
+
+def _weighted(space: OperationalSpace, column: Vector) -> list[Scalar]:
+    return [x * e for x, e in zip(column, space.E_plus, strict=True)]
+
+
+def _joint_velocities(space: OperationalSpace, x: Vector) -> list[Scalar]:
+    """Return ``L⁻¹ D^-½ Qᵀ x``."""
+    return space.factor.solve_L([dot(row, x) * s for row, s in zip(transposed(space.Q), space.scale, strict=True)])
