@@ -20,7 +20,7 @@ HEAD = '''"""The functions of a robot as type checkers see them. Made by `python
 
 # mypy: disable-error-code="override, overload-overlap"
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -31,6 +31,7 @@ from kinetree.runtime import Function
 _T = TypeVar("_T", bound=np.floating[Any])
 _F32: TypeAlias = NDArray[np.float32]
 _F64: TypeAlias = NDArray[np.float64]
+_Wrenches: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # an array, or wrenches by the names of frames
 _Number: TypeAlias = Any  # a NumPy scalar for one state, an array for many: as NumPy's own functions have it
 '''
 
@@ -74,7 +75,7 @@ def calls(a: Algorithm, left_out: list[str]) -> list[str]:
     Arrays of a dtype that is not known match the first one, which is therefore one of float64.
     """
     narrow = {name: "_F32" if shape else "np.float32 | _F32" for name, shape in {**a.inputs, **a.optional}.items()}
-    wide = dict.fromkeys(narrow, "ArrayLike")
+    wide = {name: "_Wrenches" if name == "f_ext" else "ArrayLike" for name in narrow}
     first = next(iter(narrow))
     kinds = ({**wide, first: narrow[first].replace("32", "64")}, "64"), (narrow, "32"), (wide, "64")
     return [call(a, arrays, width, left_out) for arrays, width in kinds]

@@ -14,12 +14,12 @@ Rows = list[list[Scalar]]
 WELL_CONDITIONED = 1e10
 """The condition of B Bᵀ up to which the Gram–Schmidt method is used: it loses half as many digits as this has zeros."""
 
-SWEEPS = 16
-"""The most that Jacobi's method may take; six rows take five or six."""
+SWEEPS = 12
+"""The most that Jacobi's method may take; six rows take four to seven."""
 
 
-ORTHOGONAL = 1.0 / 64.0
-"""Times the cosine between rows: nothing beside 1 where they are orthogonal but for rounding, of up to 64 units."""
+NOISE = 1.0 / 64.0
+"""Times this, the length of a row or the cosine between two is nothing beside 1 where it is rounding, of 64 units."""
 
 
 class OrthogonalRows(NamedTuple):
@@ -123,9 +123,11 @@ def _sweep(x: Vector, m: int, n: int) -> list[Scalar]:
     Two rows are rotated by the angle, up to 45°, that makes them orthogonal; three pairs of six at a time.
     """
     rows, E, cosines = _matrix(x, m), list(x[-m - 1 : -1]), 0.0
+    total = _or_one(dot(E, [1.0] * m))
+    counts = [_is_something(sqrt(e / total) * NOISE) for e in E]
     for i, j in _pairs(m):
         product = dot(rows[i][:n], rows[j][:n])
-        cosines = cosines + product * product / _or_one(E[i] * E[j])
+        cosines = cosines + counts[i] * counts[j] * (product * product / _or_one(E[i] * E[j]))
         difference, double = E[j] - E[i], 2.0 * product
         root = sqrt(difference * difference + double * double)
         tangent = double / _or_one(select_less(difference, 0.0, root - difference, root + difference))
@@ -135,7 +137,7 @@ def _sweep(x: Vector, m: int, n: int) -> list[Scalar]:
         pair = list(zip(rows[i], rows[j], strict=True))
         rows[i], rows[j] = [c * x - s * y for x, y in pair], [s * x + c * y for x, y in pair]
         E[i], E[j] = E[i] - tangent * product, E[j] + tangent * product
-    return [entry for row in rows for entry in row] + [*_squares(rows, n), sqrt(cosines) * ORTHOGONAL]
+    return [entry for row in rows for entry in row] + [*_squares(rows, n), sqrt(cosines) * NOISE]
 
 
 def _pairs(m: int) -> Iterator[tuple[int, int]]:
