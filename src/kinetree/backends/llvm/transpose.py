@@ -110,8 +110,8 @@ class Transpose:
 def rows_to_lanes(lanes: Lanes, columns: int) -> str:
     """Return IR of ``void @rows_to_lanes_C(ptr rows, ptr cells, i64 size)``.
 
-    `rows` is a table of W rows; each column goes to one of `size` neighbouring cells. The last tile may overlap the previous
-    one, so that no column is left over.
+    `rows` is a table of W rows; each column goes to one of `size` neighbouring cells. The last tile may overlap the
+    previous one, so that no column is left over.
     """
     b = Body()
     transpose = Transpose(b, lanes, columns)
@@ -131,8 +131,8 @@ def rows_to_lanes(lanes: Lanes, columns: int) -> str:
 def gather_rows(lanes: Lanes, columns: int) -> str:
     """Return IR of ``void @gather_rows_C(ptr rows, ptr places, ptr scratch, i64 size)``.
 
-    `rows` is a table of W rows; `places` are the offsets in the scratch of the columns' cells: i32, in bytes. Each iteration
-    writes a cache line of every row, and prefetches one further on or, at the end, of the next block.
+    `rows` is a table of W rows; `places` are the offsets in the scratch of the columns' cells: i32, in bytes. Each
+    iteration writes a cache line of every row, and prefetches one further on or, at the end, of the next block.
     """
     b = Body()
     transpose = Transpose(b, lanes, columns)

@@ -6,14 +6,15 @@ from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.straight_line import append, spelled
 from kinetree.graph import Program
+from kinetree.graph.elementary import RARE_ABOVE
 
 
 def emit_elementwise(program: Program, rare: Program | None, dtype: str, width: int) -> str:
     """Return IR of ``void @NAME(ptr input, …, ptr output, i64 count)`` for a program of scalar inputs and one output.
 
-    Where its second output is not zero, the value is that of the other program, which is run if any element of the
-    vector needs it. The output has room for `count` rounded up to whole vectors; of the
-    inputs nothing after `count` is read.
+    Where its second output is above `RARE_ABOVE` or NaN, the value is that of the other program, which is run if any
+    element of the vector needs it. The output has room for `count` rounded up to whole vectors; of the inputs nothing
+    after `count` is read.
     """
     item = Lanes(dtype, width)
     name, arity = program.outputs[0].name, len(program.inputs)
@@ -68,7 +69,7 @@ def _mask(b: Body, left: str, width: int) -> str:
 def _unless(b: Body, y: str, is_rare: str, rare: Program, inputs: list[str], width: int) -> str:
     """Append the choice between y and the value of the rare program; "rare" and "found" are new blocks."""
     v, truth = Lanes("float64", width), f"<{width} x i1>" if width > 1 else "i1"
-    needed = b(f"fcmp une {v.type} {is_rare}, {v.constant(0.0)}")
+    needed = b(f"fcmp ugt {v.type} {is_rare}, {v.constant(RARE_ABOVE)}")
     bits = b(f"bitcast {truth} {needed} to i{width}")
     before = b.block
     b.line(f"br i1 {b(f'icmp eq i{width} {bits}, 0')}, label %found, label %rare")
