@@ -15,10 +15,11 @@ from helpers.kernels import HOST, run_batch, same_bits
 from helpers.programs import ELEMENTARY
 from kinetree.backends.llvm import compile_batch
 from kinetree.derivatives import PARTIALS
-from kinetree.graph import Graph, Port, Program
+from kinetree.graph import Graph, Port, Program, elementary
 from kinetree.graph.interpret import interpret
 from kinetree.graph.ops import OPS
 from kinetree.graph.verify import verify
+from kinetree.lowering.build import lower
 
 MOST_ULPS = {"power": 1.3, "fmod": 0.0}
 """Of other functions 1, also of subnormal results, which are rounded twice: the worst of two million arguments is 0.98,
@@ -170,3 +171,23 @@ def test_partial_derivatives(op: str) -> None:
 def test_every_row_has_derivatives_or_is_one_of_bits() -> None:
     without = {name for name, op in OPS.items() if op.arity > 0 and op.name != "get" and op.partials is None}
     assert without == {"pow2", "exponent", "significand"}
+
+
+@pytest.mark.parametrize("op", ELEMENTARY)
+def test_the_cost_of_an_elementary_function_is_that_of_its_operations(op: str) -> None:
+    counts = elementary.program(op).op_count()
+    assert OPS[op].cost == sum(OPS[name].cost * count for name, count in counts.items())
+
+
+def test_every_operation_has_a_cost_and_regions_are_cut_by_it() -> None:
+    assert all(row.cost > 0 for row in OPS.values())
+    graph = Graph()
+    x = graph.node("input", (), (0, 0))
+    costs = {}
+    for op in ("add", "select_lt"):
+        y = x
+        for _ in range(100):
+            y = graph.node(op, (y, x, x, y)[: OPS[op].arity])
+        plan = lower(Program(graph, (Port("x", ()),), (Port("y", ()),), ((y,),)), 50)
+        costs[op] = len(plan.steps)
+    assert costs == {"add": 2, "select_lt": 4}
