@@ -8,7 +8,20 @@ import os
 from datetime import date
 from pathlib import Path
 
-from benchmarks import batch, c, calls, compiling, first_use, hybrid, latency, outputs, single, startup, threads
+from benchmarks import (
+    batch,
+    c,
+    calls,
+    compiling,
+    elementary,
+    first_use,
+    hybrid,
+    latency,
+    outputs,
+    single,
+    startup,
+    threads,
+)
 from benchmarks.machine import commit, machine
 
 SECTIONS = {
@@ -23,6 +36,7 @@ SECTIONS = {
     "first_use": first_use.run,
     "compiling": compiling.run,
     "c": c.run,
+    "elementary": elementary.run,
 }
 
 

@@ -60,39 +60,50 @@ def _asin_term(k: int) -> mp.mpf:
     return mp.binomial(2 * k, k) / (mp.mpf(4) ** k * (2 * k + 1))
 
 
+_LN2_2 = 0.34658
+_ARTANH = _near(_sqrt_of(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3), lambda k: mp.mpf(2) / (2 * k + 3))
+_ATAN = _near(_sqrt_of(lambda t: (mp.atan(t) - t) / t**3), lambda k: mp.mpf(-1) ** (k + 1) / (2 * k + 3))
+_EXP = _near(lambda r: (mp.expm1(r) - r) / r**2, lambda k: 1 / mp.factorial(k + 2))
+
 FITS: dict[str, tuple[Function, Function, float, float, int]] = {
-    "EXPM1: (exp r - 1 - r - r²/2) / r³, |r| <= ln(2)/2": (
-        _near(lambda r: (mp.expm1(r) - r - r * r / 2) / r**3, lambda k: 1 / mp.factorial(k + 3)),
-        lambda r: r * r + mp.mpf(10) ** -6, -0.34662, 0.34662, 9,
+    "EXP: (exp r - 1 - r) / r², |r| <= ln(2)/2, for 1 + r": (
+        _EXP, lambda r: r * r + mp.mpf(10) ** -4, -_LN2_2, _LN2_2, 9,
+    ),
+    "EXPM1: the same for r": (_EXP, lambda r: abs(r) + mp.mpf(10) ** -3, -_LN2_2, _LN2_2, 10),
+    "SINH: (sinh r - r) / r³ in z = r², |r| <= ln(2)/2": (
+        _near(_sqrt_of(lambda r: (mp.sinh(r) - r) / r**3), lambda k: 1 / mp.factorial(2 * k + 3)),
+        lambda z: z + mp.mpf(10) ** -6, 0.0, _LN2_2**2, 4,
+    ),
+    "COSH: (cosh r - 1) / r² in z": (
+        _near(_sqrt_of(lambda r: (mp.cosh(r) - 1) / r**2), lambda k: 1 / mp.factorial(2 * k + 2)),
+        lambda z: z + mp.mpf(10) ** -6, 0.0, _LN2_2**2, 4,
     ),
     "LOG: (2 artanh s - 2 s) / s³ in z = s², |s| <= 3 - sqrt(8)": (
-        _near(_sqrt_of(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3), lambda k: mp.mpf(2) / (2 * k + 3)),
-        lambda z: z + mp.mpf(10) ** -8, 0.0, 0.029438, 6,
+        _ARTANH, lambda z: z + mp.mpf(10) ** -8, 0.0, 0.029438, 6,
     ),
-    "LOG_REST: (that - 2/3) / z": (
-        _near(
-            _sqrt_of(lambda s: ((2 * mp.atanh(s) - 2 * s) / s**3 - mp.mpf(2) / 3) / s**2),
-            lambda k: mp.mpf(2) / (2 * k + 5),
-        ),
-        lambda z: z * z + mp.mpf(10) ** -10, 0.0, 0.029438, 7,
-    ),
+    "LOG_NEAR: the same, |s| <= 0.0408": (_ARTANH, lambda z: z + mp.mpf(10) ** -8, 0.0, 0.0408**2, 4),
+    "EIGHTHS: 8/m, 1/sqrt(2) <= m <= sqrt(2)": (lambda m: 8 / m, lambda m: mp.mpf(1), 2**-0.5, 2**0.5, 3),
     "ASIN: (arcsin x - x) / x³ in z = x², x <= 1/2": (
         _near(_sqrt_of(lambda x: (mp.asin(x) - x) / x**3), _asin_term),
         lambda z: z + mp.mpf(10) ** -6, 0.0, 0.25, 12,
     ),
-    "ATAN: (arctan t - t) / t³ in z = t², t <= tan(pi/8)": (
-        _near(_sqrt_of(lambda t: (mp.atan(t) - t) / t**3), lambda k: mp.mpf(-1) ** (k + 1) / (2 * k + 3)),
-        lambda z: z + mp.mpf(10) ** -6, 0.0, 0.17158, 10,
+    "ATAN: (arctan t - t) / t³ in w = t² - 1/2, t <= 1": (
+        lambda w: _ATAN(w + 0.5), lambda w: w + 0.5 + mp.mpf(10) ** -6, -0.5, 0.5, 19,
     ),
-    "CBRT: m^(-1/3), 1 <= m <= 8": (lambda m: m ** (-mp.mpf(1) / 3), lambda m: m ** (mp.mpf(1) / 3), 1.0, 8.0, 5),
+    "CBRT: m^(-1/3), 1/sqrt(2) <= m <= sqrt(32)": (
+        lambda m: m ** (-mp.mpf(1) / 3), lambda m: m ** (mp.mpf(1) / 3), 2**-0.5, 2**2.5, 5,
+    ),
 }  # fmt: skip
 
+
+_CONSTANTS = {"LN2": mp.log(2), "PI/2": mp.pi / 2, "LOG2E": 1 / mp.log(2)}
+_CONSTANTS |= {f"-LOG({j}/8)": -mp.log(mp.mpf(j) / 8) for j in range(6, 12)}
 
 if __name__ == "__main__":
     for title, fit in FITS.items():
         coefficients, error = minimax(*fit)
         print(f"# {title}; error 2^{error:.1f}\n    " + ",\n    ".join(map(repr, coefficients)))
-    for name, x in {"LN2": mp.log(2), "PI/4": mp.pi / 4, "2/3": mp.mpf(2) / 3, "LOG2E": 1 / mp.log(2)}.items():
+    for name, x in _CONSTANTS.items():
         for unit in (mp.mpf(2) ** -53, mp.mpf(2) ** -42):  # all digits, and so few that small multiples are exact
-            high = float(x) if unit < 1e-15 else float(mp.floor(x / unit) * unit)
+            high = float(x) if unit < 1e-15 else float(mp.nint(x / unit) * unit)
             print(f"# {name} = {high.hex()} + {float(x - high).hex()}")

@@ -70,7 +70,9 @@ def test_a_plan_gives_what_the_program_gives(seed, size, way):
     inputs = [rng.uniform(-1, 1, port.shape) for port in program.inputs]
     widths = WAYS[way] and [WAYS[way](port.size) for port in program.outputs]
     plan = lower(program, size, widths=widths)
-    assert all(sum(map(work, step.items[1:])) <= size for step in plan.steps if isinstance(step, Region))
+    assert all(
+        sum(work(i, plan.program) for i in step.items[1:]) <= size for step in plan.steps if isinstance(step, Region)
+    )
     assert way != "cells" or all(len(step.items) <= size for step in plan.steps if isinstance(step, Region))
     for got, expected in zip(carry_out(plan, inputs), interpret(program, inputs), strict=True):
         assert same_bits(got, expected)
@@ -126,7 +128,7 @@ def test_tiles_are_cut_like_operations():
     """However many outputs there are that nothing must be computed for."""
     program = traced(lambda x: [x] * 20 + [[0.0] * 50] * 20, 50, outputs=40)
     plan = lower(program, 100, widths=[2] * 40)
-    assert all(sum(map(work, region.items)) <= 108 for region in plan.steps)
+    assert all(sum(work(i, plan.program) for i in region.items) <= 108 for region in plan.steps)
     assert sum(len(region.items) for region in plan.steps) == 1000
 
 

@@ -19,6 +19,7 @@ from kinetree.errors import ArgumentError
 from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
 from kinetree.graph.ops import OPS, Op
+from kinetree.lowering.regions import work
 from kinetree.passes import optimize
 from kinetree.passes.constants import check_constants
 from kinetree.scalars.dual import Dual
@@ -43,7 +44,7 @@ def test_a_row_and_a_spelling_are_an_operation(monkeypatch):
     """From the row: a function of NumPy records it, constants fold, it has derivatives, what it does with zero."""
     with pytest.raises(TypeError, match=r"np\.fabs cannot be traced"):
         traced(lambda x: [np.fabs(x[0])], 1)
-    row = Op("fabs", 1, math.fabs, "fabs({0})", ufunc=np.fabs, roles="!")
+    row = Op("fabs", 1, math.fabs, "fabs({0})", ufunc=np.fabs, roles="!", cost=5)
     monkeypatch.setitem(OPS, "fabs", row)
     monkeypatch.setitem(SPELLING, "fabs", ("call {V} @llvm.fabs.{S}({V} {0})",))
     monkeypatch.setitem(c_spelling.SPELLING, "fabs", "kt_fabs({0})")
@@ -58,6 +59,7 @@ def test_a_row_and_a_spelling_are_an_operation(monkeypatch):
     assert "= fabs(@1)" in listing(program)
     assert [program.graph[i].payload for i in program.results[0] if program.graph[i].op == "const"] == [2.75, 1.5]
     exact = traced(lambda x: function(x)[:5], 2)  # the interpreter's sine is that of the C library
+    assert sum(work(i, exact) for i in exact.schedule() if exact.graph[i].op == "fabs") == 4 * 5
     agree(exact, np.random.default_rng(0).uniform(-9, 9, (19, 2)))
     np.testing.assert_allclose(run_single(program, [[-0.3, 0.4]])[0][4:], [0.3, np.sin(0.3), 1.5])
     with pytest.raises(ArgumentError, match="1e-300 is 0"):

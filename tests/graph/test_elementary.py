@@ -15,14 +15,15 @@ from helpers.kernels import HOST, run_batch, same_bits
 from helpers.programs import ELEMENTARY
 from kinetree.backends.llvm import compile_batch
 from kinetree.derivatives import PARTIALS
-from kinetree.graph import Graph, Port, Program
+from kinetree.graph import Graph, Port, Program, elementary
 from kinetree.graph.interpret import interpret
 from kinetree.graph.ops import OPS
 from kinetree.graph.verify import verify
+from kinetree.lowering.build import lower
 
-MOST_ULPS = 0.7
-"""Of every function but fmod, which is exact: the worst of a million arguments is 0.67, of expm1. Subnormal results,
-which are rounded twice, may be off by 1."""
+MOST_ULPS = {"power": 1.3, "fmod": 0.0}
+"""Of other functions 1, also of subnormal results, which are rounded twice: the worst of two million arguments is 0.98,
+of arctan; of powers it is 1.29, of numbers near 1 to powers near 10,000."""
 
 RIGHT = {
     **{name: getattr(mp, name) for name in ("exp", "expm1", "sinh", "cosh", "tanh", "log", "log1p", "hypot", "power")},
@@ -99,9 +100,8 @@ def test_within_a_unit_in_the_last_place_everywhere(op: str) -> None:
     columns = anywhere(op, seed=0)
     got = run_batch(alone(op), columns, 8)[0]
     wrong = errors(op, columns, got, "float64")
-    wrong = np.where(np.abs(got) < 2.0**-1022, wrong * MOST_ULPS, wrong)
     worst = int(np.argmax(wrong))
-    assert wrong[worst] <= (0.0 if op == "fmod" else MOST_ULPS), [float(c[worst]) for c in (*columns, got)]
+    assert wrong[worst] <= MOST_ULPS.get(op, 1.0), [float(c[worst]) for c in (*columns, got)]
 
 
 @pytest.mark.parametrize("op", ELEMENTARY)
@@ -171,3 +171,23 @@ def test_partial_derivatives(op: str) -> None:
 def test_every_row_has_derivatives_or_is_one_of_bits() -> None:
     without = {name for name, op in OPS.items() if op.arity > 0 and op.name != "get" and op.partials is None}
     assert without == {"pow2", "exponent", "significand"}
+
+
+@pytest.mark.parametrize("op", ELEMENTARY)
+def test_the_cost_of_an_elementary_function_is_that_of_its_operations(op: str) -> None:
+    counts = elementary.program(op).op_count()
+    assert OPS[op].cost == sum(OPS[name].cost * count for name, count in counts.items())
+
+
+def test_every_operation_has_a_cost_and_regions_are_cut_by_it() -> None:
+    assert all(row.cost > 0 for row in OPS.values())
+    graph = Graph()
+    x = graph.node("input", (), (0, 0))
+    costs = {}
+    for op in ("add", "select_lt"):
+        y = x
+        for _ in range(100):
+            y = graph.node(op, (y, x, x, y)[: OPS[op].arity])
+        plan = lower(Program(graph, (Port("x", ()),), (Port("y", ()),), ((y,),)), 50)
+        costs[op] = len(plan.steps)
+    assert costs == {"add": 2, "select_lt": 4}

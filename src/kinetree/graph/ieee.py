@@ -82,13 +82,23 @@ def pow2(n: float) -> float:
 
 
 def exponent(a: float) -> float:
-    """Return the exponent of a normal number; -1023 for zero and subnormal ones, 1024 for infinities and NaN."""
-    return float((_bits(a) >> 52 & 2047) - 1023)
+    """Return the n of ``a = m·2ⁿ`` with m in [√½, √2), for a positive normal number.
+
+    It is -1023 for zero and subnormal numbers and 1024 for infinity; elsewhere what the bits give.
+    """
+    return float((_bits(a) + TO_SQRT_2 >> 52 & 4095) - 1023)
 
 
 def significand(a: float) -> float:
-    """Return the digits of a normal number as a number in [1, 2); elsewhere what the bits give."""
-    return _of_bits(_bits(a) & _MANTISSA | 1023 << 52)
+    """Return the m of ``a = m·2ⁿ`` in [√½, √2), for a positive normal number; elsewhere what the bits give."""
+    return _of_bits((_bits(a) + TO_SQRT_2 & _MANTISSA) + SQRT_HALF)
+
+
+SQRT_HALF = 0x3FE6A09E667F3BCD
+"""The bits of √½."""
+
+TO_SQRT_2 = (1023 << 52) - SQRT_HALF
+"""The bits of a number plus this have its exponent as their field of the exponent: one more from √2 on."""
 
 
 POW2_SHIFT = 1.5 * 2.0**52 + 1023.0

@@ -50,6 +50,9 @@ class Op:
         Name of the array kernel that evaluates all nodes of this operation together, ahead of the straight-line code
         that uses them; empty for straight-line operations. Worthwhile for elementary functions, which are long. The
         outputs of a kernel are the operations that name it, in the order of the table.
+    cost : int
+        About how many machine instructions straight-line code computes it with: regions are cut by their sum. In an
+        array kernel they are those of one element.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Op:
     exact: bool = True
     roles: str = ""
     array_op: str = ""
+    cost: int = 1
 
     @property
     def partials(self) -> Formula | None:
@@ -87,11 +91,11 @@ class Op:
         return self.node(graph, args) if self.exact_fold is None else self.exact_fold(graph, *args)
 
 
-def _elementary(name: str, ufunc: np.ufunc | None, roles: str) -> Op:
+def _elementary(name: str, ufunc: np.ufunc | None, roles: str, cost: int) -> Op:
     """Return the row of an elementary function: its program is what the interpreter and the array kernels run."""
     operands = ", ".join(f"{{{k}}}" for k in range(len(roles)))
     evaluate = functools.partial(_value, name)
-    return Op(name, len(roles), evaluate, f"{name}({operands})", roles=roles, ufunc=ufunc, array_op=name)
+    return Op(name, len(roles), evaluate, f"{name}({operands})", roles=roles, ufunc=ufunc, array_op=name, cost=cost)
 
 
 def _value(name: str, *operands: float) -> float:
@@ -99,7 +103,7 @@ def _value(name: str, *operands: float) -> float:
     entries = [[float(x)] for x in operands]
     y, *is_rare = run(elementary.program(name), entries)
     rare = elementary.rare(name)
-    return run(rare, entries)[0] if rare is not None and is_rare[0] != 0.0 else y
+    return run(rare, entries)[0] if rare is not None and not is_rare[0] <= elementary.RARE_ABOVE else y
 
 
 def run(program: Program, inputs: Sequence[Sequence[float]]) -> list[float]:
@@ -139,11 +143,11 @@ OPS: dict[str, Op] = {
         Op("neg", 1, lambda a: -a, "(-{0})", fold.neg, exact.neg, np.negative, roles="="),
         Op("abs", 1, abs, "abs({0})", fold.absolute, exact.absolute, np.absolute, roles="="),
         # {2} where the comparison holds, else {3}, also where an operand is NaN
-        Op("select_lt", 4, ieee.select_lt, "({2} if {0} < {1} else {3})", fold.select_lt, roles="!!=="),
-        Op("select_le", 4, ieee.select_le, "({2} if {0} <= {1} else {3})", fold.select_le, roles="!!=="),
+        Op("select_lt", 4, ieee.select_lt, "({2} if {0} < {1} else {3})", fold.select_lt, roles="!!==", cost=2),
+        Op("select_le", 4, ieee.select_le, "({2} if {0} <= {1} else {3})", fold.select_le, roles="!!==", cost=2),
         Op("sqrt", 1, ieee.sqrt, "sqrt({0})", fold.sqrt, ufunc=np.sqrt, roles="!"),
-        Op("sin", 1, ieee.sin, "sin({0})", fold.sin, ufunc=np.sin, exact=False, array_op="sincos"),
-        Op("cos", 1, ieee.cos, "cos({0})", fold.cos, ufunc=np.cos, exact=False, array_op="sincos"),
+        Op("sin", 1, ieee.sin, "sin({0})", fold.sin, ufunc=np.sin, exact=False, array_op="sincos", cost=20),
+        Op("cos", 1, ieee.cos, "cos({0})", fold.cos, ufunc=np.cos, exact=False, array_op="sincos", cost=20),
         # one rounding; formed by passes.contract, never by the tracer
         Op("fma", 3, ieee.fma, "fma({0}, {1}, {2})", commutative=True, roles="  +"),  # a·b + c
         Op(
@@ -156,25 +160,25 @@ OPS: dict[str, Op] = {
         Op("floor", 1, ieee.floor, "floor({0})", ufunc=np.floor, roles="!"),
         Op("ceil", 1, ieee.ceil, "ceil({0})", ufunc=np.ceil, roles="!"),
         Op("trunc", 1, ieee.trunc, "trunc({0})", ufunc=np.trunc),
-        Op("copysign", 2, ieee.copysign, "copysign({0}, {1})", ufunc=np.copysign, roles="= "),
+        Op("copysign", 2, ieee.copysign, "copysign({0}, {1})", ufunc=np.copysign, roles="= ", cost=3),
         # what elementary functions are made of
-        Op("pow2", 1, ieee.pow2, "pow2({0})"),
-        Op("exponent", 1, ieee.exponent, "exponent({0})"),
-        Op("significand", 1, ieee.significand, "significand({0})"),
-        _elementary("exp", np.exp, " "),
-        _elementary("expm1", np.expm1, "="),
-        _elementary("sinh", np.sinh, "="),
-        _elementary("cosh", np.cosh, " "),
-        _elementary("tanh", np.tanh, "="),
-        _elementary("log", np.log, "!"),
-        _elementary("log1p", np.log1p, "="),
-        _elementary("cbrt", np.cbrt, "="),
-        _elementary("arcsin", np.arcsin, "="),
-        _elementary("arccos", np.arccos, " "),
-        _elementary("arctan", np.arctan, "="),
-        _elementary("arctan2", np.arctan2, "!!"),
-        _elementary("hypot", np.hypot, "++"),
-        _elementary("power", None, "! "),  # np.power calls `**`, which makes products of whole powers
-        _elementary("fmod", np.fmod, "=!"),
+        Op("pow2", 1, ieee.pow2, "pow2({0})", cost=2),
+        Op("exponent", 1, ieee.exponent, "exponent({0})", cost=4),
+        Op("significand", 1, ieee.significand, "significand({0})", cost=3),
+        _elementary("exp", np.exp, " ", 20),
+        _elementary("expm1", np.expm1, "=", 38),
+        _elementary("sinh", np.sinh, "=", 42),
+        _elementary("cosh", np.cosh, " ", 38),
+        _elementary("tanh", np.tanh, "=", 53),
+        _elementary("log", np.log, "!", 32),
+        _elementary("log1p", np.log1p, "=", 49),
+        _elementary("cbrt", np.cbrt, "=", 61),
+        _elementary("arcsin", np.arcsin, "=", 43),
+        _elementary("arccos", np.arccos, " ", 60),
+        _elementary("arctan", np.arctan, "=", 55),
+        _elementary("arctan2", np.arctan2, "!!", 69),
+        _elementary("hypot", np.hypot, "++", 47),
+        _elementary("power", None, "! ", 99),  # np.power calls `**`, which makes products of whole powers
+        _elementary("fmod", np.fmod, "=!", 25),
     )
 }

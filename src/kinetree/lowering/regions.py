@@ -25,7 +25,7 @@ def append_regions(plan: Plan, items: Sequence[int | Tile], size: int) -> None:
     """
     if not items:
         return
-    total = list(itertools.accumulate(work(item) for item in items))
+    total = list(itertools.accumulate(work(item, plan.program) for item in items))
     count = max(-(-total[-1] // size), -(-_stored(plan, items, size) // STORES))
     ends = [bisect.bisect_right(total, r * total[-1] // count) for r in range(count + 1)]
     plan.steps += [Region(items[a:b]) for a, b in itertools.pairwise(ends) if a < b]
@@ -42,9 +42,12 @@ def _stored(plan: Plan, items: Sequence[int | Tile], size: int) -> int:
     return sum(last.get(item, n) - n > size for n, item in enumerate(items) if not isinstance(item, Tile))
 
 
-def work(item: int | Tile) -> int:
-    """Return the number of operations that an item counts as."""
-    return COLUMN_OPERATIONS * len(item.nodes) if isinstance(item, Tile) else 1
+def work(item: int | Tile, program: Program) -> int:
+    """Return about how many instructions an item is: those of its operation, or a load if that is computed before."""
+    if isinstance(item, Tile):
+        return COLUMN_OPERATIONS * len(item.nodes)
+    op = OPS[program.graph[item].op]
+    return op.cost if op.straight_line else 1
 
 
 def ancestors(program: Program, roots: set[int], pending: set[int]) -> set[int]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from kinetree.backends.c.names import ITEM
-from kinetree.graph.ieee import POW2_SHIFT
+from kinetree.graph.ieee import POW2_SHIFT, SQRT_HALF, TO_SQRT_2
 
 SPELLING: dict[str, str] = {
     "add": "{0} + {1}",
@@ -124,9 +124,11 @@ NUMBERS: dict[str, str] = {
     ),
     "pow2_double": _of_bits("pow2", "kt.bits <<= 52", f"x + {POW2_SHIFT!r}"),
     "exponent_double": _of_bits(
-        "exponent", "kt.bits = kt.bits >> 52 & 2047u", result="(double)(int32_t)(uint32_t)kt.bits - 1023.0"
+        "exponent", f"kt.bits = (kt.bits + {TO_SQRT_2}u) >> 52", result="(double)(int32_t)(uint32_t)kt.bits - 1023.0"
     ),
-    "significand_double": _of_bits("significand", f"kt.bits = (kt.bits & 0x{(1 << 52) - 1:x}u) | 0x{1023 << 52:x}u"),
+    "significand_double": _of_bits(
+        "significand", f"kt.bits = ((kt.bits + {TO_SQRT_2}u) & 0x{(1 << 52) - 1:x}u) + 0x{SQRT_HALF:x}u"
+    ),
 }
 """The definitions of functions of numbers that are not libm's, by the name after ``kt_``."""
 

@@ -21,12 +21,12 @@ class Body:
       %t2 = fadd double %t1, %z
     """
 
-    __slots__ = ("_block", "_count", "lines")
+    __slots__ = ("_count", "block", "lines")
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._count = 0
-        self._block = "entry"
+        self.block = "entry"
 
     def __call__(self, instruction: str) -> str:
         """Append the instruction under a new name, and return the name."""
@@ -42,25 +42,22 @@ class Body:
     def label(self, name: str) -> None:
         """Begin a basic block."""
         self.lines.append(name + ":")
-        self._block = name
+        self.block = name
 
     def fma(self, v: Lanes, x: str, y: str, z: str) -> str:
         """Append x·y + z with one rounding."""
         return self(f"call {v.type} @llvm.fma.{v.suffix}({v.type} {x}, {v.type} {y}, {v.type} {z})")
 
     @contextmanager
-    def loop(self, step: int, bound: str, label: str = "loop", i: str = "%i", last: str = "") -> Iterator[None]:
-        """Append a loop over what is appended inside, for i = 0, step, 2·step, … below the bound, at least once.
-
-        `last` is the block that it ends in, where there are several.
-        """
+    def loop(self, step: int, bound: str, label: str = "loop", i: str = "%i") -> Iterator[None]:
+        """Append a loop over what is appended inside, for i = 0, step, 2·step, … below the bound, at least once."""
         self.line(f"br label %{label}")
         self.label(label)
         phi = len(self.lines)
         self.lines.append("")
         yield
         self.line(f"%next = add i64 {i}, {step}")
-        self.lines[phi] = f"  {i} = phi i64 [0, %entry], [%next, %{self._block}]"
+        self.lines[phi] = f"  {i} = phi i64 [0, %entry], [%next, %{self.block}]"
         self.line(f"br i1 {self(f'icmp ult i64 %next, {bound}')}, label %{label}, label %end")
         self.label("end")
 
@@ -71,13 +68,13 @@ class Body:
         Unlike `loop` it may contain basic blocks and other such loops, and stand anywhere.
         """
         self._count += 1
-        name, before, phi = f"loop{self._count}", self._block, len(self.lines) + 2
+        name, before, phi = f"loop{self._count}", self.block, len(self.lines) + 2
         self.line(f"br label %{name}")
         self.label(name)
         self.lines.append("")
         yield f"%{name}.i"
         following = self(f"add i64 %{name}.i, 1")
-        self.lines[phi] = f"  %{name}.i = phi i64 [0, %{before}], [{following}, %{self._block}]"
+        self.lines[phi] = f"  %{name}.i = phi i64 [0, %{before}], [{following}, %{self.block}]"
         self.line(f"br i1 {self(f'icmp ult i64 {following}, {count}')}, label %{name}, label %{name}.end")
         self.label(f"{name}.end")
 

@@ -13,33 +13,29 @@ from kinetree.lowering.plan import Area, Cell
 class Rows:
     """The rows of an input or output in the body of kt_batch; `index` is its index in the strides.
 
-    Two tables in the scratch have an entry for each of the W rows of a block: its distance from the first row in bytes,
-    and a pointer `offset` bytes into it.
+    A table in the scratch has the distance in bytes of each of the W rows of a block from the first one, and last a
+    pointer `offset` bytes into that one of the block at hand. (W pointers would be stored as a vector and loaded
+    one by one for every block. Such loads wait until the vector has left the store buffer, behind all work before it.)
     """
 
     def __init__(self, layout: ScratchLayout, area: Area, index: int, offset: int = 0) -> None:
         self._count = layout.lanes.count
         self._kind, self._k, self._index, self._offset = *area, index, offset
-        self._distances, self._rows = layout.distances[area], layout.rows[area]
+        self._rows = layout.rows[area]
 
     def measure(self, b: Body) -> None:
         """Fill the table of distances, once for all blocks."""
-        table = b(f"getelementptr i8, ptr %s, i64 {self._distances}")
-        b.line(f"call void @distances(ptr {table}, i64 {self._stride(b)}, i64 %n)")
+        b.line(f"call void @distances(ptr {self.table(b)}, i64 {self._stride(b)}, i64 %n)")
 
     def point(self, b: Body, first: str) -> None:
         """Point the rows at the block that begins with this state."""
         base = b(f"load ptr, ptr {b(f'getelementptr ptr, ptr %{self._kind}, i64 {self._k}')}, align 8")
         distance = b(f"add i64 {b(f'mul i64 {first}, {self._stride(b)}')}, {self._offset}")
-        row = b(f"ptrtoint ptr {b(f'getelementptr i8, ptr {base}, i64 {distance}')} to i64")
-        kind = f"<{self._count} x i64>"
-        rows = b(f"insertelement {kind} poison, i64 {row}, i64 0")
-        rows = b(f"shufflevector {kind} {rows}, {kind} poison, <{self._count} x i32> zeroinitializer")
-        distances = b(f"load {kind}, ptr {b(f'getelementptr i8, ptr %s, i64 {self._distances}')}, align 8")
-        b.line(f"store {kind} {b(f'add {kind} {rows}, {distances}')}, ptr {self.table(b)}, align 8")
+        row = b(f"getelementptr i8, ptr {base}, i64 {distance}")
+        b.line(f"store ptr {row}, ptr {b(f'getelementptr ptr, ptr {self.table(b)}, i64 {self._count}')}, align 8")
 
     def table(self, b: Body) -> str:
-        """Return a pointer to the table of row pointers."""
+        """Return a pointer to the table of the rows."""
         return b(f"getelementptr i8, ptr %s, i64 {self._rows}")
 
     def _stride(self, b: Body) -> str:

@@ -30,7 +30,7 @@ def scan_ir(
     routines = Routines(OPERATIONS, dtype, target, region_operations)
     layout = routines.nested("step", program, lanes)
     ports = (*program.inputs, *program.outputs)
-    offsets, size = places(layout.size, _POINTER * count, *(port.size * lanes.bytes for port in ports))
+    offsets, size = places(layout.size, _POINTER * (count + 1), *(port.size * lanes.bytes for port in ports))
     b = Body()
     scratch, rows, *cells = (b(f"getelementptr i8, ptr %s, i64 {offset}") for offset in offsets)
     inputs, outputs = cells[: len(program.inputs)], cells[len(program.inputs) :]
@@ -70,7 +70,7 @@ def scan_ir(
 
 
 class _Moves:
-    """Transposes between the caller's rows and cells, in the body of kt_scan; `rows` is room for W pointers."""
+    """Transposes between the caller's rows and cells, in the body of kt_scan; `rows` is room for a table of rows."""
 
     def __init__(self, b: Body, lanes: Lanes, rows: str) -> None:
         self._b, self._lanes, self._rows = b, lanes, rows
@@ -105,8 +105,9 @@ class _Moves:
         last = b("sub i64 %n, 1")
         for r in range(self._lanes.count):
             state = b(f"call i64 @llvm.umin.i64(i64 {b(f'add i64 %first, {r}')}, i64 {last})")
-            row = b(f"getelementptr i8, ptr %start, i64 {b(f'mul i64 {state}, %stride')}")
-            b.line(f"store ptr {row}, ptr {b(f'getelementptr ptr, ptr %rows, i64 {r}')}, align 8")
+            place = b(f"getelementptr i64, ptr %rows, i64 {r}")
+            b.line(f"store i64 {b(f'mul i64 {state}, %stride')}, ptr {place}, align 8")
+        b.line(f"store ptr %start, ptr {b(f'getelementptr ptr, ptr %rows, i64 {self._lanes.count}')}, align 8")
         point = function("void @point(ptr %rows, ptr %start, i64 %stride, i64 %first, i64 %n)", b)
         most = max(port.size for port in ports)
         entries = ", ".join(f"i32 {k * self._lanes.bytes}" for k in range(most))

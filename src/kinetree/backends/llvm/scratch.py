@@ -13,16 +13,15 @@ _POINTER = 8
 
 
 class ScratchLayout:
-    """Offsets of the areas, of the tables of row pointers, and of a frame of so many bytes in the scratch.
+    """Offsets of the areas, of the tables of rows, and of a frame of so many bytes in the scratch.
 
     For one state, inputs and outputs are the caller's own arrays. For a batch, an input is a lane block in the scratch,
-    and an output is reached through a table of pointers to the rows of the lanes. A second table has the distances
-    between these rows.
+    and an output is reached through a table of the rows of the lanes (see `rows.Rows`).
 
     Attributes
     ----------
-    distances, rows : dict
-        For a batch, by port: offsets of the tables of row distances and of row pointers.
+    rows : dict
+        For a batch, by port: offsets of the tables of rows.
     row_bytes : dict
         Size of an area for one state.
     """
@@ -32,7 +31,6 @@ class ScratchLayout:
         self.parameters = "ptr noalias %s" if batch else "ptr noalias %in, ptr noalias %out, ptr noalias %s"
         self._offsets: dict[Area, int] = {}
         self.row_bytes = {area: count * lanes.item for area, count in plan.areas.items()}
-        self.distances: dict[Area, int] = {}
         self.rows: dict[Area, int] = {}
         self.size = 0
         for area, count in plan.areas.items():
@@ -41,8 +39,7 @@ class ScratchLayout:
                 more = ALIGNMENT if area[0] == "results" else 0
                 self._offsets[area] = self._reserve(count * lanes.bytes + more)
             if area[0] in ("in", "out") and batch:
-                self.distances[area] = self._reserve(_POINTER * lanes.count)
-                self.rows[area] = self._reserve(_POINTER * lanes.count)
+                self.rows[area] = self._reserve(_POINTER * (lanes.count + 1))
         self._frame = self._reserve(frame)
 
     @property

@@ -13,7 +13,7 @@ from kinetree.backends.llvm.prefetch import Line, block_bytes, prefetch
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.transpose import Transpose, row_pointers
 from kinetree.graph.graph import Node
-from kinetree.graph.ieee import POW2_SHIFT
+from kinetree.graph.ieee import POW2_SHIFT, SQRT_HALF, TO_SQRT_2
 from kinetree.lowering.plan import Area, Cell, Plan, Region, Tile
 
 # The instructions of each straight-line operation: {0}, {1}, {2} are the arguments, {t} the result of the previous
@@ -50,16 +50,17 @@ SPELLING: dict[str, tuple[str, ...]] = {
     ),
     "exponent": (  # the field as the lowest bits of 2⁵² + field
         "bitcast {V} {0} to {I}",
+        f"add {{I}} {{t}}, [i {TO_SQRT_2}]",
         "lshr {I} {t}, [i 52]",
-        "and {I} {t}, [i 2047]",
         f"or {{I}} {{t}}, [i {0x433 << 52}]",
         "bitcast {I} {t} to {V}",
         f"fsub {{V}} {{t}}, [{2.0**52 + 1023!r}]",
     ),
     "significand": (
         "bitcast {V} {0} to {I}",
+        f"add {{I}} {{t}}, [i {TO_SQRT_2}]",
         f"and {{I}} {{t}}, [i {(1 << 52) - 1}]",
-        f"or {{I}} {{t}}, [i {1023 << 52}]",
+        f"add {{I}} {{t}}, [i {SQRT_HALF}]",
         "bitcast {I} {t} to {V}",
     ),
 }

@@ -110,8 +110,8 @@ class Transpose:
 def rows_to_lanes(lanes: Lanes, columns: int) -> str:
     """Return IR of ``void @rows_to_lanes_C(ptr rows, ptr cells, i64 size)``.
 
-    `rows` are W pointers; each column goes to one of `size` neighbouring cells. The last tile may overlap the previous
-    one, so that no column is left over.
+    `rows` is a table of W rows; each column goes to one of `size` neighbouring cells. The last tile may overlap the
+    previous one, so that no column is left over.
     """
     b = Body()
     transpose = Transpose(b, lanes, columns)
@@ -131,8 +131,8 @@ def rows_to_lanes(lanes: Lanes, columns: int) -> str:
 def gather_rows(lanes: Lanes, columns: int) -> str:
     """Return IR of ``void @gather_rows_C(ptr rows, ptr places, ptr scratch, i64 size)``.
 
-    `rows` are W pointers; `places` are the offsets in the scratch of the columns' cells: i32, in bytes. Each iteration
-    writes a cache line of every row, and prefetches one further on or, at the end, of the next block.
+    `rows` is a table of W rows; `places` are the offsets in the scratch of the columns' cells: i32, in bytes. Each
+    iteration writes a cache line of every row, and prefetches one further on or, at the end, of the next block.
     """
     b = Body()
     transpose = Transpose(b, lanes, columns)
@@ -161,6 +161,8 @@ def gather_rows(lanes: Lanes, columns: int) -> str:
 
 
 def row_pointers(b: Body, lanes: Lanes, table: str) -> list[str]:
-    """Return the W pointers of a table."""
-    places = [b(f"getelementptr ptr, ptr {table}, i64 {r}") for r in range(lanes.count)]
-    return [b(f"load ptr, ptr {place}, align 8") for place in places]
+    """Return pointers to the W rows of a table: their distances from the first, and a pointer to that."""
+    places = [b(f"getelementptr i64, ptr {table}, i64 {r}") for r in range(lanes.count + 1)]
+    first = b(f"load ptr, ptr {places.pop()}, align 8")
+    distances = [b(f"load i64, ptr {place}, align 8") for place in places]
+    return [b(f"getelementptr i8, ptr {first}, i64 {distance}") for distance in distances]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from kinetree.graph.elementary.double import Pair, exact_sum, quick_sum, quotient
-from kinetree.graph.elementary.record import INF, Value, copysign, fma, polynomial, select, sqrt, where_equal
+from kinetree.graph.elementary.double import Pair, quick_sum
+from kinetree.graph.elementary.record import INF, Test, Value, copysign, fma, polynomial, select, sqrt, where_equal
 
 _PI_2 = float.fromhex("0x1.921fb54442d18p+0"), float.fromhex("0x1.1a62633145c07p-54")
-_PI_4 = float.fromhex("0x1.921fb54442800p-1"), float.fromhex("0x1.4611a62633146p-43")  # whole multiples are exact
-_TAN_22_5 = 0.41421356237309503
 
-# (arcsin x − x) / x³ in x² for x ≤ 1/2 and (arctan t − t) / t³ in t² for t ≤ tan 22.5°, to 2⁻⁵⁹ (tools/minimax.py)
+# (arcsin x − x) / x³ in x² for x ≤ 1/2 to 2⁻⁵⁹, and (arctan t − t) / t³ in t² − 1/2 for t ≤ 1 to 2⁻⁵⁷
+# (tools/minimax.py)
 _ASIN = (
     0.16666666666666763, 0.07499999999970282, 0.044642857175104675, 0.030381942684305944, 0.022372215642749323,
     0.01735160037988044, 0.013980958275485313, 0.011397800014508252, 0.010786403988328351, 0.003683482354281581,
     0.021762497002824236, -0.021075961945489007, 0.03267610747620181,
 )  # fmt: skip
 _ATAN = (
-    -0.333333333333332, 0.1999999999995407, -0.1428571428024721, 0.11111110786067423, -0.09090897834317048,
-    0.07692061597737244, -0.06663119921947874, 0.05848005456507348, -0.050398294820180926, 0.03807790235666999,
-    -0.01792180820164449,
+    -0.2591604972657936, 0.11081482513071447, -0.054814840604566296, 0.029135862645127186, -0.016172974901809318,
+    0.009243096232492358, -0.005394792656981648, 0.003199174877157719, -0.0019209407426320256,
+    0.0011650712752680893, -0.0007125067405515964, 0.0004386958333488959, -0.00027156255204825974,
+    0.00016948260999163632, -0.00010713954810434103, 6.55773943971151e-05, -3.682148269733013e-05,
+    2.697820755994137e-05, -2.664864200584286e-05, 1.3488939613588194e-05,
 )  # fmt: skip
 
 
@@ -56,26 +57,15 @@ def arccos(x: Value) -> Value:
     return select(size > 0.5, select(negative, obtuse, double + double_rest), middle)
 
 
-def _angle(near: Value, far: Value, steep: Value, behind: Value) -> Value:
-    """Return the angle whose tangent is near/far ≤ 1; from 90° downwards if steep is 1, from 180° if behind is.
-
-    Above 22.5° it is measured from 45°, so that the angle is a multiple of 45° plus or minus a small one.
-    """
-    turned = far * _TAN_22_5 < near
-    over, over_rest = exact_sum(near, -far)
-    under, under_rest = exact_sum(near, far)
-    tangent, rest = quotient(
-        (select(turned, over, near), select(turned, over_rest, 0.0)),
-        (select(turned, under, far), select(turned, under_rest, 0.0)),
-    )
-    z = tangent * tangent
-    rest = fma(tangent * z, polynomial(z, _ATAN), rest)
-    first = select(turned, Value(near.graph, near.graph.const(1.0)), 0.0)
-    count = fma(steep, 2.0 - first * 2.0, first)  # of 45°
-    count = fma(behind, 4.0 - count * 2.0, count)
-    sign = (1.0 - steep * 2.0) * (1.0 - behind * 2.0)
-    high, low = quick_sum(count * _PI_4[0], tangent * sign)
-    return high + (low + fma(count, _PI_4[1], rest * sign))
+def _angle(near: Value, far: Value, base: Pair, sign: Value) -> Value:
+    """Return an angle plus or minus the one whose tangent is near/far ≤ 1."""
+    inverse = 1.0 / far
+    t = near * inverse
+    rest = fma(-t, far, near) * inverse
+    z = t * t
+    rest = fma(base[1], sign, fma(rest, z * -0.5, rest))  # the derivative 1/(1 + z), nearly
+    high, low = quick_sum(base[0], t * sign)
+    return high + fma(fma(t * z, polynomial(z - 0.5, _ATAN), rest), sign, low)
 
 
 def arctan(x: Value) -> Value:
@@ -83,13 +73,31 @@ def arctan(x: Value) -> Value:
     size = abs(x)
     one = Value(x.graph, x.graph.const(1.0))
     steep = size > 1.0
-    size = select(size > 2.0**100, 2.0**100, size)
-    angle = _angle(select(steep, one, size), select(steep, size, one), select(steep, one, 0.0), one * 0.0)
-    return copysign(select(abs(x) < 2.0**-28, abs(x), angle), x)
+    far = select(steep, select(size > 2.0**100, 2.0**100, size), one)
+    base = select(steep, _PI_2[0], 0.0), select(steep, _PI_2[1], 0.0)
+    angle = _angle(select(steep, one, size), far, base, select(steep, -1.0, 1.0))
+    return copysign(select(size < 2.0**-28, size, angle), x)
 
 
-def arctan2(y: Value, x: Value) -> Value:
+def arctan2(y: Value, x: Value) -> tuple[Value, Value]:
     """Return the angle of the point (x, y) from −π to π, with the signs of zeros as C's atan2."""
+    size_x, size_y = abs(x), abs(y)
+    steep = size_x < size_y
+    near, far = select(steep, size_x, size_y), select(steep, size_y, size_x)
+    tiny = select(near < 2.0**-500, near, 0.0)
+    special = select(tiny > 0.0, INF, select(far < 2.0**-500, INF, far * 2.0**-491))
+    return _of_point(x, y, steep, near, far), special
+
+
+def _of_point(x: Value, y: Value, steep: Test, near: Value, far: Value) -> Value:
+    behind = copysign(1.0, x) < 0.0
+    base, rest = (select(steep, part, select(behind, part * 2.0, 0.0)) for part in _PI_2)
+    towards = select(behind, -1.0, 1.0)
+    return copysign(_angle(near, far, (base, rest), select(steep, -towards, towards)), y)
+
+
+def any_arctan2(y: Value, x: Value) -> Value:
+    """Return the angle of the point (x, y), whatever the sizes are."""
     size_x, size_y = abs(x), abs(y)
     steep = size_x < size_y
     near, far = select(steep, size_x, size_y), select(steep, size_y, size_x)
@@ -97,10 +105,9 @@ def arctan2(y: Value, x: Value) -> Value:
     far = where_equal(far, INF, 1.0, far)
     scale = select(far > 2.0**900, 2.0**-110, select(far < 2.0**-900, 2.0**110, 1.0))
     near, far = near * scale, where_equal(far, 0.0, 1.0, far * scale)
-    one = Value(x.graph, x.graph.const(1.0))
-    first, second = select(steep, one, 0.0), select(copysign(one, x) < 0.0, one, 0.0)
     # a quotient near underflow keeps its rest if it is scaled; beside a multiple of 90° it is nothing in any scale
     tiny = near < far * 2.0**-300
-    angle = _angle(near * select(tiny, 2.0**200, one), far, first, second)
-    angle = angle * select(tiny, select(first + second <= 0.0, 2.0**-200, one), 1.0)
-    return copysign(select(size_y <= INF, angle, y), y)
+    angle = _of_point(x, y, steep, near * select(tiny, 2.0**200, 1.0), far)
+    first = select(steep, 1.0, select(copysign(1.0, x) < 0.0, 1.0, 0.0))
+    angle = angle * select(tiny, select(first <= 0.0, 2.0**-200, 1.0), 1.0)
+    return select(size_x <= INF, select(size_y <= INF, angle, y), x)

@@ -28,10 +28,10 @@ def _rest(x: Value, y: Scalar) -> Value:
 
 
 def fmod(x: Value, y: Value) -> tuple[Value, Value]:
-    """Return the remainder of x/y with the sign of x, as C's fmod, and 1 where the quotient is too large for that."""
+    """Return the remainder of x/y with the sign of x, as C's fmod, and inf where the quotient is too large for that."""
     a, b = abs(x), abs(y)
     rest = where_equal(b, INF, select(a < INF, a, a - a), _rest(a, b))
-    large = select(a / b < 2.0**52, 0.0, select(a < INF, select(b > 0.0, x * 0.0 + 1.0, 0.0), 0.0))
+    large = select(a / b < 2.0**52, 0.0, select(a < INF, select(b > 0.0, INF, 0.0), 0.0))
     return copysign(rest, x), large
 
 
@@ -48,7 +48,7 @@ def long_fmod(x: Value, y: Value) -> Value:
 
 
 def _parts(x: Value) -> tuple[Value, Value]:
-    """Return m in [1, 2) and e with ``x = m·2ᵉ``, also of subnormal numbers."""
+    """Return m in [√½, √2) and e with ``x = m·2ᵉ``, also of subnormal numbers."""
     subnormal = x < 2.0**-1022
     normal = select(subnormal, x * 2.0**54, x)
     e = exponent(normal)

@@ -18,15 +18,15 @@ from kinetree.graph.elementary.record import (
     where_equal,
 )
 
-# m^(−1/3) for 1 ≤ m ≤ 8, to 2⁻⁸ (tools/minimax.py)
+# m^(−1/3) for √½ ≤ m ≤ √32, to 2⁻⁸ (tools/minimax.py)
 _CBRT = (
-    1.4248934873610155, -0.5966601922850077, 0.2038186575616974, -0.038608988377781504, 0.0036957719845641065,
-    -0.00013939167358687098,
+    1.599388862445931, -0.9471390169007692, 0.457557415700739, -0.12257589753263666, 0.01659345516751289,
+    -0.0008850819571496273,
 )  # fmt: skip
 
 
 def cbrt(x: Value) -> Value:
-    """Return the cube root: of m from 1 to 8, times a power of two; the inverse root by two steps of third order."""
+    """Return the cube root: of m from √½ to √32, times a power of two; the inverse root by two steps of third order."""
     size = abs(x)
     subnormal = size < 2.0**-1022
     normal = select(subnormal, size * 2.0**54, size)

@@ -9,12 +9,14 @@ from kinetree.backends.c.emitted import Emitted
 from kinetree.backends.c.names import ITEM
 from kinetree.backends.c.spelling import in_double, number, spelled_helpers
 from kinetree.graph import Program
+from kinetree.graph.elementary import RARE_ABOVE
 
 
 def emit_elementwise(name: str, program: Program, rare: Program | None, dtype: str) -> Emitted:
     """Return the definition of ``kt_NAME(inputs, outputs, count)`` for a program of scalar inputs and outputs.
 
-    With a rare program there is one output: where the program's second one is not 0, it is the rare program's result.
+    With a rare program there is one output: where the program's second one is above `RARE_ABOVE` or NaN, it is the rare
+    program's result.
     """
     item = ITEM[dtype]
     operands = [f"kt_x{k}" for k in range(len(program.inputs))]
@@ -25,7 +27,7 @@ def emit_elementwise(name: str, program: Program, rare: Program | None, dtype: s
         declared = ", ".join(f"double {x}" for x in operands)
         parts = [f"static double kt_{name}_rarely({declared})\n{{\n{_indented(others, 4)}    return {other};\n}}\n\n"]
         y, is_rare = values
-        values = [f"{is_rare} != 0.0 ? kt_{name}_rarely({', '.join(operands)}) : {y}"]
+        values = [f"{is_rare} <= {RARE_ABOVE!r} ? {y} : kt_{name}_rarely({', '.join(operands)})"]
     results = [f"kt_y{k}" for k in range(len(values))]
     ports = [f"const kt_value *kt_in{k}" for k in range(len(operands))]
     ports += [f"kt_value *kt_out{k}" for k in range(len(values))]

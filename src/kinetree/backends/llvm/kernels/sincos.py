@@ -16,6 +16,7 @@ import math
 
 from kinetree.backends.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
 from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.kernels.elementwise import load
 from kinetree.backends.llvm.lanes import Lanes, hex_literal
 
 _TABLE_BYTES = 168  # with zeros above, for the smallest exponent: the window of 32 bytes never leaves the table
@@ -38,17 +39,7 @@ def _loop(dtype: str, width: int) -> str:
     b.line("br label %loop")
     b.label("loop")
     b.line("%i = phi i64 [0, %entry], [%next, %kernel]")
-    left = b(f"insertelement {iv} poison, i64 {b('sub i64 %count, %i')}, i64 0")
-    left = b(f"shufflevector {iv} {left}, {iv} poison, <{width} x i32> zeroinitializer")
-    steps = ", ".join(f"i64 {k}" for k in range(width))
-    there = b(f"icmp ult {iv} <{steps}>, {left}")
-    px = b(f"getelementptr {item.scalar}, ptr %x, i64 %i")
-    x = b(
-        f"call {item.type} @llvm.masked.load.{item.suffix}.p0"
-        f"(ptr {px}, i32 {align}, {mask} {there}, {item.type} zeroinitializer)"
-    )
-    if dtype == "float32":
-        x = b(f"fpext {item.type} {x} to {v.type}")
+    (x,) = load(b, item, ["%x"])
     shifted = b.fma(v, x, v.constant(2 / math.pi), v.constant(ROUND))
     n = b(f"fsub {v.type} {shifted}, {v.constant(ROUND)}")
     quadrant = b(f"bitcast {v.type} {shifted} to {iv}")
@@ -57,15 +48,16 @@ def _loop(dtype: str, width: int) -> str:
         r = b.fma(v, n, v.constant(-part), r)
     small = b(f"fcmp ole {v.type} {b(f'call {v.type} @llvm.fabs.{v.suffix}({v.type} {x})')}, {v.constant(LIMIT)}")
     bits = b(f"bitcast {mask} {small} to i{width}")
+    before = b.block
     b.line(f"br i1 {b(f'icmp eq i{width} {bits}, -1')}, label %kernel, label %lane")
 
     b.label("lane")  # one lane after another: huge ones are reduced, the others unchanged
-    b.line("%j = phi i64 [0, %loop], [%jnext, %merge]")
-    b.line(f"%rj = phi {v.type} [{r}, %loop], [%rnext, %merge]")
-    b.line(f"%qj = phi {iv} [{quadrant}, %loop], [%qnext, %merge]")
+    b.line(f"%j = phi i64 [0, %{before}], [%jnext, %merge]")
+    b.line(f"%rj = phi {v.type} [{r}, %{before}], [%rnext, %merge]")
+    b.line(f"%qj = phi {iv} [{quadrant}, %{before}], [%qnext, %merge]")
     b.line(f"br i1 {b(f'extractelement {mask} {small}, i64 %j')}, label %merge, label %huge")
     b.label("huge")
-    xj = b(f"getelementptr {item.scalar}, ptr {px}, i64 %j")
+    xj = b(f"getelementptr {item.scalar}, ptr %x, i64 {b('add i64 %i, %j')}")
     xj = b(f"load {item.scalar}, ptr {xj}, align {align}")
     if dtype == "float32":
         xj = b(f"fpext float {xj} to double")
@@ -80,8 +72,8 @@ def _loop(dtype: str, width: int) -> str:
     b.line(f"br i1 {b(f'icmp eq i64 %jnext, {width}')}, label %kernel, label %lane")
 
     b.label("kernel")
-    b.line(f"%r = phi {v.type} [{r}, %loop], [%rnext, %merge]")
-    b.line(f"%q = phi {iv} [{quadrant}, %loop], [%qnext, %merge]")
+    b.line(f"%r = phi {v.type} [{r}, %{before}], [%rnext, %merge]")
+    b.line(f"%q = phi {iv} [{quadrant}, %{before}], [%qnext, %merge]")
     for name, value in zip("sc", _polynomials(b, v, iv), strict=True):
         if dtype == "float32":
             value = b(f"fptrunc {v.type} {value} to {item.type}")
