@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,15 @@ from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
 from helpers.trees import Array, columns, page, random_inertia, random_placement, random_states, random_tree, stacked
 from kinetree.algorithms import ALGORITHMS, aba, crba
 from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
+from kinetree.algorithms.dynamics.inverse_columns import inverse_by_segments
+from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.errors import ModelError
 from kinetree.joints import Revolute
 from kinetree.model import WORLD, Model, ModelBuilder
 from kinetree.passes import optimize
+from kinetree.spatial import Inertia
 
+Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
 
 
@@ -69,10 +74,11 @@ def test_embedded_robots_have_lower_triangular_factors() -> None:
         assert not np.triu(L, 1).any()
 
 
+@pytest.mark.parametrize("inverse", [mass_matrix_inverse, inverse_by_segments])
 @trees
-def test_inverse(model: Model) -> None:
+def test_inverse(model: Model, inverse: Callable[[Model, Vector], Matrix]) -> None:
     q, _, _ = random_states(model, 4)
-    M, M_inverse = page(crba, model, q), page(mass_matrix_inverse, model, q)
+    M, M_inverse = page(crba, model, q), page(inverse, model, q)
     np.testing.assert_array_equal(M_inverse, np.swapaxes(M_inverse, -1, -2))
     identity = np.broadcast_to(np.eye(model.nv), M.shape)
     assert_close(M @ M_inverse, identity, ulps=largest_condition(M))
@@ -93,6 +99,20 @@ def test_solution_is_the_forward_dynamics_at_rest_without_gravity(model: Model) 
     weightless = model.with_gravity((0.0, 0.0, 0.0))
     expected = page(aba, weightless, q, 0.0 * b, b)
     assert_close(page(solve_mass_matrix, model, q, b), expected, ulps=2 * largest_condition(page(crba, model, q)))
+
+
+def test_a_light_body_that_carries_heavy_ones_costs_no_digits_in_segments() -> None:
+    """If what a joint takes out of a mobility were left in the sums, eight digits would be lost."""
+    builder = ModelBuilder("balls")
+    builder.add_link("link0")
+    for k, (moment, axis) in enumerate(((1e-9, Z), (1.0, Z), (1.0, Y), (1.0, Z)), start=1):
+        builder.add_link(f"link{k}", Inertia.from_com(1.0, (0.0, 0.0, 0.0), (moment * np.eye(3)).tolist()))
+        builder.add_joint(f"j{k}", parent=f"link{k - 1}", child=f"link{k}", joint=Revolute(axis))
+    model = builder.build()
+    q, _, _ = random_states(model, 8)
+    expected, found = page(mass_matrix_inverse, model, q), page(inverse_by_segments, model, q)
+    scale = np.sqrt(np.einsum("nii,njj->nij", expected, expected))
+    assert (np.abs(found - expected) <= 1e-14 * scale).all()
 
 
 def upper(model: pin.Model, data: pin.Data, q: Array) -> Array:

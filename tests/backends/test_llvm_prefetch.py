@@ -13,10 +13,11 @@ from helpers.programs import traced
 from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.compile import object_code
 from kinetree.backends.llvm.lanes import ITEM_BYTES, Lanes
-from kinetree.backends.llvm.prefetch import CACHE_LINE, LINES_AHEAD, lines_ahead
+from kinetree.backends.llvm.prefetch import CACHE_LINE, DISTANCE, LINES_AHEAD, lines_ahead
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import Tile
+from kinetree.lowering.regions import work
 
 TILED, DEFERRED = 448, 1408  # entries: whole cache lines; of the longer ones more than are written in tiles
 
@@ -56,27 +57,45 @@ def test_every_line_of_a_block_is_prefetched_once(size, lanes, dtype):
     assert [times[d] for d in range(block, 4 * block, CACHE_LINE)] == [1] * (3 * block // CACHE_LINE)
     assert len(found) == 4 * block // CACHE_LINE
     assert max(times.values()) == 1
-    assert sum(0 <= d < block for d in found) == block // CACHE_LINE - lanes * LINES_AHEAD
-    assert sum(4 * block <= d < 5 * block for d in found) == lanes * LINES_AHEAD
+    ahead = sum(4 * block <= d < 5 * block for d in found)
+    assert sum(0 <= d < block for d in found) == block // CACHE_LINE - ahead
+    assert ahead == lanes * LINES_AHEAD if size == DEFERRED else ahead > 0
 
 
 @pytest.mark.parametrize("region_size", [10_000, 100])
 def test_lines_are_prefetched_in_the_order_in_which_they_are_written(region_size):
+    """At equal intervals, none later than `DISTANCE` operations before it is written to."""
     plan = lower(scattered(TILED), region_size, widths=[4])
-    ahead = lines_ahead(plan.steps, ScratchLayout(plan, Lanes("float64", 8), 0, batch=True))
-    tiles = [item for region in plan.steps for item in region.items if isinstance(item, Tile)]
-    written = [tile.first * 8 // CACHE_LINE * CACHE_LINE for tile in tiles]
-    lines = list(dict.fromkeys(written))
-    assert lines != sorted(lines)
-    found = [line for region in ahead for now in sorted(region) for line in region[now]]
-    assert [line.offset for line in found] == lines[LINES_AHEAD:] + lines[:LINES_AHEAD]
-    assert [line.next_block for line in found] == [False] * (len(lines) - LINES_AHEAD) + [True] * LINES_AHEAD
+    ahead = lines_ahead(plan.steps, plan.program, ScratchLayout(plan, Lanes("float64", 8), 0, batch=True))
+    items = [
+        (item, lines.get(k, ()))
+        for region, lines in zip(plan.steps, ahead, strict=True)
+        for k, item in enumerate(region.items)
+    ]
+    total = sum(work(item, plan.program) for item, _ in items)
+    begun, found, now = {}, [], 0
+    for item, lines in items:
+        if isinstance(item, Tile):
+            begun.setdefault(item.first * 8 // CACHE_LINE * CACHE_LINE, now)
+        found += ((line, now) for line in lines)
+        now += work(item, plan.program)
+    written = list(begun)
+    assert written != sorted(written)
+    current = sum(not line.next_block for line, _ in found)
+    assert 0 < current < len(found)
+    first = len(written) - current
+    assert [line.offset for line, _ in found] == written[first:] + written[:first]
+    assert [line.next_block for line, _ in found] == [False] * current + [True] * first
+    largest = max(work(item, plan.program) for item, _ in items)
+    assert all(begun[x.offset] + total * x.next_block - time >= DISTANCE for x, time in found)
+    intervals = np.diff([time for _, time in found])
+    assert max(abs(intervals - total / len(written))) <= largest
 
 
 @pytest.mark.parametrize(("size", "count"), [(7, 0), (8, 1), (9, 2), (20, 3)])
 def test_short_rows_are_prefetched_for_the_next_block(size, count):
     plan = lower(scattered(size), 10_000, widths=[1])
-    (ahead,) = lines_ahead(plan.steps, ScratchLayout(plan, Lanes("float64", 8), 0, batch=True))
+    (ahead,) = lines_ahead(plan.steps, plan.program, ScratchLayout(plan, Lanes("float64", 8), 0, batch=True))
     found = [line for lines in ahead.values() for line in lines]
     assert sorted(line.offset for line in found) == [CACHE_LINE * k for k in range(count)]
     assert all(line.next_block for line in found)

@@ -2,6 +2,7 @@
 
 from kinetree.scalars.functions import Scalar, cos, sin, sqrt
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
+from kinetree.spatial.mobility import Mobility
 from kinetree.spatial.motion import Force, Motion, at_rest
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Quaternion, Rotation
 from kinetree.spatial.transform import Chain, Transform
@@ -16,6 +17,7 @@ __all__ = [
     "GeneralRotation",
     "Inertia",
     "Mat3",
+    "Mobility",
     "Motion",
     "Quaternion",
     "Rotation",

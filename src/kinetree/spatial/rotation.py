@@ -27,6 +27,11 @@ class GeneralRotation(Composite):
     def __init__(self, matrix: Mat3) -> None:
         self.matrix = matrix
 
+    @property
+    def inverse(self) -> GeneralRotation:
+        """The rotation of A against B."""
+        return GeneralRotation(self.matrix.T)
+
     def to_b(self, v: Vec3) -> Vec3:
         """Return E v."""
         return self.matrix @ v
@@ -91,6 +96,11 @@ class AxisRotation(Composite):
         j = self._ordered(-self.s, self.c, 0.0)
         k = self._ordered(0.0, 0.0, 1.0)
         return Mat3(self._ordered(i, j, k))
+
+    @property
+    def inverse(self) -> AxisRotation:
+        """The rotation of A against B."""
+        return AxisRotation(self.k, self.c, -self.s)
 
     def to_b(self, v: Vec3) -> Vec3:
         """Return E v."""

@@ -63,7 +63,7 @@ class Transform(Composite):
 
     def inverse(self) -> Transform:
         """Return the transform from B to A."""
-        return Transform(GeneralRotation(self.E.matrix.T), -self.E.to_b(self.r))
+        return Transform(self.E.inverse, -self.E.to_b(self.r))
 
     @overload
     def __matmul__(self, b: Motion) -> Motion: ...

@@ -10,7 +10,7 @@ from kinetree.algorithms.dynamics.inverse_columns import (
     UNROLLED,
     accelerations,
     articulated_model,
-    inverse_by_columns,
+    inverse_by_segments,
     path_lengths,
 )
 from kinetree.algorithms.dynamics.singular import SINGULAR, refuse_singular
@@ -27,6 +27,9 @@ Row = dict[int, Scalar]
 
 UNROLLED_SQUARES = 16_000
 """The sum of squared lengths of the rows of L, twice the products of a factorisation, above which loops take over."""
+
+UNROLLED_FACTOR = 600
+"""The `path_lengths` above which solutions with given factors are a loop over right-hand sides."""
 
 
 class Factor(NamedTuple):
@@ -195,13 +198,13 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Matrix:
     refuse_singular(model)
     if model.has_mimic_joints:
         factor = ltdl(model, crba(regrouped(model), q))
-        if path_lengths(model) > UNROLLED:
+        if path_lengths(model) > UNROLLED_FACTOR:
             n = range(model.nv)
             columns = map_columns(factor.solve, [[float(k == l) for l in n] for k in n], q[0])
             return [[columns[min(k, l)][max(k, l)] for l in n] for k in n]
         return product(inverse(factor), {k: 1.0 / d for k, d in enumerate(factor.D)})
     if path_lengths(model) > UNROLLED:
-        return inverse_by_columns(model, q)
+        return inverse_by_segments(model, q)
     return product(*articulated_inverse(model, q))
 
 

@@ -18,7 +18,7 @@ _LONG_RUN = 8  # of equal constants: these are stored by a loop
 def plan_functions(prefix: str, plan: Plan, layout: ScratchLayout) -> list[str]:
     """Return the definitions of ``@PREFIXconstants`` and of the regions, ``@PREFIXregion0`` and so on."""
     regions = [step for step in plan.steps if isinstance(step, Region)]
-    lines = lines_ahead(regions, layout)
+    lines = lines_ahead(regions, plan.program, layout)
     return [
         _constants_function(f"{prefix}constants", plan, layout),
         *(

@@ -125,12 +125,12 @@ def _again(b: Body, most: int) -> None:
 def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:
     """Return the function of a `Map`, and its scratch.
 
-    Of many states, the columns follow one another. Of one state, as many columns as a vector has lanes are computed
-    side by side; the last ones may be computed twice.
+    Of many states, the columns follow one another. Of one state, as many columns as a vector has lanes, or the largest
+    power of two of fewer, are computed side by side; the last ones may be computed twice.
     """
     assert isinstance(operation, Map)
-    width = routines.target.lanes(lanes.dtype)
-    side_by_side = lanes.count == 1 and operation.count >= width > 1
+    width = min(routines.target.lanes(lanes.dtype), 1 << (operation.count.bit_length() - 1))
+    side_by_side = lanes.count == 1 and width > 1
     inner = Lanes(lanes.dtype, width) if side_by_side else lanes
     stride = operation.count * lanes.bytes
     body = routines.nested(f"{name}body", operation.body, inner, {("in", 1): stride, ("out", 0): stride})

@@ -7,18 +7,24 @@ Intel machine, such rows left at a quarter of the speed of a fill, and with thes
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.backends.llvm.ir import Body
 from kinetree.backends.llvm.scratch import ScratchLayout
+from kinetree.graph import Program
 from kinetree.lowering.plan import Region, Tile
+from kinetree.lowering.regions import work
 
 CACHE_LINE = 64
 
 LINES_AHEAD = 8
-"""A line is prefetched when the line so many before it is begun: far enough for the memory's latency, and few enough to
-be in the first-level cache until then."""
+"""Where results are copied from scratch, a line is prefetched when the line so many before it is begun: far enough for
+the memory's latency, and few enough to be in the first-level cache until then."""
+
+DISTANCE = 150
+"""Where results leave from registers, a line is prefetched at least so many operations before it is begun."""
 
 
 class Line(NamedTuple):
@@ -29,23 +35,35 @@ class Line(NamedTuple):
     next_block: bool
 
 
-def lines_ahead(regions: Sequence[Region], layout: ScratchLayout) -> list[dict[int, list[Line]]]:
-    """Return, for each region, the lines to prefetch with each of its tiles, by the tile's index in the items.
+def lines_ahead(regions: Sequence[Region], program: Program, layout: ScratchLayout) -> list[dict[int, list[Line]]]:
+    """Return, for each region, the lines to prefetch with each of its items, by the item's index.
 
-    The lines are those of all tiles in the order in which they are first written to; at the end come the first ones of
-    the next block. Rows shorter than a line share lines with their neighbours, which the processor prefetches.
+    They are those of all tiles, in the order in which they are first written to, at equal intervals: tiles come in
+    bursts, which the memory is slower than, and between them it would have nothing to do. Those that are due before
+    the block begins are prefetched by the block before it. Rows shorter than a line share lines with their neighbours,
+    which the processor prefetches.
     """
     item = layout.lanes.item
-    begun: dict[tuple[int, int], tuple[int, int]] = {}  # where a line is first written to: region, index
+    begun: dict[tuple[int, int], int] = {}  # when a line is first written to
+    places: list[tuple[int, int]] = []  # the region and index of each item
+    ends: list[int] = []  # the work up to its end
+    done = 0
     for r, region in enumerate(regions):
         for now, tile in enumerate(region.items):
             if isinstance(tile, Tile) and layout.row_bytes["out", tile.port] >= CACHE_LINE:
                 for entry in range(tile.first, tile.first + len(tile.nodes)):
-                    begun.setdefault((tile.port, entry * item // CACHE_LINE * CACHE_LINE), (r, now))
-    lines = list(begun)
+                    begun.setdefault((tile.port, entry * item // CACHE_LINE * CACHE_LINE), done)
+            done += work(tile, program)
+            places.append((r, now))
+            ends.append(done)
     ahead: list[dict[int, list[Line]]] = [{} for _ in regions]
-    for n, (r, now) in enumerate(begun.values(), start=LINES_AHEAD):
-        ahead[r].setdefault(now, []).append(Line(*lines[n % len(lines)], n >= len(lines)))
+    if begun:
+        interval = done / len(begun)
+        start = min(time - n * interval for n, time in enumerate(begun.values())) - DISTANCE
+        for n, line in enumerate(begun):
+            blocks, time = divmod(start + n * interval, done)
+            r, now = places[bisect.bisect_right(ends, time)]
+            ahead[r].setdefault(now, []).append(Line(*line, blocks < 0))
     return ahead
 
 

@@ -118,7 +118,7 @@ def emit_region(
 ) -> str:
     """Return the function `name` that computes the values of this region and stores those used outside.
 
-    `ahead` are the lines to prefetch with each tile, by its index in the region's items.
+    `ahead` are the lines to prefetch after each item, by its index.
     """
     b = Body()
     access = Access(b, layout)
@@ -126,12 +126,12 @@ def emit_region(
     for code.now, i in enumerate(region.items):
         if isinstance(i, Tile):
             access.store_tile(i, [code.value(j) for j in i.nodes], [plan.program.graph[j] for j in i.nodes])
-            for line in ahead.get(code.now, ()):
-                access.prefetch(line)
-            continue
-        code.compute(i)
-        for cell in plan.copies.get(i, ()):
-            access.store(code.value(i), cell)
+        else:
+            code.compute(i)
+            for cell in plan.copies.get(i, ()):
+                access.store(code.value(i), cell)
+        for line in ahead.get(code.now, ()):
+            access.prefetch(line)
     return function(f"void @{name}({layout.parameters})", b)
 
 
