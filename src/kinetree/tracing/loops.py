@@ -73,20 +73,31 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     """
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
         raise ArgumentError(f"repeat: most is the largest number of iterations, 0 or more, not {most!r}")
-    spec, first = _structure(init), list(_entries(init))
-    graph = _graph(first)
+    graph = _graph(list(_entries(init)))
     if graph is None or not most:
-        return _repeat_plain(body, init, spec, until, most)
+        return _repeat_plain(body, init, _structure(init), until, most)
     trace = context.current()
     kind = ExactExpr if trace is not None and trace.exact else Expr
+    return _recorded(kind, graph, body, init, lambda x: _goes_on(_applied(until, x), _entries(x)), int(most))
+
+
+def repeat_relaxed(like: Expr, body: Callable[[Any], Any], init: Any, until: Callable[[Any], Any], most: int) -> Any:
+    """Return the loop of one of the robot's functions (see `kinetree.scalars.loops`), recorded; NaN do not end it."""
+    return _recorded(Expr, like.here().graph, body, init, lambda x: _goes_on(until(x), ()), most)
+
+
+def _recorded(
+    kind: type[Expr], graph: Graph, body: Callable[..., Any], init: Any, goes_on: Callable[[Any], Any], most: int
+) -> Any:
+    spec, first = _structure(init), list(_entries(init))
     captured: dict[int, int] = {}
-    test, go_on = _program(kind, graph, captured, spec, lambda x: [_goes_on(_applied(until, x), _entries(x))])
+    test, go_on = _program(kind, graph, captured, spec, lambda x: [goes_on(x)])
     steps, following = _program(kind, graph, captured, spec, lambda x: _next(_applied(body, x), spec))
     ports = Port("captured", (len(captured),)), Port("carried", (len(first),))
     loop = Repeat(
         Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
         Program(steps, ports, ports[1:], (tuple(following),)),
-        min(int(most), MOST_COUNTED),
+        min(most, MOST_COUNTED),
     )
     zero = kind(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
