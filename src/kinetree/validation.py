@@ -17,6 +17,8 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Seed: TypeAlias = "int | np.random.Generator | None"
 Size: TypeAlias = int | tuple[int, ...]
 
+_FLOAT64 = np.dtype(np.float64)
+
 
 def real_array(
     what: str, value: ArrayLike, *shape: int | None, batch: bool = True, error: type[KinetreeError] = ArgumentError
@@ -30,6 +32,8 @@ def real_array(
     >>> real_array("q", [1, 2, 3], 3)
     array([1., 2., 3.])
     """
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and (not shape or value.shape == shape):
+        return value  # the usual case, at once
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as reason:
@@ -56,6 +60,8 @@ def check_poses(what: str, T: Array, error: type[KinetreeError] = ArgumentError)
 
 def positive(what: str, value: object) -> float:
     """Return a number that is finite and greater than zero."""
+    if type(value) is float and 0.0 < value < math.inf:
+        return value
     if not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
         raise ArgumentError(f"{what} is {value!r}, it must be a positive number")
     return float(value)
