@@ -8,7 +8,19 @@ import os
 from datetime import date
 from pathlib import Path
 
-from benchmarks import batch, c, calls, compiling, first_use, hybrid, outputs, single, startup, threads
+from benchmarks import (
+    batch,
+    c,
+    calls,
+    compiling,
+    first_use,
+    hybrid,
+    inverse_kinematics,
+    outputs,
+    single,
+    startup,
+    threads,
+)
 from benchmarks.machine import commit, machine
 
 SECTIONS = {
@@ -22,6 +34,7 @@ SECTIONS = {
     "first_use": first_use.run,
     "compiling": compiling.run,
     "c": c.run,
+    "inverse_kinematics": inverse_kinematics.run,
 }
 
 
