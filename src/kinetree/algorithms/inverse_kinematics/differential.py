@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
-from kinetree.algorithms.inverse_kinematics.steps import bounded_step
+from kinetree.algorithms.inverse_kinematics.steps import bounded_step, within
 from kinetree.scalars.functions import Scalar, select, sqrt
 
 
@@ -48,6 +49,11 @@ def step(
     v: list[Scalar] = [0.0] * problem.model.nv
     for k, x in zip(problem.entries, d, strict=True):
         v[k] = x / dt
+    for body in problem.moving:
+        fastest = body.limits.velocity
+        if len(body.v_index) == 1 and math.isfinite(fastest):
+            (k,) = body.v_index
+            v[k] = within(v[k], (-fastest, fastest))  # of which (fastest * dt) / dt may be a bit more
     largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
     for (_, part), x in zip(problem.parts, found.squares, strict=True):
         largest[part] = select(x <= largest[part], largest[part], x)

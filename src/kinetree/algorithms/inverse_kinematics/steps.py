@@ -35,7 +35,7 @@ def bounded_step(
     for left in reversed(range(passes)):
         best = _least_squares(J, e, damping, held, d)
         for j, bound in enumerate(bounds):
-            d[j] = best[j] if bound is None else _within(best[j], bound)
+            d[j] = best[j] if bound is None else within(best[j], bound)
             if left and bound is None:
                 d[j] = rest[j]
             elif left and bound is not None:
@@ -44,7 +44,8 @@ def bounded_step(
     return d
 
 
-def _within(x: Scalar, bound: tuple[Scalar, Scalar]) -> Scalar:
+def within(x: Scalar, bound: tuple[Scalar, Scalar]) -> Scalar:
+    """Return x, or the bound that it is beyond."""
     low, high = bound
     x = select_less(x, low, low, x)
     return select_less(high, x, high, x)
