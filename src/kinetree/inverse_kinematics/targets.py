@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -104,7 +104,7 @@ def wanted_of(model: Model, target: Target | Mapping[str, Target], frame: str | 
     else:
         if frame is None:
             raise ArgumentError("give the frame that the target is for (frame=…), or a dict of targets by frame")
-        found = list(_of_frame(model, target, frame, "target"))
+        found = _of_frame(model, target, frame, "target")
     if not found:
         raise ArgumentError("every weight is 0: there is nothing to reach")
     return found
@@ -120,15 +120,17 @@ def lead_of(wanted: Sequence[Wanted], lead: tuple[int, ...]) -> tuple[int, ...]:
         raise ArgumentError(f"the leading axes of the targets ({given}) and of q0 {lead} do not broadcast") from None
 
 
-def _of_frame(model: Model, target: Target, frame: str, what: str) -> Iterator[Wanted]:
+def _of_frame(model: Model, target: Target, frame: str, what: str) -> list[Wanted]:
     model.frame(frame)
-    several = isinstance(target, list | tuple) and any(isinstance(t, FrameTarget | LookAt) for t in target)
-    each: Sequence[Any] = target if several else [target]  # type: ignore[assignment]
-    for k, one in enumerate(each):
-        name = f"{what}[{k}]" if several else what
-        wanted = _look_at(one, frame, name) if isinstance(one, LookAt) else _placed(one, frame, name)
-        if wanted is not None:
-            yield wanted
+    each: Sequence[Any] = [target]
+    names = [what]
+    if isinstance(target, (list, tuple)) and any(isinstance(t, (FrameTarget, LookAt)) for t in target):
+        each, names = target, [f"{what}[{k}]" for k in range(len(target))]
+    found = [
+        _look_at(one, frame, name) if isinstance(one, LookAt) else _placed(one, frame, name)
+        for one, name in zip(each, names, strict=True)
+    ]
+    return [w for w in found if w is not None]
 
 
 def _look_at(target: LookAt, frame: str, what: str) -> Wanted | None:
