@@ -16,6 +16,7 @@ from benchmarks import (
     elementary,
     first_use,
     hybrid,
+    inverse_kinematics,
     latency,
     outputs,
     single,
@@ -37,6 +38,7 @@ SECTIONS = {
     "compiling": compiling.run,
     "c": c.run,
     "elementary": elementary.run,
+    "inverse_kinematics": inverse_kinematics.run,
 }
 
 

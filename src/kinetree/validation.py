@@ -19,6 +19,7 @@ Size: TypeAlias = int | tuple[int, ...]
 
 ROTATION_HINT = "; a rotation matrix R alone is given as scipy.spatial.transform.Rotation.from_matrix(R)"
 POSE_HINTS = {(3, 3): ROTATION_HINT, (3,): "; a translation p alone is a 4×4 matrix too, np.eye(4) with p in T[:3, 3]"}
+_FLOAT64 = np.dtype(np.float64)
 
 
 def real_array(
@@ -33,6 +34,8 @@ def real_array(
     >>> real_array("q", [1, 2, 3], 3)
     array([1., 2., 3.])
     """
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and (not shape or value.shape == shape):
+        return value  # the usual case, at once
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as reason:
@@ -95,6 +98,8 @@ def is_rotation(value: Any) -> bool:
 
 def positive(what: str, value: object) -> float:
     """Return a number that is finite and greater than zero."""
+    if type(value) is float and 0.0 < value < math.inf:
+        return value
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
         raise ArgumentError(f"{what} is {value!r}, it must be a positive number")
     return float(value)

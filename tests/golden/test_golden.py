@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.golden import ALGORITHMS, ROBOTS, changes, digests, normalized, stored
+from helpers.golden import ALGORITHMS, ROBOTS, SOLVERS, changes, digests, normalized, solver_digests, stored
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
@@ -27,8 +27,14 @@ def test_programs_and_code_are_what_they_were(robot, algorithm):
     )
 
 
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_are_what_they_were(name):
+    now = solver_digests(name)
+    assert not changes(now, {key: value for key, value in stored().items() if key in now}), "see above"
+
+
 def test_nothing_else_is_on_file():
-    known = {f"{robot} {name}" for robot in ROBOTS for name in ALGORITHMS}
+    known = {f"{robot} {name}" for robot in ROBOTS for name in ALGORITHMS} | {f"ur5 {name}" for name in SOLVERS}
     assert {name.partition("(")[0] for name in stored()} == known
 
 

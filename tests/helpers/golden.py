@@ -16,11 +16,15 @@ from pathlib import Path
 import kinetree as kt
 from helpers.compiler import ALGORITHMS, Algorithm, Use, batch_text, digest, optimize, single_text, trace, uses
 from helpers.exact_trees import exact_tree, one_of_each
+from kinetree.graph import Program
 from kinetree.model import Model
+from kinetree.runtime.spec import Variant
 
 PATH = Path(__file__).parents[1] / "golden" / "digests.json"
 
 ROBOTS = ("ur5", "panda", "go2", "g1", "tree of first examples", "tree of last examples, with friction")
+
+SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics")
 
 _NAME = re.compile(r"(?P<label>^[\w.]+(?=:))|(?P<name>[%@][\w.]+)|^(?P<machine>target \w+) = .*", re.MULTILINE)
 
@@ -52,8 +56,17 @@ def digests(name: str, algorithm: Algorithm) -> dict[str, dict[str, str]]:
     }
 
 
+def solver_digests(name: str) -> dict[str, dict[str, str]]:
+    """Return the digests of a function of `SOLVERS`, for UR5's tool."""
+    spec = getattr(kt.load("ur5"), name)("tool0").spec
+    return {f"ur5 {name}(tool0)": _of_program(optimize(spec.trace(Variant((), (), "float64"))))}
+
+
 def _of(model: Model, algorithm: Algorithm, use: Use) -> dict[str, str]:
-    program = optimize(trace(model, algorithm, use))
+    return _of_program(optimize(trace(model, algorithm, use)))
+
+
+def _of_program(program: Program) -> dict[str, str]:
     texts = {
         "single float64": single_text(program, "float64"),
         "single float32": single_text(program, "float32"),
@@ -114,7 +127,8 @@ def changes(now: dict[str, dict[str, str]], before: dict[str, dict[str, str]]) -
 
 def everything() -> dict[str, dict[str, str]]:
     """Return all digests."""
-    return {k: v for name in ROBOTS for a in ALGORITHMS.values() for k, v in digests(name, a).items()}
+    found = {k: v for name in ROBOTS for a in ALGORITHMS.values() for k, v in digests(name, a).items()}
+    return found | {k: v for name in SOLVERS for k, v in solver_digests(name).items()}
 
 
 def regenerate() -> None:

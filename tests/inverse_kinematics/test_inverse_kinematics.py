@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import pickle
 from functools import cache
 
 import numpy as np
@@ -11,9 +11,13 @@ from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from helpers.trees import random_tree
-from kinetree.inverse_kinematics import FrameTarget, Solution
+from kinetree.graph.interpret import interpret
+from kinetree.inverse_kinematics import FrameTarget, LookAt, Solution
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import JointLimits, ModelBuilder
+from kinetree.passes import optimize
+from kinetree.runtime import Function
+from kinetree.runtime.spec import Variant
 
 FEET = ("left_ankle_roll_link", "right_ankle_roll_link")
 LIMBS = (*FEET, "left_rubber_hand", "right_rubber_hand")
@@ -45,49 +49,31 @@ def within(robot: kt.Robot, q: np.ndarray) -> bool:
 
 
 CASES = [
-    ("panda", ("panda_hand",), "lm", ()),
-    ("panda", ("panda_hand",), "dls", ()),
-    ("ur5", ("tool0",), "lm", ()),
-    ("ur5", ("tool0",), "dls", ()),
-    ("g1", FEET, "lm", ("root_joint",)),
-    ("g1", FEET, "lm", ()),
-    ("g1", LIMBS, "lm", ("root_joint",)),
-    ("g1", LIMBS, "lm", ()),
+    ("panda", ("panda_hand",), ()),
+    ("ur5", ("tool0",), ()),
+    ("g1", FEET, ("root_joint",)),
+    ("g1", LIMBS, ()),
 ]
 
 
-@pytest.mark.parametrize(("name", "frames", "method", "fixed"), CASES)
-def test_reachable_targets_are_reached(name: str, frames: tuple[str, ...], method: str, fixed: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("name", "frames", "fixed"), CASES)
+def test_reachable_targets_are_reached(name: str, frames: tuple[str, ...], fixed: tuple[str, ...]) -> None:
     robot = load(name)
-    n = 60 if name == "g1" else 100
+    n = 60 if name == "g1" else 1000
     targets = reachable(robot, frames, n)
     q0 = robot.neutral()
     if fixed:  # from where the base is known
         q0 = np.tile(q0, (n, 1))
         q0[:, :7] = robot.random_configuration(1, n)[:, :7]
-    solution = robot.inverse_kinematics(targets, method=method, q0=q0, fixed=fixed)
-    assert solution.converged.mean() >= (0.98 if method == "lm" else 0.95)
+    solution = robot.inverse_kinematics(targets, q0=q0, fixed=fixed)
+    assert solution.converged.all()
     position, angle = distances(robot, targets, solution.q)
     assert np.abs(position - solution.position_error).max() < ROUNDING
     assert np.abs(angle - solution.orientation_error).max() < ROUNDING
     assert max(position[solution.converged].max(), angle[solution.converged].max()) <= 1e-9 + ROUNDING
     assert within(robot, solution.q)
     if fixed:
-        assert np.array_equal(solution.q[:, :3], q0[:, :3])
-        assert np.abs(solution.q[:, 3:7] - q0[:, 3:7]).max() < 1e-15
-
-
-def test_quadratic_programs_reach_them_too() -> None:
-    pytest.importorskip("daqp")
-    robot = load("panda")
-    targets = reachable(robot, ("panda_hand",), 40)
-    solution = robot.inverse_kinematics(targets, method="qp")
-    assert solution.converged.mean() >= 0.95
-    targets = {frame: poses[solution.converged] for frame, poses in targets.items()}
-    solution = robot.inverse_kinematics(targets, method="qp")  # each as before, whoever else is there
-    assert solution.converged.all()
-    assert max(map(np.max, distances(robot, targets, solution.q))) <= 1e-9 + ROUNDING
-    assert within(robot, solution.q)
+        assert np.array_equal(solution.q[:, :7], q0[:, :7])
 
 
 def test_every_joint_type() -> None:
@@ -99,45 +85,46 @@ def test_every_joint_type() -> None:
     assert max(map(np.max, distances(robot, targets, solution.q))) <= 1e-9 + ROUNDING
 
 
-def errors_by_iteration(method: str, start: np.ndarray, target: np.ndarray, n: int) -> np.ndarray:
-    robot, tight = load("panda"), {"position_tolerance": 1e-16, "orientation_tolerance": 1e-16}
-    solutions = [
-        robot.inverse_kinematics(target, "panda_hand", q0=start, method=method, max_iterations=k, restarts=0, **tight)
-        for k in range(n)
-    ]
-    return np.array([max(s.position_error, s.orientation_error) for s in solutions])
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_convergence_is_quadratic(seed: int) -> None:
     robot = load("panda")
     q = 0.5 * (robot.lower_limits + robot.upper_limits) + np.random.default_rng(seed).normal(scale=0.3, size=7)
     target = robot.frame_placement(q, frame="panda_hand")
     start = q + np.random.default_rng(seed).normal(scale=0.05, size=7)
-    e = errors_by_iteration("lm", start, target, 6)
+    tight = {"position_tolerance": 1e-16, "orientation_tolerance": 1e-16, "restarts": 0}
+    solutions = [robot.inverse_kinematics(target, "panda_hand", q0=start, max_iterations=k, **tight) for k in range(6)]
+    e = np.array([max(s.position_error, s.orientation_error) for s in solutions])
+    assert [s.iterations for s in solutions[:4]] == list(range(4))
     assert 0.01 < e[0] < 0.5
     assert (e[1:] <= 30 * e[:-1] ** 2 + 1e-14).all()
     assert e[5] < 1e-14
-    slow = errors_by_iteration("dls", start, target, 12)
-    assert (slow[3:] > 1e-4 * slow[2:-1])[slow[3:] > 1e-13].all()  # linear, at the rate λ / (λ + σ²)
-    assert slow[-1] < 1e-9
 
 
-@pytest.mark.parametrize("method", ["lm", "dls"])
-def test_a_batch_is_each_problem_alone(method: str) -> None:
+def test_a_batch_is_each_problem_alone() -> None:
     robot = load("ur5")
     poses = reachable(robot, ("tool0",), 12)["tool0"]
     poses[3, :3, 3] = (5.0, 0.0, 0.0)  # out of reach
     q0 = robot.random_configuration(7, 12)
-    options = {"method": method, "restarts": 3}
-    together = robot.inverse_kinematics(poses.reshape(3, 4, 4, 4), "tool0", q0=q0.reshape(3, 4, 6), **options)
+    together = robot.inverse_kinematics(poses.reshape(3, 4, 4, 4), "tool0", q0=q0.reshape(3, 4, 6), restarts=3)
     for k in range(12):
-        alone = robot.inverse_kinematics(poses[k], "tool0", q0=q0[k], **options)
-        for field in dataclasses.fields(Solution):
-            mine, batch = getattr(alone, field.name), getattr(together, field.name)
+        alone = robot.inverse_kinematics(poses[k], "tool0", q0=q0[k], restarts=3)
+        for field, mine, batch in zip(Solution._fields, alone, together, strict=True):
             assert batch.shape[:2] == (3, 4)
-            assert mine.shape == batch.shape[2:]
-            assert np.array_equal(mine, batch[k // 4, k % 4]), field.name
+            assert np.array_equal(mine, batch[k // 4, k % 4]), field
+
+
+def test_other_lanes_have_the_same_bits_and_the_interpreter_the_same_numbers() -> None:
+    """Its sines differ in the last place."""
+    robot, solver = two_links(), two_links().inverse_kinematics_solver({"tip": "position"})
+    targets = np.random.default_rng(0).uniform(-1.2, 1.2, (5, 3)) * [1, 1, 0]
+    variant = Variant((), (), "float64")
+    program = optimize(solver.spec.trace(variant))
+    wide = Function(solver.spec, lanes=4)
+    assert np.array_equal(wide(robot.neutral(), targets).q, solver(robot.neutral(), targets).q)
+    for target in targets:
+        compiled = solver(robot.neutral(), target)
+        for found, wanted in zip(compiled, interpret(program, [robot.neutral(), target]), strict=True):
+            assert np.abs(found - wanted).max() < 1e-12
 
 
 def test_targets_and_starts_broadcast() -> None:
@@ -167,11 +154,11 @@ def test_the_same_twice_and_another_seed() -> None:
 def test_more_restarts_begin_with_the_same() -> None:
     robot = load("panda")
     poses = reachable(robot, ("panda_hand",), 20)["panda_hand"]
-    few, many = (robot.inverse_kinematics(poses, "panda_hand", restarts=n) for n in (2, 20))
+    few, many = (robot.inverse_kinematics(poses, "panda_hand", restarts=n) for n in (0, 20))
     early = few.converged
     assert 0.5 < early.mean() < 1.0
     assert np.array_equal(few.q[early], many.q[early])
-    assert (few.attempts[~early] == 3).all()
+    assert (few.attempts[~early] == 1).all()
     assert many.converged.all()
 
 
@@ -204,15 +191,11 @@ def two_links(limits: tuple[float, float] = (-3.0, 3.0)) -> kt.Robot:
     return kt.Robot(builder.build())
 
 
-@pytest.mark.parametrize("method", ["lm", "dls", "qp"])
-def test_out_of_reach_the_arm_points_at_the_target(method: str) -> None:
-    if method == "qp":
-        pytest.importorskip("daqp")
-    solution = two_links().inverse_kinematics([3.0, 4.0, 0.0], "tip", method=method, q0=[0.1, 0.3])
+def test_out_of_reach_the_arm_points_at_the_target() -> None:
+    solution = two_links().inverse_kinematics([3.0, 4.0, 0.0], "tip", q0=[0.1, 0.3])
     assert not solution.converged
-    assert solution.attempts == 31
-    # steps of constant damping are never refused, and swing where the error stays large
-    assert solution.position_error == pytest.approx(3.0, abs=1e-2 if method == "dls" else 1e-5)
+    assert solution.attempts == 101
+    assert solution.position_error == pytest.approx(3.0, abs=1e-5)
     assert solution.orientation_error == 0.0  # none is asked for
 
 
@@ -235,8 +218,8 @@ def test_solutions_on_the_limits_are_found() -> None:
     corners = np.where(rng.random(q.shape) < 0.5, robot.lower_limits, robot.upper_limits)
     q = np.where(rng.random(q.shape) < 0.3, corners, q)
     targets = {"panda_hand": robot.frame_placement(q, frame="panda_hand")}
-    solution = robot.inverse_kinematics(targets, restarts=40)
-    assert solution.converged.mean() >= 0.95
+    solution = robot.inverse_kinematics(targets)
+    assert solution.converged.all()
     assert within(robot, solution.q)
 
 
@@ -265,6 +248,47 @@ def test_orientation_only() -> None:
     assert solution.converged
     assert solution.position_error == 0.0
     assert np.abs(robot.frame_placement(solution.q, frame="tool0")[:3, :3] - pose[:3, :3]).max() < 1e-9
+
+
+def test_an_axis_points_at_a_point() -> None:
+    """Together with a place for the same frame; the turn about the axis is free, and an arm may start half off."""
+    robot = load("panda")
+    q = robot.random_configuration(2, 50)
+    T = robot.frame_placement(q, frame="panda_hand")
+    place, axis = T[:, :3, 3], np.array([0.6, 0.0, 0.8])
+    point = place + 0.7 * T[:, :3, :3] @ axis
+    solution = robot.inverse_kinematics(
+        {"panda_hand": [FrameTarget(place, orientation=0), LookAt(point, axis=2 * axis)]}
+    )
+    assert solution.converged.all()
+    here = robot.frame_placement(solution.q, frame="panda_hand")
+    way = point - here[:, :3, 3]
+    aim = way / np.linalg.norm(way, axis=1, keepdims=True)
+    assert np.abs(here[:, :3, :3] @ axis - aim).max() < 1e-8
+    assert np.abs(here[:, :3, 3] - place).max() < 1e-8
+    assert within(robot, solution.q)
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0, 0.0), (0.3, 2.0, 0.0)])
+def test_single_axes_of_an_orientation_are_free(weights: tuple[float, ...]) -> None:
+    """Where the turn about its z is free, a large part of all errors is along it, and does not count."""
+    robot = load("ur5")
+    poses = reachable(robot, ("tool0",), 50)["tool0"]
+    turn = np.zeros((50, 4, 4))
+    turn[:, :3, :3] = Rotation.from_rotvec(np.linspace(-3, 3, 50)[:, None] * [0, 0, 1]).as_matrix()
+    turn[:, 3, 3] = 1.0
+    solution = robot.inverse_kinematics(FrameTarget(poses @ turn, orientation=weights), "tool0")
+    assert solution.converged.all()
+    here = robot.frame_placement(solution.q, frame="tool0")
+    assert np.abs(here[:, :3, [2, 3]] - poses[:, :3, [2, 3]]).max() < 1e-8
+
+
+def test_single_axes_of_a_place_are_free() -> None:
+    robot = two_links()
+    free_x = FrameTarget([50.0, 0.5, 0.0], position=[0, 1, 1], orientation=0)
+    solution = robot.inverse_kinematics(free_x, "tip", q0=[0.4, 0.4])
+    assert solution.converged
+    assert robot.frame_placement(solution.q, frame="tip")[1, 3] == pytest.approx(0.5, abs=1e-9)
 
 
 def test_weights_choose_between_targets_in_conflict() -> None:
@@ -359,28 +383,28 @@ def test_quaternions_stay_unit_and_turn_the_short_way(joint: FreeFlyer | Spheric
     assert np.abs(same - 1).max() < 1e-12
 
 
-def test_one_step_of_a_controller_keeps_the_velocity_limits() -> None:
+def test_with_a_time_an_iteration_keeps_the_velocity_limits() -> None:
     robot = two_links()
     q = np.array([0.3, 0.8])
-    methods = ["lm", "dls"]
-    for method in methods:
-        far = robot.inverse_kinematics([-1.0, 1.0, 0.0], "tip", q0=q, method=method, dt=0.01, max_iterations=1)
-        assert np.abs(far.q - q).max() == pytest.approx(0.02, abs=1e-15)  # at the limit of 2 rad/s
-        assert far.attempts == 1
-        near = robot.frame_placement(q - 0.002, frame="tip")[:3, 3]
-        there = robot.inverse_kinematics(near, "tip", q0=q, method=method, dt=0.01, max_iterations=1)
-        assert there.position_error < 3e-5  # of the second order in the step
+    far = robot.inverse_kinematics([-1.0, 1.0, 0.0], "tip", q0=q, dt=0.01, max_iterations=1)
+    assert np.abs(far.q - q).max() == pytest.approx(0.02, abs=1e-15)  # at the limit of 2 rad/s
+    assert far.attempts == 1
+    near = robot.frame_placement(q - 0.002, frame="tip")[:3, 3]
+    there = robot.inverse_kinematics(near, "tip", q0=q, dt=0.01, max_iterations=1)
+    assert there.position_error < 3e-5  # of the second order in the step
 
 
-def test_qp_steps_keep_them_too() -> None:
-    pytest.importorskip("daqp")
-    robot, q = two_links(), np.array([0.3, 0.8])
-    target = [-1.0, 1.0, 0.0]
-    steps = [q]
-    for _ in range(20):
-        steps.append(robot.inverse_kinematics(target, "tip", q0=steps[-1], method="qp", dt=0.01, max_iterations=1).q)
-    speed = np.abs(np.diff(steps, axis=0)).max(axis=1) / 0.01
-    assert speed.max() <= 2.0 + 1e-9
-    assert speed[:10].min() > 1.9
-    distance = [np.linalg.norm(robot.frame_placement(x, frame="tip")[:3, 3] - target) for x in steps]
-    assert (np.diff(distance) < 0).all()
+def test_the_solver_is_part_of_other_functions_and_pickles() -> None:
+    robot = load("ur5")
+    solve = robot.inverse_kinematics_solver("tool0")
+    target = reachable(robot, ("tool0",), 1)["tool0"][0]
+    lifted = target.copy()
+    lifted[2, 3] += 0.01
+
+    @robot.compile(shapes={"target": (4, 4)})
+    def above(q, target):  # type: ignore[no-untyped-def]
+        return solve(q, np.concatenate([target[:2], [target[2] + np.array([0, 0, 0, 0.01])], target[3:]])).q
+
+    assert np.array_equal(above(robot.neutral(), target), solve(robot.neutral(), lifted).q)
+    again = pickle.loads(pickle.dumps(solve))
+    assert np.array_equal(again(robot.neutral(), target).q, solve(robot.neutral(), target).q)

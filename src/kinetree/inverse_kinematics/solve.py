@@ -1,28 +1,28 @@
-"""Inverse kinematics: arguments, random restarts, and the solution."""
+"""Inverse kinematics as users call it: arguments checked, and the solution."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.inverse_kinematics.descent import Descent, Method, descend
-from kinetree.inverse_kinematics.options import count, joints_of, method_of, start_of
-from kinetree.inverse_kinematics.problem import Problem
-from kinetree.inverse_kinematics.rotations import Counts, Flags
-from kinetree.inverse_kinematics.targets import Target, goals_of
-from kinetree.robot import Robot
+from kinetree.errors import ArgumentError
+from kinetree.inverse_kinematics.functions import joints_of, remembered, solver_of, weight_names
+from kinetree.inverse_kinematics.targets import Target, finite, lead_of, wanted_of
+from kinetree.robot.robot import Robot
 from kinetree.validation import Array, Seed, as_generator, positive
 
-CANDIDATES = 8
-"""How many random configurations are drawn for a start: the one that is nearest to the targets is taken."""
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
+SEEDS = 2**20
+"""How many sequences of starts there are."""
+
+
+class Solution(NamedTuple):
     """What inverse kinematics found, with the leading axes of the targets.
 
     Attributes
@@ -39,11 +39,11 @@ class Solution:
     """
 
     q: Array
-    converged: Flags
-    position_error: Array
-    orientation_error: Array
-    iterations: Counts
-    attempts: Counts
+    converged: Flags | np.bool_
+    position_error: Array | np.float64
+    orientation_error: Array | np.float64
+    iterations: Counts | int
+    attempts: Counts | int
 
 
 def inverse_kinematics(
@@ -52,50 +52,43 @@ def inverse_kinematics(
     frame: str | None = None,
     *,
     q0: ArrayLike | None = None,
-    method: str = "lm",
     position_tolerance: float = 1e-9,
     orientation_tolerance: float = 1e-9,
     max_iterations: int = 100,
     restarts: int | None = None,
     seed: Seed = 0,
     fixed: Sequence[str] = (),
-    damping: float | None = None,
     dt: float | None = None,
 ) -> Solution:
     """Find configurations, within the joint limits, that bring frames to where they are wanted.
 
-    A target that cannot be reached is no error: the solution says so, and has the best that was found.
+    A target that cannot be reached is no error: the solution says so, and has the best that was found. The whole
+    search is compiled, once for each set of frames and kinds of targets; for that code itself see
+    `inverse_kinematics_solver`, for one step of a controller `differential_inverse_kinematics`.
 
     Parameters
     ----------
-    target : (..., 4, 4) or (..., 3) array, FrameTarget, or dict of these by frame
-        Poses, or points with the orientation free, in the world; `FrameTarget` has weights. Leading axes are a batch
-        of problems, which are solved together and each as it would be alone.
+    target : (..., 4, 4) or (..., 3) array, FrameTarget, LookAt, or dict of these by frame
+        Poses, or points with the orientation free, in the world; `FrameTarget` has weights, and orientations alone;
+        `LookAt` points an axis at a point. A list has several for one frame. Leading axes are a batch of problems,
+        each of which is solved as it would be alone.
     frame : str, optional
         The frame for a target that is not in a dict.
     q0 : (..., nq) array, optional
         Where to start, brought within the limits; neutral if not given.
-    method : {"lm", "dls", "qp"}
-        Levenberg–Marquardt, with damping that vanishes with the error (quadratic convergence); damped least squares,
-        with constant damping (linear, and every step is taken); or the first with each step an exact quadratic
-        program within the bounds, which needs ``pip install kinetree[qp]`` and solves the batch one by one.
     position_tolerance, orientation_tolerance : float
         Largest errors of a solution (m, rad).
     max_iterations : int
         Of one start.
     restarts : int, optional
-        How many random starts to try where the first fails: 30, or none where `dt` is given. Each is the nearest to
-        the targets of eight configurations; only joints that carry a frame not reached take new values, and an
-        undriven base stays where it is.
+        How many other starts to try where the first fails: 100, or none where `dt` is given. Only joints that carry
+        a frame not reached take new values, and an undriven base stays where it is.
     seed : int or Generator, optional
-        Of the random configurations, which are the same for all problems of a batch.
+        Of the other starts, which are the same for all problems of a batch.
     fixed : sequence of str
         Joints that stay as in q0 (the floating base, say).
-    damping : float, optional
-        Of "dls": what is added to ``J Jᵀ`` (3e-4). Of the others: the first ratio of that to the squared error (1).
     dt : float, optional
-        The time for one iteration (s), in which no joint moves further than its velocity limit allows. With
-        ``max_iterations=1`` it is a step of a controller.
+        The time for one iteration (s), in which no joint moves further than its velocity limit allows.
 
     Raises
     ------
@@ -107,10 +100,12 @@ def inverse_kinematics(
     Notes
     -----
     A limit is that of the joint itself, not of joints that mimic it; joints of several degrees of freedom have none.
+    Each descent is Levenberg–Marquardt's method with limits held by an active set, and damping that vanishes with the
+    error; it is given up after three steps that gain less than a hundredth. The starts are a Kronecker sequence.
 
     References
     ----------
-    Wampler 1986 and Nakamura and Hanafusa 1986 (damped least squares); Sugihara 2011 (damping by the error).
+    Yamashita and Fukushima 2001, Sugihara 2011 (damping by the error); Richtmyer 1951 (the sequence).
 
     Examples
     --------
@@ -121,63 +116,55 @@ def inverse_kinematics(
     >>> bool(solution.converged)
     True
     """
-    chosen = method_of(method, damping)
-    tolerances = (
-        positive("position_tolerance", position_tolerance),
-        positive("orientation_tolerance", orientation_tolerance),
+    wanted = wanted_of(robot.model, target, frame)
+    solver = solver_of(robot, tuple([w.goal for w in wanted]), joints_of(robot.model, fixed))
+    start = _start(robot, q0)
+    if start.ndim > 1 or len(wanted) > 1:
+        lead_of(wanted, start.shape[:-1])
+    given: dict[str, Any] = {} if dt is None else {"dt": positive("dt", dt)}
+    if any([w.weights is not None for w in wanted]):
+        given |= {
+            name: w.weights for name, w in zip(weight_names(solver), wanted, strict=True) if w.weights is not None
+        }
+    found = solver(
+        start,
+        *[w.array for w in wanted],
+        position_tolerance=positive("position_tolerance", position_tolerance),
+        orientation_tolerance=positive("orientation_tolerance", orientation_tolerance),
+        max_iterations=_count("max_iterations", max_iterations),
+        restarts=_count("restarts", restarts) if restarts is not None else 100 if dt is None else 0,
+        seed=_seed(seed),
+        **given,
     )
-    tries = count("restarts", restarts) if restarts is not None else 30 if dt is None else 0
-    start = start_of(robot, q0)
-    goals, lead = goals_of(robot.model, target, frame, start.shape[:-1])
-    duration = None if dt is None else positive("dt", dt)
-    problem = Problem(robot, goals, joints_of(robot, fixed), tolerances, duration)
-    nq = start.shape[-1]
-    starts = problem.within(np.broadcast_to(start, (*lead, nq)).reshape(math.prod(lead), nq))
-    rng = as_generator(seed)
-    random = (robot.random_configuration(rng, CANDIDATES) for _ in range(tries))
-    best, attempts = _with_restarts(problem, starts, random, chosen, count("max_iterations", max_iterations))
-    return _solution(problem, best, attempts, lead)
+    q, converged, position, orientation, iterations, attempts = found
+    if q.ndim == 1:
+        return Solution(q, converged > 0.5, position, orientation, int(iterations), int(attempts))
+    counts = iterations.astype(np.int64), attempts.astype(np.int64)
+    return Solution(q, converged > 0.5, position, orientation, *counts)
 
 
-def _with_restarts(
-    problem: Problem, starts: Array, random: Iterable[Array], method: Method, max_iterations: int
-) -> tuple[Descent, Counts]:
-    """Return the best of the descents from the starts and, for those that failed, from random ones after another."""
-    rows = np.arange(len(starts))
-    last = best = descend(problem, starts, rows, method, max_iterations)
-    attempts = np.ones(len(starts), np.int64)
-    for candidates in random:
-        new = problem.to_restart(last.errors)
-        left = new.any(axis=1)
-        if not left.any():
-            break
-        rows = rows[left]
-        start = _nearest(problem, candidates, new[left], last.q[left], rows)
-        last = descend(problem, start, rows, method, max_iterations)
-        attempts[rows] += 1
-        best.iterations[rows] += last.iterations
-        better = problem.cost(last.errors) < problem.cost(best.errors[rows])
-        better |= problem.reached(last.errors)
-        best.q[rows[better]], best.errors[rows[better]] = last.q[better], last.errors[better]
-    return best, attempts
+def _count(name: str, value: Any) -> float:
+    """Return an integer ≥ 0."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise ArgumentError(f"{name} is {value!r}, it must be an integer ≥ 0")
+    return float(value)
 
 
-def _nearest(problem: Problem, candidates: Array, new: Flags, q: Array, rows: Counts) -> Array:
-    """Return q with the coordinates that are new from the candidate (k, nq) that leaves the least cost."""
-    starts = np.where(new[:, None], candidates, q[:, None])
-    each = np.repeat(rows, len(candidates))
-    cost = problem.cost(problem.errors(starts.reshape(-1, q.shape[-1]), each)).reshape(len(q), -1)
-    nearest: Array = np.take_along_axis(starts, cost.argmin(axis=1)[:, None, None], axis=1)[:, 0]
-    return nearest
+def _seed(seed: Seed) -> float:
+    """Return a number that float64 has exactly, also many times over."""
+    if type(seed) is not int or seed < 0:
+        seed = int(as_generator(seed).integers(SEEDS))
+    return float(seed % SEEDS)
 
 
-def _solution(problem: Problem, best: Descent, attempts: Counts, lead: tuple[int, ...]) -> Solution:
-    position, orientation = problem.sizes(best.errors)
-    return Solution(
-        q=best.q.reshape(*lead, best.q.shape[-1]),
-        converged=problem.reached(best.errors).reshape(lead)[()],
-        position_error=position.reshape(lead)[()],
-        orientation_error=orientation.reshape(lead)[()],
-        iterations=best.iterations.reshape(lead)[()],
-        attempts=attempts.reshape(lead)[()],
-    )
+def _start(robot: Robot, q0: ArrayLike | None) -> Array:
+    """Return q0 (..., nq), or neutral if it is None."""
+    if q0 is None:
+        return remembered(robot, Robot.neutral)
+    start = finite("q0", q0, robot.nq)
+    if robot.nq != robot.nv:
+        with np.errstate(all="ignore"):
+            unit = robot.integrate(start, np.zeros(robot.nv))
+        if not np.isfinite(unit).all():
+            raise ArgumentError("q0 holds a quaternion that is zero, or too large")
+    return start

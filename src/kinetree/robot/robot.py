@@ -166,6 +166,8 @@ class Robot(Functions):
     lock = edit.lock
     attach = edit.attach
     inverse_kinematics = ik.inverse_kinematics
+    inverse_kinematics_solver = ik.inverse_kinematics_solver
+    differential_inverse_kinematics = ik.differential_inverse_kinematics
     compile = of_user.compile
 
     # -- functions ----------------------------------------------------------------------------------------------

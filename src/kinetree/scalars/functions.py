@@ -145,6 +145,23 @@ def is_zero(x: Scalar) -> bool:
     return isinstance(known, Real) and known == 0
 
 
+def select(condition: Any, chosen: Scalar, otherwise: Scalar) -> Scalar:
+    """Return `chosen` where a comparison holds, `otherwise` elsewhere; both must be free of errors everywhere.
+
+    Examples
+    --------
+    >>> select((1.0 < 2.0) & (2.0 <= 2.0), "chosen", "otherwise")
+    'chosen'
+    """
+    if isinstance(condition, bool | np.bool_):
+        return chosen if condition else otherwise
+    namespace = _namespace(condition)
+    if namespace.__name__ == "sympy":
+        return namespace.Piecewise((chosen, condition), (otherwise, True))
+    choose = getattr(namespace, "if_else", None) or namespace.where
+    return choose(condition, chosen, otherwise)
+
+
 def select_less(x: Scalar, limit: Scalar, below: Scalar, otherwise: Scalar) -> Scalar:
     """Return `below` where x < limit, `otherwise` elsewhere; both must be free of errors everywhere.
 
@@ -153,11 +170,4 @@ def select_less(x: Scalar, limit: Scalar, below: Scalar, otherwise: Scalar) -> S
     >>> select_less(1.0, 2.0, "below", "otherwise")
     'below'
     """
-    condition = x < limit
-    if isinstance(condition, bool | np.bool_):
-        return below if condition else otherwise
-    namespace = _namespace(condition)
-    if namespace.__name__ == "sympy":
-        return namespace.Piecewise((below, condition), (otherwise, True))
-    choose = getattr(namespace, "if_else", None) or namespace.where
-    return choose(condition, below, otherwise)
+    return select(x < limit, below, otherwise)

@@ -1,13 +1,38 @@
-"""Loops that a compiled function keeps as loops: over independent columns, and until something is small enough."""
+"""Loops that a compiled function keeps as loops: until a condition holds, and over independent columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kinetree.scalars.functions import Scalar, select_less
+
+State = TypeVar("State")
+
+
+def repeat(
+    body: Callable[[State], State], state: State, *, until: Callable[[State], Any], most: int, like: Scalar
+) -> State:
+    """Return what is left of a state after ``state = body(state)`` has been repeated until a condition holds.
+
+    The state is a list, dict or named tuple of scalars and of lists of them, and `like` a scalar that the functions
+    use. Where scalars record, each function is recorded once; of many states each one stops by itself.
+
+    Examples
+    --------
+    >>> repeat(lambda x: [2.0 * x[0]], [1.0], until=lambda x: x[0] > 100.0, most=50, like=0.0)
+    [128.0]
+    """
+    recorded = getattr(like, "repeat", None)
+    if recorded is not None:
+        return recorded(body, state, until, most)  # type: ignore[no-any-return]
+    for _ in range(most):
+        if until(state):
+            break
+        state = body(state)
+    return state
 
 
 def map_columns(

@@ -237,6 +237,7 @@ class Expr(NumpyDispatch):
 
     map_columns = lazy_method("kinetree.tracing.loops", "map_columns")
     repeat_while_positive = lazy_method("kinetree.tracing.loops", "repeat_while_positive")
+    repeat = lazy_method("kinetree.tracing.loops", "repeat_relaxed")
 
     __lt__, __le__ = _comparison(operator.lt, fold.select_lt), _comparison(operator.le, fold.select_le)
     __gt__ = _comparison(operator.gt, fold.select_lt, swap=True)

@@ -73,59 +73,42 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     """
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
         raise ArgumentError(f"repeat: most is the largest number of iterations, 0 or more, not {most!r}")
-    spec, first = _structure(init), list(_entries(init))
-    graph = _graph(first)
+    graph = _graph(list(_entries(init)))
     if graph is None or not most:
-        return _repeat_plain(body, init, spec, until, most)
+        return _repeat_plain(body, init, _structure(init), until, most)
     trace = context.current()
     kind = ExactExpr if trace is not None and trace.exact else Expr
-    results = _recorded(
-        kind,
-        graph,
-        first,
-        lambda entries: [_goes_on(_applied(until, x := _built(spec, entries)), _entries(x))],
-        lambda entries: _next(_applied(body, _built(spec, entries)), spec),
-        min(int(most), MOST_COUNTED),
-    )
-    return _built(spec, iter(results))
+    return _recorded(kind, graph, body, init, lambda x: _goes_on(_applied(until, x), _entries(x)), int(most))
+
+
+def repeat_relaxed(like: Expr, body: Callable[[Any], Any], init: Any, until: Callable[[Any], Any], most: int) -> Any:
+    """Return the loop of one of the robot's functions (see `kinetree.scalars.loops`), recorded; NaN do not end it."""
+    return _recorded(Expr, like.here().graph, body, init, lambda x: _goes_on(until(x), ()), most)
 
 
 def repeat_while_positive(
     like: Expr, body: Callable[[list[Any]], list[Any]], x: Sequence[Any], rest: Callable[[list[Any]], Any], most: int
 ) -> list[Expr]:
     """Return what ``x = body(x)`` leaves of x, recorded as a loop (see `kinetree.scalars.loops`)."""
-    first = len(x)
-    return _recorded(
-        Expr,
-        like.here().graph,
-        x,
-        lambda entries: [rest(list(itertools.islice(entries, first)))],
-        lambda entries: body(list(itertools.islice(entries, first))),
-        most,
-    )
+    return _recorded(Expr, like.here().graph, body, list(x), rest, most)  # type: ignore[no-any-return]
 
 
 def _recorded(
-    kind: type[Expr],
-    graph: Graph,
-    first: Sequence[Any],
-    rest: Callable[[Iterator[Any]], list[Any]],
-    body: Callable[[Iterator[Any]], list[Any]],
-    most: int,
-) -> list[Expr]:
-    """Return the final entries of a loop: `rest` is one number, positive where the loop goes on."""
+    kind: type[Expr], graph: Graph, body: Callable[..., Any], init: Any, goes_on: Callable[[Any], Any], most: int
+) -> Any:
+    spec, first = _structure(init), list(_entries(init))
     captured: dict[int, int] = {}
-    test, go_on = _program(kind, graph, captured, rest)
-    steps, following = _program(kind, graph, captured, body)
+    test, go_on = _program(kind, graph, captured, lambda x: [goes_on(_built(spec, x))])
+    steps, following = _program(kind, graph, captured, lambda x: _next(_applied(body, _built(spec, x)), spec))
     ports = Port("captured", (len(captured),)), Port("carried", (len(first),))
     loop = Repeat(
         Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
         Program(steps, ports, ports[1:], (tuple(following),)),
-        most,
+        min(most, MOST_COUNTED),
     )
     zero = kind(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
-    return [kind(graph, i) for i in results]
+    return _built(spec, (kind(graph, i) for i in results))
 
 
 def map_columns(

@@ -1,0 +1,60 @@
+"""One differential step: joint velocities that bring frames nearer to where they are wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
+from kinetree.algorithms.inverse_kinematics.steps import bounded_step, within
+from kinetree.scalars.functions import Scalar, select, sqrt
+
+
+class Step(NamedTuple):
+    """The configuration after a step, the velocity that leads there, and the largest errors before it (m, rad)."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    position_error: Scalar
+    orientation_error: Scalar
+
+
+def step(
+    problem: Problem,
+    q: Sequence[Scalar],
+    targets: Sequence[Any],
+    dt: Scalar,
+    weights: Weights | None,
+    posture: Sequence[Scalar] | None,
+    gain: Scalar,
+    damping: Scalar,
+) -> Step:
+    """Return a step of damped least squares within the limits of position and, in the time dt, of velocity.
+
+    ``min |J d − g e|² + λ |d − g d₀|²``, where d₀ leads to the posture: what the goals leave free is where d is d₀.
+    """
+    q = problem.within(q)
+    targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
+    found = problem.errors(q, targets, weights)
+    rest: list[Scalar] = [0.0] * len(problem.entries)
+    if posture is not None:
+        rest = [
+            gain * x
+            for body in problem.moving
+            for x in body.joint.difference([q[k] for k in body.q_index], [posture[k] for k in body.q_index])
+        ]
+    e = [gain * x for x in found.weighted]
+    d = bounded_step(problem.rows(found.jacobian), e, damping, problem.bounds(q, dt), rest)
+    v: list[Scalar] = [0.0] * problem.model.nv
+    for k, x in zip(problem.entries, d, strict=True):
+        v[k] = x / dt
+    for body in problem.moving:
+        fastest = body.limits.velocity
+        if len(body.v_index) == 1 and math.isfinite(fastest):
+            (k,) = body.v_index
+            v[k] = within(v[k], (-fastest, fastest))  # of which (fastest * dt) / dt may be a bit more
+    largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
+    for (_, part), x in zip(problem.parts, found.squares, strict=True):
+        largest[part] = select(x <= largest[part], largest[part], x)
+    return Step(problem.moved(q, d), v, sqrt(largest["position"]), sqrt(largest["orientation"]))

@@ -1,0 +1,189 @@
+"""The problem that goals make of a robot: which joints move, their bounds, weighted errors, and other starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from kinetree.algorithms.inverse_kinematics.goals import PARTS, Goal, goal_rows
+from kinetree.algorithms.inverse_kinematics.steps import Bounds
+from kinetree.lazy import cached_property
+from kinetree.model import Body, Model
+from kinetree.scalars.functions import Scalar, floor, select_less
+
+Weights = Sequence[Sequence[Scalar]]
+"""Of the coordinates of each goal's errors, one after another."""
+
+
+class Errors(NamedTuple):
+    """Errors at a configuration, of each part of each goal in turn.
+
+    Attributes
+    ----------
+    weighted : list
+        Three coordinates a part.
+    jacobian : list
+        The entries of its rows that can differ from zero.
+    squares : list
+        Of the length of each part's error, where only coordinates with a weight count.
+    """
+
+    weighted: list[Scalar]
+    jacobian: list[Scalar]
+    squares: list[Scalar]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Goals of a robot.
+
+    Attributes
+    ----------
+    model : Model
+    goals : tuple of Goal
+    fixed : tuple of str
+        Joints that stay where they are.
+    all_move : bool
+        Whether joints move that move no goal's frame.
+    """
+
+    model: Model
+    goals: tuple[Goal, ...]
+    fixed: tuple[str, ...] = ()
+    all_move: bool = False
+
+    @cached_property
+    def parts(self) -> list[tuple[Goal, str]]:
+        """The parts of the goals, "orientation" or "position", whose errors have three coordinates each."""
+        return [(goal, part) for goal in self.goals for part in PARTS[goal.kind]]
+
+    @cached_property
+    def moving(self) -> list[Body]:
+        """The bodies whose joints move, each with coordinates of its own."""
+        support = set().union(*(goal.support(self.model) for goal in self.goals))
+        free = [body for body in self.model.leading if body.joint_name not in self.fixed]
+        return [body for body in free if self.all_move or support.intersection(body.v_index)]
+
+    @cached_property
+    def entries(self) -> list[int]:
+        """The indices of their velocities."""
+        return [k for body in self.moving for k in body.v_index]
+
+    @cached_property
+    def pattern(self) -> list[tuple[int, int]]:
+        """The rows and columns of the entries of the Jacobian that can differ from zero."""
+        supports = [goal.support(self.model) for goal, _ in self.parts for _ in range(3)]
+        return [(i, j) for i, found in enumerate(supports) for j, k in enumerate(self.entries) if k in found]
+
+    @cached_property
+    def carriers(self) -> list[list[bool]]:
+        """Of each part, which of the moving joints are driven and carry the frame."""
+        supports = [goal.support(self.model) for goal, _ in self.parts]
+        return [[b.joint.actuated and not found.isdisjoint(b.v_index) for b in self.moving] for found in supports]
+
+    def errors(self, q: Sequence[Scalar], targets: Sequence[Any], weights: Weights | None) -> Errors:
+        """Return the errors at q."""
+        rows = [
+            row
+            for goal, target in zip(self.goals, targets, strict=True)
+            for row in goal_rows(self.model, goal, target, q, weights is not None)
+        ]
+        by_axis = [{k: list(column)[i] for k, column in row.columns.items()} for row in rows for i in range(3)]
+        J = [by_axis[i].get(self.entries[j], 0.0) for i, j in self.pattern]
+        if weights is None:
+            return Errors([x for row in rows for x in row.error], J, [row.error.dot(row.error) for row in rows])
+        w, e = [x for of_goal in weights for x in of_goal], [x for row in rows for x in row.error]
+        counted = [select_less(0.0, w_i, x, 0.0) for w_i, x in zip(w, e, strict=True)]
+        squares = [sum(x * x for x in counted[i : i + 3]) for i in range(0, len(e), 3)]
+        weighted = [w_i * x for w_i, x in zip(w, counted, strict=True)]
+        return Errors(weighted, [w[i] * x for (i, _), x in zip(self.pattern, J, strict=True)], squares)
+
+    def rows(self, jacobian: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Return the rows of a Jacobian of which these are the entries that can differ from zero."""
+        J: list[list[Scalar]] = [[0.0] * len(self.entries) for _ in range(3 * len(self.parts))]
+        for (i, j), x in zip(self.pattern, jacobian, strict=True):
+            J[i][j] = x
+        return J
+
+    def bounds(self, q: Sequence[Scalar], dt: Scalar | None) -> Bounds:
+        """Return the bounds of a step from q; with a time for it the velocity limits count too."""
+        found: list[tuple[Scalar, Scalar] | None] = []
+        for body in self.moving:
+            if len(body.v_index) > 1:
+                found += [None] * len(body.v_index)
+                continue
+            limits, x = body.limits, q[body.q_index[0]]
+            low, high = limits.lower - x, limits.upper - x
+            if dt is not None and math.isfinite(limits.velocity):
+                reach = limits.velocity * dt
+                low, high = select_less(low, -reach, -reach, low), select_less(reach, high, reach, high)
+                found.append((low, high))
+            else:
+                found.append((low, high) if math.isfinite(limits.lower) or math.isfinite(limits.upper) else None)
+        return found
+
+    def within(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """Return q with unit quaternions, and brought within the limits; fixed joints stay as they are."""
+        start = list(q)
+        for body in self.model.leading:
+            if body.joint_name not in self.fixed:
+                _put(start, body, body.joint.integrate([q[k] for k in body.q_index], [0.0] * len(body.v_index)))
+        return start
+
+    def moved(self, q: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
+        """Return q ⊕ step, brought within the limits to the last bit."""
+        d, following = dict(zip(self.entries, step, strict=True)), list(q)
+        for body in self.moving:
+            _put(following, body, body.joint.integrate([q[k] for k in body.q_index], [d[k] for k in body.v_index]))
+        return following
+
+    def start(self, number: Scalar, seed: Scalar, q: Sequence[Scalar], unmet: Sequence[Scalar]) -> list[Scalar]:
+        """Return the start of this number, a sequence for each seed.
+
+        Only driven joints begin anew, and only those that carry a part which is not met (1, others 0): limbs that have
+        arrived stay as they are, so that the chance of success does not fall with their number. The points are those
+        of a Kronecker sequence, multiples of square roots of primes modulo one (Richtmyer 1951), which fill the space
+        more evenly than random ones.
+        """
+        found, roots = list(q), iter(_roots(2 * len(self.entries)))
+        for j, body in enumerate(self.moving):
+            phases = [number * next(roots) + seed * next(roots) for _ in body.v_index]
+            concerned = [flag for flag, carries in zip(unmet, self.carriers, strict=True) if carries[j]]
+            if concerned:
+                old = [q[k] for k in body.q_index]
+                new = _spread(body, [x - floor(x) for x in phases])
+                _put(found, body, [select_less(0.5, sum(concerned), b, a) for a, b in zip(old, new, strict=True)])
+        return found
+
+
+def _put(q: list[Scalar], body: Body, values: Sequence[Scalar]) -> None:
+    """Put the coordinates of a body's joint into q, brought within its limits."""
+    for k, x in zip(body.q_index, values, strict=True):
+        if len(body.v_index) == 1:
+            low, high = body.limits.lower, body.limits.upper
+            x = select_less(x, low, low, x) if math.isfinite(low) else x
+            x = select_less(high, x, high, x) if math.isfinite(high) else x
+        q[k] = x
+
+
+def _spread(body: Body, u: Sequence[Scalar]) -> list[Scalar]:
+    """Return the coordinates of a joint that numbers from 0 to 1 stand for, at most half a turn from the middle."""
+    joint, low, high = body.joint, body.limits.lower, body.limits.upper
+    if len(body.v_index) > 1:
+        return joint.integrate(joint.neutral(), [joint.span * (2.0 * x - 1.0) for x in u])
+    low, high = low if math.isfinite(low) else -joint.span, high if math.isfinite(high) else joint.span
+    half = min(0.5 * (high - low), joint.span)
+    return [0.5 * (low + high) + half * (2.0 * u[0] - 1.0)]
+
+
+def _roots(n: int) -> list[float]:
+    """Return the fractions of the square roots of the first n primes."""
+    primes: list[int] = []
+    k = 2
+    while len(primes) < n:
+        if all(k % p for p in primes):
+            primes.append(k)
+        k += 1
+    return [math.sqrt(p) % 1.0 for p in primes]

@@ -1,0 +1,178 @@
+"""The solver and the differential step as compiled functions: their arguments, documentation and programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kinetree.algorithms.inverse_kinematics.descent import Found, Options, solve
+from kinetree.algorithms.inverse_kinematics.differential import Step, step
+from kinetree.algorithms.inverse_kinematics.goals import PARTS, SHAPES, Goal
+from kinetree.algorithms.inverse_kinematics.problem import Problem
+from kinetree.functions.of_robot import describe, identity
+from kinetree.graph import Port
+from kinetree.robot.robot import Robot
+from kinetree.runtime.function import Function
+from kinetree.runtime.spec import FunctionSpec
+
+DEFAULTS = {
+    "position_tolerance": 1e-9,
+    "orientation_tolerance": 1e-9,
+    "max_iterations": 100.0,
+    "restarts": 100.0,
+    "seed": 0.0,
+}
+"""Of the solver's numbers; without restarts where `dt` is given."""
+
+STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6}
+
+MEANINGS = {
+    "q0": "Where to start, brought within the limits.",
+    "q": "Joint positions, within the limits (rad, m).",
+    "v": "Joint velocities that lead there, within their limits (rad/s, m/s).",
+    "converged": "1 where all errors that count are within the tolerances, else 0.",
+    "position_error": "The largest over the frames, of those that count (m).",
+    "orientation_error": "The largest over the frames, of those that count (rad).",
+    "iterations": "Steps computed, over all starts.",
+    "attempts": "How many starts there were.",
+    "position_tolerance": "Largest position error of a solution (m): 1e-9.",
+    "orientation_tolerance": "Largest orientation error of a solution (rad): 1e-9.",
+    "max_iterations": "Of one start: 100.",
+    "restarts": "How many other starts to try where the first fails: 100, or none where dt is given.",
+    "seed": "Which ones, a whole number: 0.",
+    "dt": "The time for one step (s), in which no joint moves further than its velocity limit allows.",
+    "posture": "Joint positions to go to in what the goals leave free (rad, m).",
+    "gain": "The part of the errors that the step is to take away: 1.",
+    "damping": "What is added to the squares of the singular values of the weighted Jacobian: 1e-6.",
+}
+
+WEIGHTS = "Of the errors' coordinates, orientation first, in the axes of the pose wanted (of points the world's)."
+
+TARGETS = {
+    "pose": "The pose wanted, in the world.",
+    "orientation": "The rotation matrix wanted, in the world.",
+    "position": "Where the frame's origin is wanted, in the world (m).",
+    "look_at": "A point in the world (m), and the axis of the frame that is to point at it.",
+}
+
+
+def solver(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
+    """Return the solver for these goals."""
+    model = robot.model
+    problem, arrays = Problem(model, goals, fixed), _Arrays(goals)
+
+    def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        timed = {"restarts": 0.0} if "dt" in given else {}
+        chosen = Options(**{**DEFAULTS, **timed, **{name: given[name] for name in Options._fields if name in given}})
+        return solve(problem, given["q0"], arrays.targets(given), arrays.weights(given), chosen)
+
+    outputs: Shapes = {"q": (model.nq,)} | dict.fromkeys(Found._fields[1:], ())
+    inputs = {"q0": (model.nq,), **arrays.target_shapes}
+    optional = arrays.weight_shapes | dict.fromkeys((*DEFAULTS, "dt"), ())
+    doc = "The configuration within the joint limits that brings frames to where they are wanted."
+    return _function("inverse_kinematics", doc, solver, robot, problem, inputs, optional, outputs, evaluate)
+
+
+def differential_step(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
+    """Return the differential step for these goals."""
+    model, arrays = robot.model, _Arrays(goals)
+
+    def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        problem = Problem(model, goals, fixed, all_move="posture" in given)
+        numbers = [given.get(name, default) for name, default in STEP_DEFAULTS.items()]
+        targets, weights, posture = arrays.targets(given), arrays.weights(given), given.get("posture")
+        return step(problem, given["q"], targets, given["dt"], weights, posture, *numbers)
+
+    outputs: Shapes = {"q": (model.nq,), "v": (model.nv,)} | dict.fromkeys(Step._fields[2:], ())
+    inputs = {"q": (model.nq,), **arrays.target_shapes, "dt": ()}
+    optional = arrays.weight_shapes | {"posture": (model.nq,)} | dict.fromkeys(STEP_DEFAULTS, ())
+    doc = "One step of damped least squares within the limits that brings frames nearer to where they are wanted."
+    problem = Problem(model, goals, fixed)
+    return _function(
+        "differential_inverse_kinematics", doc, differential_step, robot, problem, inputs, optional, outputs, evaluate
+    )
+
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+class _Arrays:
+    """The targets and weights of goals as arguments of a function."""
+
+    def __init__(self, goals: Sequence[Goal]) -> None:
+        self._ends = _ends(goals)
+        self.target_shapes: Shapes = {f"target{end}": SHAPES[g.kind] for g, end in zip(goals, self._ends, strict=True)}
+        sizes = [3 * len(PARTS[goal.kind]) for goal in goals]
+        self.weight_shapes: Shapes = {
+            f"weights{end}": () if g.kind == "look_at" else (n,)
+            for g, end, n in zip(goals, self._ends, sizes, strict=True)
+        }
+
+    def targets(self, given: Mapping[str, Any]) -> list[Any]:
+        """Return the goals' targets."""
+        return [given["target" + end] for end in self._ends]
+
+    def weights(self, given: Mapping[str, Any]) -> list[Any] | None:
+        """Return three weights for each part of each goal, ones where none are given; None if there are none at all."""
+        if not any(name in given for name in self.weight_shapes):
+            return None
+        found = []
+        for name, shape in self.weight_shapes.items():
+            size = shape[0] if shape else 3
+            weights = given.get(name, [1.0] * size)
+            found.append(weights if isinstance(weights, list) else [weights] * size)
+        return found
+
+
+def _ends(goals: Sequence[Goal]) -> list[str]:
+    """Return what follows "target" in the names of the goals' arguments: nothing where there is one goal."""
+    if len(goals) == 1:
+        return [""]
+    frames = [goal.frame for goal in goals]
+    ends: list[str] = []
+    for goal in goals:
+        end = re.sub(r"\W", "_", f"_{goal.frame}" if frames.count(goal.frame) == 1 else f"_{goal.frame}_{goal.kind}")
+        again = sum(end == known or re.fullmatch(rf"{end}_\d+", known) is not None for known in ends)
+        ends.append(f"{end}_{again + 1}" if again else end)
+    return ends
+
+
+def _function(
+    name: str,
+    summary: str,
+    make: Callable[..., Function],
+    robot: Robot,
+    problem: Problem,
+    inputs: Shapes,
+    optional: Shapes,
+    outputs: Shapes,
+    evaluate: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Any]],
+) -> Function:
+    model, shape = problem.model, (problem.goals, problem.fixed)
+    targets = _Arrays(problem.goals).target_shapes
+    meanings = MEANINGS | {key: TARGETS[goal.kind] for key, goal in zip(targets, problem.goals, strict=True)}
+    lengths = {"q0": ("nq",), "q": ("nq",), "posture": ("nq",)}
+
+    def section(title: str, shapes: Shapes, end: str = "") -> str:
+        entries = (
+            f"{key} : ({', '.join(['...', *map(str, size)])}) array{end}\n    {meanings.get(key, WEIGHTS)}"
+            for key, size in shapes.items()
+        )
+        return "\n".join(entries) if end else "\n".join([f"\n{title}", "-" * len(title), *entries])
+
+    doc = [summary, section("Parameters", inputs), section("", optional, ", optional"), section("Returns", outputs)]
+    return Function(
+        FunctionSpec(
+            name=name,
+            doc="\n".join(doc),
+            inputs=tuple(Port(*item) for item in (inputs | optional).items()),
+            outputs=tuple(Port(*item) for item in outputs.items()),
+            evaluate=evaluate,
+            identity=lambda: identity(model) + repr(shape).encode(),
+            optional=tuple(optional),
+            describe=lambda port: describe(model, port, lengths.get(port.name, port.shape)),
+            meanings=meanings,
+            reduce=lambda: (make, (robot, *shape)),
+        )
+    )

@@ -1,0 +1,146 @@
+"""The solver and the differential step for sets of frames, made once for a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from kinetree.algorithms.inverse_kinematics.goals import SHAPES, Goal
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.inverse_kinematics.compiled import differential_step, solver
+from kinetree.model import Model
+from kinetree.robot.robot import Robot
+from kinetree.runtime.function import Function
+
+T = TypeVar("T")
+Kinds = str | Mapping[str, str | Sequence[str]]
+
+
+def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
+    """Return inverse kinematics for these frames as one compiled function.
+
+    It does what `inverse_kinematics` does, for numbers alone and without its checks: it takes ``q0`` and a target for
+    each frame, and returns a named tuple of ``q``, ``converged`` (1 or 0), ``position_error``, ``orientation_error``,
+    ``iterations`` and ``attempts``. It can be part of functions that `compile` makes, be called from C, written as C,
+    and takes batches on all cores.
+
+    Parameters
+    ----------
+    frames : str or dict
+        The frame whose pose is wanted; or what is wanted of each frame: "pose", "orientation", "position", "look_at",
+        or several of them.
+    fixed : sequence of str
+        Joints that stay as in q0 (the floating base, say).
+
+    Returns
+    -------
+    Function
+        Its arguments are ``q0``, and ``target``, or of several frames ``target_<frame>``: a pose (4, 4), a rotation
+        matrix (3, 3), a point (3,), or (2, 3) for "look_at": the point, and the axis of the frame that is to point at
+        it. By name, if wanted: ``weights`` (6,), (3,), or () for "look_at", of the errors' coordinates, orientation
+        first, in the axes of the pose wanted (of points the world's); ``position_tolerance``,
+        ``orientation_tolerance``, ``max_iterations``, ``restarts``, ``seed``, ``dt``.
+
+    Raises
+    ------
+    ArgumentError
+        If a kind of target is unknown, or a joint in `fixed`.
+    ModelError
+        If there is no frame of a name.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("panda")
+    >>> solve = robot.inverse_kinematics_solver("panda_hand")
+    >>> target = robot.frame_placement(robot.random_configuration(seed=3), frame="panda_hand")
+    >>> found = solve(robot.neutral(), target)
+    >>> bool(found.converged), bool(found.position_error < 1e-9)
+    (True, True)
+    """
+    return remembered(robot, solver, goals_of(robot.model, frames), joints_of(robot.model, fixed))
+
+
+def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
+    """Return one step of differential inverse kinematics for these frames as a compiled function.
+
+    The step is damped least squares, ``min |J d − g e|² + λ |d − g d₀|²``, within the limits of position and, in the
+    time ``dt``, of velocity. It takes ``q``, a target for each frame and ``dt``, and returns a named tuple of the next
+    ``q``, the velocity ``v`` that leads there, and the ``position_error`` and ``orientation_error`` before the step. It
+    can be part of functions that `compile` makes, and be written as C.
+
+    Parameters
+    ----------
+    frames, fixed
+        As in `inverse_kinematics_solver`.
+
+    Returns
+    -------
+    Function
+        Its arguments are ``q``, the targets and weights of `inverse_kinematics_solver`, and ``dt`` (s). By name, if
+        wanted: ``posture`` (nq,), where the joints are to go as far as the goals leave them free; ``gain``, the part g
+        of the errors that the step is to take away (1); ``damping``, λ (1e-6).
+
+    Raises
+    ------
+    ArgumentError
+        If a kind of target is unknown, or a joint in `fixed`.
+    ModelError
+        If there is no frame of a name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.load("panda")
+    >>> step = robot.differential_inverse_kinematics("panda_hand")
+    >>> q = np.array([0.3, 0.4, -0.2, -1.8, 0.1, 2.0, 0.5])
+    >>> target = robot.frame_placement(q, frame="panda_hand")
+    >>> target[2, 3] += 0.001
+    >>> bool(np.abs(robot.frame_placement(step(q, target, 0.001).q, frame="panda_hand") - target).max() < 1e-5)
+    True
+    """
+    return remembered(robot, differential_step, goals_of(robot.model, frames), joints_of(robot.model, fixed))
+
+
+def solver_of(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
+    """Return the solver for these goals; the same one each time."""
+    return remembered(robot, solver, goals, fixed)
+
+
+def weight_names(solver: Function) -> list[str]:
+    """Return the arguments of a solver for the weights of its goals."""
+    return [port.name for port in solver.spec.inputs if port.name.startswith("weights")]
+
+
+def remembered(robot: Robot, make: Callable[..., T], *shape: Any) -> T:
+    """Return what `make` makes of a robot and these, made once."""
+    known: dict[Any, T] = robot.__dict__.setdefault("_inverse_kinematics", {})
+    found = known.get((make, shape))
+    return found if found is not None else known.setdefault((make, shape), make(robot, *shape))
+
+
+def goals_of(model: Model, frames: Kinds) -> tuple[Goal, ...]:
+    """Return the goals that are meant."""
+    if isinstance(frames, str):
+        frames = {frames: "pose"}
+    if not isinstance(frames, Mapping) or not frames:
+        raise ArgumentError(f"frames is {frames!r}: give the name of a frame, or a dict such as {{'tool': 'position'}}")
+    found = []
+    for name, kinds in frames.items():
+        model.frame(name)
+        for kind in (kinds,) if isinstance(kinds, str) else kinds:
+            if kind not in SHAPES:
+                raise ArgumentError(f"frames[{name!r}]: {unknown_name('kind of target', str(kind), SHAPES)}")
+            found.append(Goal(name, kind))
+    return tuple(found)
+
+
+def joints_of(model: Model, names: Sequence[str]) -> tuple[str, ...]:
+    """Return these names, if all are of joints with coordinates of their own."""
+    if isinstance(names, str):
+        raise ArgumentError(f"fixed takes a list of names: [{names!r}]")
+    for name in names:
+        if name not in model.joint_names:
+            raise ArgumentError(f"fixed: {unknown_name('joint', name, model.joint_names)}")
+    return tuple(names)

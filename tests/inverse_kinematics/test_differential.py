@@ -1,0 +1,75 @@
+"""One differential step: against damped least squares in NumPy, limits, and the posture."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+ROBOT = kt.load("panda")
+FRAME = "panda_hand"
+STEP = ROBOT.differential_inverse_kinematics(FRAME)
+Q = np.array([0.3, 0.4, -0.2, -1.8, 0.1, 2.0, 0.5])
+HOME = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0])
+DT = 0.01
+
+
+def near(shift: float = 1e-3) -> np.ndarray:
+    target = ROBOT.frame_placement(Q, frame=FRAME)
+    target[:3, 3] += shift
+    return target
+
+
+def test_a_step_is_damped_least_squares() -> None:
+    J = ROBOT.jacobian(Q, frame=FRAME, reference="aligned")
+    e = np.array([0, 0, 0, 1e-3, 1e-3, 1e-3])
+    for weights, gain, damping in ((None, 1.0, 1e-6), ([1, 2, 3, 4, 5, 6], 0.5, 1e-2)):
+        options = {} if weights is None else {"weights": weights, "gain": gain, "damping": damping}
+        w = np.ones(6) if weights is None else np.array(weights, dtype=float)
+        R = np.kron(np.eye(2), near()[:3, :3].T) if weights is not None else np.eye(6)
+        wJ, we = w[:, None] * (R @ J), gain * w * (R @ e)
+        found = STEP(Q, near(), DT, **options)
+        wanted = wJ.T @ np.linalg.solve(wJ @ wJ.T + damping * np.eye(6), we)
+        assert found.q == pytest.approx(Q + wanted, abs=1e-12)
+        assert found.v == pytest.approx(wanted / DT, abs=1e-10)
+        assert found.position_error == pytest.approx(np.sqrt(3e-6), abs=1e-14)
+
+
+def test_limits_of_position_and_velocity_hold_to_the_last_bit() -> None:
+    rng = np.random.default_rng(0)
+    q = np.where(rng.random((300, 7)) < 0.3, ROBOT.upper_limits, ROBOT.random_configuration(rng, 300))
+    targets = ROBOT.frame_placement(ROBOT.random_configuration(rng, 300), frame=FRAME)
+    found = STEP(q, targets, DT)
+    assert (found.q >= ROBOT.lower_limits).all()
+    assert (found.q <= ROBOT.upper_limits).all()
+    assert (np.abs(found.v) <= ROBOT.velocity_limits).all()
+    assert (np.abs(found.v) > 0.99 * ROBOT.velocity_limits).any(axis=1).mean() > 0.9
+    assert np.array_equal(STEP(q[5], targets[5], DT).q, found.q[5])
+
+
+def test_the_posture_moves_what_the_goal_leaves_free() -> None:
+    target, q = near(0.0), Q
+    for _ in range(400):
+        q = STEP(q, target, DT, posture=HOME, gain=0.1).q
+    assert np.abs(ROBOT.frame_placement(q, frame=FRAME) - target).max() < 1e-3
+    J = ROBOT.jacobian(q, frame=FRAME)
+    null = np.linalg.svd(J)[2][6]
+    assert abs(null @ (Q - HOME)) > 0.05
+    assert abs(null @ (q - HOME)) < 1e-3  # as near to it as the pose allows
+
+
+def test_a_humanoid_follows_several_frames_with_its_posture() -> None:
+    robot = kt.load("g1")
+    q = robot.neutral()
+    q[2] = 0.75
+    feet = ["left_ankle_roll_link", "right_ankle_roll_link"]
+    step = robot.differential_inverse_kinematics({**dict.fromkeys(feet, "pose"), "left_rubber_hand": "position"})
+    targets = [robot.frame_placement(q, frame=foot) for foot in feet]
+    hand = robot.frame_placement(q, frame="left_rubber_hand")[:3, 3] + [0.1, 0.0, -0.1]
+    posture = q
+    for _ in range(200):
+        q, _, error, _ = step(q, *targets, hand, 0.02, posture=posture, gain=0.2)
+    assert error < 1e-3
+    assert np.abs(np.linalg.norm(q[3:7]) - 1) < 1e-15
+    assert np.abs(q[-7:] - posture[-7:]).max() < 1e-3  # the other arm has nothing to do
