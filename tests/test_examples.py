@@ -4,18 +4,45 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
+import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def test_computed_torque_at_10_khz(capsys, monkeypatch):
-    spec = importlib.util.spec_from_file_location("computed_torque_10khz", EXAMPLES / "computed_torque_10khz.py")
+SHOWN = {
+    "first_torque": "panda_joint2                19.692",
+    "follow_a_circle": "at 17 % of the speed limits",
+    "impedance_control": "2.0 s:  50.00 mm",
+    "own_robot": "the cart sways by 0.167 m",
+    "path_within_limits": "10 rad/s²: 0.769 s, at most  55 % of the effort limits",
+    "unknown_payload": "6.0 kg:  61.1 % of all postures",
+}
+
+
+def imported(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
+    return example
+
+
+def test_every_example_is_tested():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*SHOWN, "computed_torque_10khz"}
+
+
+@pytest.mark.parametrize(("name", "line"), SHOWN.items())
+def test_an_example_prints_what_it_found(name: str, line: str, capsys):
+    imported(name).main()
+    assert line in capsys.readouterr().out
+
+
+def test_computed_torque_at_10_khz(capsys, monkeypatch):
+    example = imported("computed_torque_10khz")
     durations, delays, errors = example.run(0.2)
     assert len(durations) == len(delays) == 2_000
     assert (durations > 0).all()
