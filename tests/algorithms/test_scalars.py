@@ -18,7 +18,7 @@ from kinetree.algorithms import ALGORITHMS, Algorithm, aba, crba, rnea, shape_of
 from kinetree.algorithms.registry import OneFrame
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import Model, ModelBuilder
-from kinetree.spatial import Inertia
+from kinetree.spatial import Inertia, Sym3, Vec3
 
 ONE_OF_EACH = [row[-1] for row in EXAMPLES.values() if row[-1].nv > 0]
 MODEL = random_tree(40, n=len(ONE_OF_EACH), joints=ONE_OF_EACH)
@@ -142,7 +142,8 @@ def test_numbers_of_the_model_may_be_batches_too() -> None:
     def arm(mass: Any) -> Model:
         b = ModelBuilder()
         b.add_link("base")
-        b.add_link("arm", Inertia.from_com(mass, [0.0, 0.0, -1.0], np.zeros((3, 3)).tolist()))
+        about_origin = Inertia.about_origin(mass, Vec3(0.0, 0.0, -mass), Sym3(mass, 0.0, mass, 0.0, 0.0, 0.0))
+        b.add_link("arm", about_origin)
         b.add_joint("j", parent="base", child="arm", joint=Revolute((0, 1, 0)))
         return b.build()
 

@@ -1,7 +1,6 @@
-"""Small dense linear algebra over any scalar: products and triangular solutions.
+"""Small dense linear algebra over any scalar.
 
-Matrices are sequences of rows. Nothing is pivoted, since no entry can be compared with another while a function is
-traced; an entry that is the number zero costs nothing there.
+Matrices are sequences of rows. An entry that is the number zero costs nothing while a function is traced.
 """
 
 from __future__ import annotations
@@ -12,22 +11,6 @@ from kinetree.scalars.functions import Scalar
 
 Vector = Sequence[Scalar]
 Matrix = Sequence[Sequence[Scalar]]
-
-
-def solve_lower(L: Matrix, b: Vector) -> list[Scalar]:
-    """Return ``L⁻¹ b``, L being unit lower triangular.
-
-    Examples
-    --------
-    >>> solve_lower([[1.0, 0.0], [0.5, 1.0]], [2.0, 3.0])
-    [2.0, 2.0]
-    """
-    x: list[Scalar] = []
-    for row, b_i in zip(L, b, strict=True):
-        for a, x_j in zip(row, x, strict=False):
-            b_i = b_i - a * x_j
-        x.append(b_i)
-    return x
 
 
 def dot(a: Vector, b: Vector) -> Scalar:

@@ -62,7 +62,7 @@ def lines_ahead(regions: Sequence[Region], program: Program, layout: ScratchLayo
         start = min(time - n * interval for n, time in enumerate(begun.values())) - DISTANCE
         for n, line in enumerate(begun):
             blocks, time = divmod(start + n * interval, done)
-            r, now = places[bisect.bisect_right(ends, time)]
+            r, now = places[min(bisect.bisect_right(ends, time), len(places) - 1)]  # divmod may round up to `done`
             ahead[r].setdefault(now, []).append(Line(*line, blocks < 0))
     return ahead
 
