@@ -187,7 +187,7 @@ def with_inputs(
         evaluate=substituting(spec.evaluate, model, inputs, name),
         describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
         meanings={**spec.meanings, **meanings(inputs)},
-        identity=lambda: _extended(spec.identity(), repr((spec.name, model.digest, tuple(inputs)))),
+        identity=lambda: extended(spec.identity(), repr((spec.name, model.digest, tuple(inputs)))),
         reduce=spec.reduce and (lambda: (_rebuild_with_inputs, (spec.reduce(), model, tuple(inputs), name))),  # type: ignore[misc]
         program=None,
     )
@@ -203,7 +203,8 @@ def traced(spec: FunctionSpec) -> FunctionSpec:
     return replace(spec, program=program, identity=functools.cache(lambda: b"traced " + digest(program)))
 
 
-def _extended(identity: bytes | None, more: str) -> bytes | None:
+def extended(identity: bytes | None, more: str) -> bytes | None:
+    """Return the identity of a function that depends on more; None where it is not known."""
     return None if identity is None else identity + more.encode()
 
 

@@ -13,7 +13,7 @@ from kinetree.algorithms.registry import Algorithm, Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
 from kinetree.algorithms.table import ALGORITHMS
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.functions.model_inputs import traced_model
+from kinetree.functions.model_inputs import extended, traced_model
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
@@ -71,8 +71,15 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
             tuple(port._replace(shape=known[port.name]) for port in ports)
             for ports in (spec.ports(optional), spec.outputs)
         )
-        fixed = replace(spec, inputs=inputs, outputs=outputs, optional=(), options=())
-        return replace(fixed, evaluate=lambda arguments, _: evaluate(arguments, dict(options)))
+        return replace(
+            spec,
+            inputs=inputs,
+            outputs=outputs,
+            evaluate=lambda arguments, _: evaluate(arguments, dict(options)),
+            identity=lambda: extended(spec.identity(), repr((optional, options))),
+            optional=(),
+            options=(),
+        )
 
     return replace(spec, variant=variant) if "rows" in algorithm.options else spec
 
