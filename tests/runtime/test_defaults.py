@@ -236,6 +236,37 @@ def test_other_constants():
         f(X, (0,), shift=[0.5])
 
 
+class Word(enum.StrEnum):
+    A = "a"
+
+
+EQUAL = {
+    "of a Literal": (Literal[1, True], [1, True]),
+    "in a tuple": (tuple, [(1, "a"), (True, "a"), (1.0, "a"), (0.0, "a"), (-0.0, "a"), (0, ("a",))]),
+    "deeper": (tuple, [(0, ("a",)), (False, ("a",)), (0, (Word.A,))]),
+    "strings": (str, ["a", Word.A]),
+    "tuples of strings": (tuple[str, ...], [("a",), (Word.A,)]),
+}
+
+
+@pytest.mark.parametrize("case", EQUAL)
+def test_constants_that_are_equal_but_not_the_same_have_kernels_of_their_own(case):
+    annotation, values = EQUAL[case]
+    given = []
+
+    def f(x, k):
+        given.append(k)
+        return x + len(given)
+
+    f.__annotations__["k"] = annotation
+    compiled = robot.compile(f, shapes={"x": (3,)})
+    for _ in range(3):
+        assert [compiled(X, k)[0] - X[0] for k in values] == list(range(1, len(values) + 1))
+        assert [compiled.bind(k=k)(X)[0] - X[0] for k in values] == list(range(1, len(values) + 1))
+    assert list(map(repr, given)) == list(map(repr, values))
+    assert repr(values[-1]) in compiled.to_c(k=values[-1]).source
+
+
 def test_a_default_that_is_no_value_of_its_type_is_an_error():
     with pytest.raises(ArgumentError, match=r"f: the default of n is 2\.5, it must be an int"):
 

@@ -204,7 +204,7 @@ def traced(spec: FunctionSpec) -> FunctionSpec:
 
 
 def extended(identity: bytes | None, more: str) -> bytes | None:
-    """Return the identity of what depends on more besides."""
+    """Return the identity of a function that depends on more; None where it is not known."""
     return None if identity is None else identity + more.encode()
 
 

@@ -26,7 +26,7 @@ from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.model import Model
 from kinetree.runtime.function import Function
-from kinetree.runtime.options import Value
+from kinetree.runtime.options import Value, plain
 from kinetree.runtime.results import is_field
 from kinetree.runtime.spec import FunctionSpec, check_names
 from kinetree.tracing import context
@@ -53,7 +53,7 @@ def user_function(
         arrays = {p.name: traced_array([recast(x, kind) for x in flatten(arguments[p.name])], p.shape) for p in given}
         graph = next((entry.graph for entry in flatten(list(arguments.values())) if isinstance(entry, Expr)), None)
         with context.tracing({}, graph, exact=not fuse):
-            return _outputs(function(**arrays, **options), name)
+            return _outputs(function(**arrays, **{key: plain(value) for key, value in options.items()}), name)
 
     @functools.cache
     def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:

@@ -12,7 +12,7 @@ import numpy as np
 from kinetree import locks
 from kinetree.glue import descriptor, entry
 from kinetree.runtime.kernels import Glue, Kernels, call_glue
-from kinetree.runtime.options import Value
+from kinetree.runtime.options import Value, plain
 from kinetree.runtime.spec import FunctionSpec, Variant
 
 
@@ -39,15 +39,16 @@ class OptionCodes:
         with locks.installing:
             if value not in self._codes:
                 self._codes[value] = len(self._codes)
-                if type(value) in (str, int, NoneType, tuple):  # True would be the key 1: it is known by its address
-                    self._known[value] = self._codes[value]
-                self._see(sys.intern(value) if type(value) is str else value, self._codes[value])
+                given = sys.intern(value) if type(value) is str else plain(value)
+                if type(given) in (int, NoneType) or _are_strings(given):  # others are known by their addresses
+                    self._known[given] = self._codes[value]
+                self._see(given, self._codes[value])
             return self._codes[value]
 
     def learn(self, given: object, value: Value) -> None:
         """Note that this is how a value was given."""
         key = tuple(given) if type(given) is list else given
-        if type(key) is not str and not (type(key) is tuple and all(type(name) is str for name in key)):
+        if not _are_strings(key):
             return
         with locks.installing:
             if value in self._codes:
@@ -133,6 +134,10 @@ class CallGlue:
         if any(code >= descriptor.MOST_CODES for code in codes):
             return None
         return descriptor.key(variant.dtype == "float32", optional, codes)
+
+
+def _are_strings(given: object) -> bool:
+    return type(given) is str or (type(given) is tuple and all(type(entry) is str for entry in given))
 
 
 def _narrow(wide: descriptor.Array) -> descriptor.Array:

@@ -101,9 +101,44 @@ class Names(Option):
         return tuple(name for name in self.choices if name in given)
 
 
+class Exact:
+    """A value that is the same only as one that is equal in type too, with all entries of tuples, and in sign of zero.
+
+    So 1, True and 1.0, which Python's dicts take for one key, are three.
+    """
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: Value) -> None:
+        self.value, self._key = value, _exactly(value)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Exact) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def _exactly(value: Value) -> Value:
+    if isinstance(value, tuple):
+        return type(value), *map(_exactly, value)
+    return type(value), repr(value) if isinstance(value, float | complex) else value
+
+
+def plain(value: Value) -> Value:
+    """Return what a function is traced with where this is an option's value."""
+    return value.value if isinstance(value, Exact) else value
+
+
 @dataclass(frozen=True)
 class Constant(Option):
-    """A value that a user's function has while it is traced, of the type of an annotation; hashable."""
+    """A value that a user's function has while it is traced, of the type of an annotation; hashable.
+
+    Among strings, whole numbers and None equal ones are the same; all else is `Exact`.
+    """
 
     annotation: Any = None
     default: Value = None
@@ -120,7 +155,7 @@ class Constant(Option):
         if isinstance(found, Hashable):
             with contextlib.suppress(TypeError):  # a tuple may hold what is not hashable
                 hash(found)
-                return found
+                return found if type(found) in (str, int, NoneType) else Exact(found)
         number = isinstance(value, float | np.ndarray) and self.annotation in (int, NoneType, tuple)
         advice = f"; for a number or array that calls may change, annotate it, {self.name}: float" if number else ""
         raise ArgumentError(f"{self.name} is {_short(value)}, it must be {self.expected}, a constant{advice}")

@@ -11,7 +11,7 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glue.descriptor import Array
 from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
-from kinetree.runtime.options import Constant, Fixed, Option, Value
+from kinetree.runtime.options import Constant, Fixed, Option, Value, plain
 from kinetree.runtime.results import is_field, result_type
 
 
@@ -207,7 +207,8 @@ class FunctionSpec:
         bound = replace(
             self,
             options=tuple(Fixed(o.name, (), default=values[o.name]) if o.name in values else o for o in self.options),
-            reduce=self.reduce and (lambda: (_rebuild_bound, (self.reduce(), values))),  # type: ignore[misc]
+            reduce=self.reduce
+            and (lambda: (_rebuild_bound, (self.reduce(), {k: plain(x) for k, x in values.items()}))),  # type: ignore[misc]
         )
         if self.variant is None or bound.default_options is None:
             return bound
