@@ -129,7 +129,8 @@ def test_printed_it_is_the_table_of_the_command_line(panda: kt.Robot, capsys: py
         b.add_link(link)
     b.add_joint("hinge", parent="base", child="left", joint=Revolute())
     assert "without mass, so that forward dynamics is singular: left" in str(kt.Robot(b.build()))
-    code = "import sys, kinetree as kt; r = kt.load('ur5'); repr(r); assert 'rich' not in sys.modules; print(r)"
+    code = "import sys, kinetree as kt; r = kt.load('ur5'); repr(r); assert 'rich' not in sys.modules; print(r); "
+    code += "assert 'kinetree.cli' not in sys.modules  # it lies above the robot"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env={**os.environ, **COLOURS}, check=True)
     assert done.stdout.startswith(b"ur5: 6 joints")
     assert b"\x1b" not in done.stdout
