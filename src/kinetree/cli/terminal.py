@@ -32,7 +32,7 @@ def console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")  # a terminal without τ shows a question mark
-    return _Console(file=stream, highlight=False, width=None if stream.isatty() else WIDE)
+    return _Console(file=stream, highlight=False, emoji=False, width=None if stream.isatty() else WIDE)
 
 
 def waiting(what: str, *, shown: bool) -> AbstractContextManager[object]:

@@ -37,7 +37,8 @@ def print_robot(out: Console, robot: Robot) -> None:
 def as_text(robot: Robot) -> str:
     """Return what ``kinetree info`` prints of this robot, as plain text."""
     text = io.StringIO()
-    out = Console(file=text, width=WIDE, highlight=False, color_system=None, force_terminal=False, force_jupyter=False)
+    plain = {"color_system": None, "force_terminal": False, "force_jupyter": False}
+    out = Console(file=text, width=WIDE, highlight=False, emoji=False, **plain)  # type: ignore[arg-type]
     print_robot(out, robot)
     print_warnings(out, massless(robot.model))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())

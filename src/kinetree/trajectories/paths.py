@@ -2,8 +2,8 @@
 
 All follow the geodesic of each joint's group (`Robot.interpolate`): ``q(t) = q0 ⊕ s(t) (q1 ⊖ q0)``, with a profile s
 from 0 to 1. Joints of several degrees of freedom then turn about a fixed axis or follow a screw, and their velocity and
-acceleration are those of s times the constant ``q1 ⊖ q0``. Every coordinate moves one way only, so that a motion
-between two configurations within the position limits stays within them.
+acceleration are those of s times the constant ``q1 ⊖ q0``. A joint of one degree of freedom moves one way only,
+so that a motion between two configurations within the position limits stays within them.
 """
 
 from __future__ import annotations
