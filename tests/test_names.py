@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import mujoco
+import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree import trajectories
 from kinetree.algorithms import ALGORITHMS
 from kinetree.aliases import ALIASES, SYNONYMS, target
+from kinetree.embedded import embedded_text
 from kinetree.errors import nearest
 from kinetree.glossary.symbols import OPTIONS, SYMBOLS
 
@@ -64,6 +67,28 @@ def test_every_other_alias_is_an_argument_or_the_value_of_an_option() -> None:
     assert len(ALIASES) > 150
 
 
+def test_what_mujocos_names_are_here_gives_mujocos_numbers() -> None:
+    robot, frame = kt.load("ur5"), "forearm_link"
+    model = mujoco.MjModel.from_xml_string(embedded_text("ur5"))
+    data, kind = mujoco.MjData(model), mujoco.mjtObj.mjOBJ_XBODY
+    q, v, a = data.qpos[:], data.qvel[:], data.qacc[:] = robot.random_state(seed=3)
+    mujoco.mj_forward(model, data)
+    data.qacc[:] = a
+    mujoco.mj_rnePostConstraint(model, data)
+    body = model.body(frame).id
+    velocity, acceleration, J = np.zeros(6), np.zeros(6), np.zeros((6, 6))
+    mujoco.mj_objectVelocity(model, data, kind, body, velocity, 1)
+    mujoco.mj_objectAcceleration(model, data, kind, body, acceleration, 1)
+    acceleration[3:] += robot.frame_placement(q, frame=frame)[:3, :3].T @ robot.gravity
+    mujoco.mj_jacBodyCom(model, data, J[3:], J[:3], body)
+    theirs = {"qfrc_bias": data.qfrc_bias, "mj_jacBodyCom": J}
+    theirs |= {"mj_objectVelocity": velocity, "mj_objectAcceleration": acceleration}
+    here = {"robot": robot, "q": q, "v": v, "a": a, "frame": frame, "point": model.body(frame).ipos}
+    for name, expected in theirs.items():
+        text = ALIASES[name].replace("frame=...", "frame=frame").replace("point=...", "point=point")
+        np.testing.assert_allclose(eval(text, here), expected, atol=1e-12, err_msg=name)
+
+
 def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
     assert not set(ALIASES) & set(attributes)
     assert not set(ALIASES) & (set(SYMBOLS) | set(OPTIONS)) - {"T"}
@@ -78,7 +103,7 @@ def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
         ("crba", "robot.mass_matrix(q)"),
         ("rnea", "robot.inverse_dynamics(q, v, a)"),
         ("fkine", "robot.frame_placement(q, frame=...)"),
-        ("jacob0", 'robot.jacobian(q, frame=..., reference="aligned")'),
+        ("jacob0", 'robot.jacobian(q, frame=..., reference="aligned")  # angular first'),
         ("mj_fullM", "robot.mass_matrix(q)"),
         ("CalcBiasTerm", "robot.bias_forces(q, v) - robot.gravity_forces(q)"),
         ("CalcGravityGeneralizedForces", "-robot.gravity_forces(q)"),

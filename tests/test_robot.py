@@ -11,6 +11,7 @@ import pickle
 import pydoc
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,7 +119,9 @@ def test_a_joint_that_mimics_tells_its_leader() -> None:
 COLOURS = {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TTY_COMPATIBLE": "1", "PYTHONIOENCODING": "utf-8"}
 
 
-def test_printed_it_is_the_table_of_the_command_line(panda: kt.Robot, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_it_is_the_table_of_the_command_line(
+    panda: kt.Robot, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     assert main(["info", "panda"]) == 0
     table, _, source = capsys.readouterr().out.partition("figures from ")
     assert str(panda).splitlines() == [line.rstrip() for line in table.splitlines()]
@@ -129,7 +132,17 @@ def test_printed_it_is_the_table_of_the_command_line(panda: kt.Robot, capsys: py
         b.add_link(link)
     b.add_joint("hinge", parent="base", child="left", joint=Revolute())
     assert "without mass, so that forward dynamics is singular: left" in str(kt.Robot(b.build()))
-    code = "import sys, kinetree as kt; r = kt.load('ur5'); repr(r); assert 'rich' not in sys.modules; print(r)"
+    rock = "<robot name='lab:b:[/]arm'><link name='tool:b:1'/></robot>"  # no emoji, no markup
+    assert (
+        str(kt.load(rock))
+        == "lab:b:[/]arm: 0 joints, nq = 0, nv = 0, 0 moving bodies, 0 kg\nfixed to the world: tool:b:1"
+    )
+    path = tmp_path / "rock.urdf"
+    path.write_text(rock)
+    assert main(["info", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines() == str(kt.load(rock)).splitlines()
+    code = "import sys, kinetree as kt; r = kt.load('ur5'); repr(r); assert 'rich' not in sys.modules; print(r); "
+    code += "assert 'kinetree.cli' not in sys.modules  # it lies above the robot"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env={**os.environ, **COLOURS}, check=True)
     assert done.stdout.startswith(b"ur5: 6 joints")
     assert b"\x1b" not in done.stdout

@@ -1,7 +1,7 @@
 """What other libraries' names are called here: for error messages, and nothing else.
 
-Each line has names of one library, a colon, and what to write here. The name that is called, or the string after
-``=``, must exist: `tests/test_names.py` looks up every one and binds its arguments.
+Each line has names of one library, a colon, and what to write here, with a comment where the numbers differ. The name
+that is called, or the string after ``=``, must exist: `tests/test_names.py` looks up every one and binds its arguments.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ computeCoriolisMatrix getCoriolisMatrix: robot.coriolis_matrix(q, v)
 forwardKinematics: robot.forward_kinematics(q)
 framesForwardKinematics updateFramePlacements oMf: robot.frame_placements(q)
 updateFramePlacement: robot.frame_placement(q, frame=...)
-computeJointJacobians computeJointJacobian getJointJacobian: robot.jacobian(q, frame=...)
-computeFrameJacobian getFrameJacobian: robot.jacobian(q, frame=...)
-getFrameJacobianTimeVariation computeJointJacobiansTimeVariation: robot.jacobian_rate(q, v, frame=...)
-getFrameVelocity: robot.frame_velocity(q, v, frame=...)
-getFrameAcceleration: robot.frame_acceleration(q, v, a, frame=...)
-getFrameClassicalAcceleration: robot.frame_acceleration(q, v, a, frame=..., kind="classical")
+computeJointJacobians: robot.jacobian(q, frame=..., reference="world")  # angular first
+computeJointJacobian getJointJacobian: robot.jacobian(q, frame=...)  # angular first
+computeFrameJacobian getFrameJacobian: robot.jacobian(q, frame=...)  # angular first
+getFrameJacobianTimeVariation: robot.jacobian_rate(q, v, frame=...)  # angular first
+computeJointJacobiansTimeVariation: robot.jacobian_rate(q, v, frame=..., reference="world")  # angular first
+getFrameVelocity: robot.frame_velocity(q, v, frame=...)  # angular first
+getFrameAcceleration: robot.frame_acceleration(q, v, a, frame=...)  # angular first
+getFrameClassicalAcceleration: robot.frame_acceleration(q, v, a, frame=..., kind="classical")  # angular first
 centerOfMass com: robot.center_of_mass(q)
 jacobianCenterOfMass: robot.center_of_mass_jacobian(q)
-ccrba computeCentroidalMap: robot.centroidal_momentum_matrix(q)
-dccrba computeCentroidalMapTimeVariation: robot.centroidal_momentum_matrix_rate(q, v)
-computeCentroidalMomentum: robot.centroidal_momentum(q, v)
-computeCentroidalMomentumTimeVariation: robot.centroidal_momentum_rate(q, v, a)
+ccrba computeCentroidalMap: robot.centroidal_momentum_matrix(q)  # angular first
+dccrba computeCentroidalMapTimeVariation: robot.centroidal_momentum_matrix_rate(q, v)  # angular first
+computeCentroidalMomentum: robot.centroidal_momentum(q, v)  # angular first
+computeCentroidalMomentumTimeVariation: robot.centroidal_momentum_rate(q, v, a)  # angular first
 computeKineticEnergy: robot.kinetic_energy(q, v)
 computePotentialEnergy: robot.potential_energy(q)
 computeMechanicalEnergy: robot.mechanical_energy(q, v)
@@ -43,7 +45,7 @@ lowerPositionLimit: robot.lower_limits
 upperPositionLimit: robot.upper_limits
 velocityLimit: robot.velocity_limits
 effortLimit: robot.effort_limits
-rotorInertia: robot.armature
+rotorInertia: robot.armature  # times the square of the gear ratio
 buildReducedModel: robot.lock(joints, q)
 appendModel: robot.attach(other, frame)
 buildModelFromUrdf buildModelFromXML RobotWrapper BuildFromURDF: kt.load(source)
@@ -65,13 +67,14 @@ mj_solveM: robot.solve_mass_matrix(q, b)
 mj_rne qfrc_bias: robot.bias_forces(q, v)
 mj_kinematics xpos xmat: robot.forward_kinematics(q)
 site_xpos site_xmat: robot.frame_placements(q)
-mj_jac mj_jacBody mj_jacSite mj_jacGeom: robot.jacobian(q, frame=..., reference="aligned")
-mj_jacDot: robot.jacobian_rate(q, v, frame=..., reference="aligned")
-mj_jacSubtreeCom mj_jacBodyCom: robot.center_of_mass_jacobian(q)
+mj_jac mj_jacBody mj_jacSite mj_jacGeom: robot.jacobian(q, frame=..., reference="aligned")  # jacr, then jacp
+mj_jacDot: robot.jacobian_rate(q, v, frame=..., reference="aligned")  # jacr, then jacp
+mj_jacBodyCom: robot.jacobian(q, frame=..., point=..., reference="aligned")  # jacr, then jacp
+mj_jacSubtreeCom: robot.center_of_mass_jacobian(q)
 mj_comPos subtree_com: robot.center_of_mass(q)
-mj_angmomMat: robot.centroidal_momentum_matrix(q)
+mj_angmomMat: robot.centroidal_momentum_matrix(q)  # its first three rows
 mj_objectVelocity: robot.frame_velocity(q, v, frame=...)
-mj_objectAcceleration: robot.frame_acceleration(q, v, a, frame=...)
+mj_objectAcceleration: robot.frame_acceleration(q, v, a, frame=..., kind="classical")  # without gravity
 mj_integratePos: robot.integrate(q, v, dt)
 mj_differentiatePos: robot.difference(q0, q1)
 mj_energyPos: robot.potential_energy(q)
@@ -99,9 +102,9 @@ coriolis: robot.coriolis_matrix(q, v)
 gravload: robot.gravity_forces(q)
 fkine: robot.frame_placement(q, frame=...)
 fkine_all: robot.frame_placements(q)
-jacob0: robot.jacobian(q, frame=..., reference="aligned")
-jacobe: robot.jacobian(q, frame=...)
-jacob0_dot: robot.jacobian_rate(q, v, frame=..., reference="aligned")
+jacob0: robot.jacobian(q, frame=..., reference="aligned")  # angular first
+jacobe: robot.jacobian(q, frame=...)  # angular first
+jacob0_dot: robot.jacobian_rate(q, v, frame=..., reference="aligned")  # angular first
 ikine ikine_LM ikine_LMS ikine_GN ikine_NR ik_LM ik_GN ik_NR: robot.inverse_kinematics(pose, frame)
 qlim: robot.lower_limits
 qz: robot.neutral()
@@ -134,7 +137,7 @@ CalcJacobianCenterOfMassTranslationalVelocity: robot.center_of_mass_jacobian(q)
 CalcRelativeTransform: robot.relative_placement(q, frame=..., relative_to=...)
 EvalBodyPoseInWorld CalcPoseInWorld: robot.frame_placement(q, frame=...)
 EvalBodySpatialVelocityInWorld CalcSpatialVelocityInWorld: robot.frame_velocity(q, v, frame=..., reference="aligned")
-CalcSpatialMomentumInWorldAboutPoint: robot.centroidal_momentum(q, v)
+CalcSpatialMomentumInWorldAboutPoint: robot.centroidal_momentum(q, v)  # about the center of mass
 CalcKineticEnergy EvalKineticEnergy: robot.kinetic_energy(q, v)
 CalcPotentialEnergy EvalPotentialEnergy: robot.potential_energy(q)
 CalcTotalMass: robot.mass

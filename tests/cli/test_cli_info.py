@@ -11,10 +11,12 @@ import pytest
 
 from kinetree import Inertia, JointLimits, ModelBuilder, Robot, __version__, load
 from kinetree.cli import main
-from kinetree.cli.info import embedded_table, joint_table, kind, massless, missing_limits, tree
-from kinetree.cli.terminal import console, make_table
+from kinetree.cli.info import embedded_table
+from kinetree.cli.terminal import console
 from kinetree.embedded import EMBEDDED
 from kinetree.joints import Continuous, Prismatic, Revolute
+from kinetree.robot.table import joint_table, kind, massless, missing_limits, tree
+from kinetree.tables import make_table
 
 
 @pytest.fixture
@@ -248,7 +250,7 @@ def test_a_limit_of_zero_is_not_given_and_that_is_said_once(capsys):
 
 
 def test_numbers_that_do_not_exist_are_dashes():
-    from kinetree.cli.terminal import number
+    from kinetree.tables import number
 
     shown = [number(x) for x in (math.inf, math.nan, 0.0, 87.0, 1e-9, 1.7e9)]
     assert shown == ["–", "–", "0", "87", "1e-09", "1700000000"]

@@ -73,10 +73,18 @@ def test_states_of_one_name_are_parts_of_one() -> None:
 
 
 def test_followers_follow_and_joints_that_are_not_there_are_left_out() -> None:
-    text = srdf(state("up", shoulder=1.5, hand=3) + state("open", finger=1))
+    text = srdf(state("up", hand=3, shoulder=1.5) + state("open", finger=1))
     with pytest.warns(kt.FormatWarning, match="no moving joints of these names; its states leave them out: finger$"):
         robot = kt.load(ARM, srdf=text)
     assert {name: q.tolist() for name, q in robot.configurations.items()} == {"up": [1.5]}
+
+
+def test_a_follower_alone_says_where_its_leader_stands() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kt.load(ARM, srdf=srdf(state("up", hand=3))).configuration("up") == [1.5]
+    with pytest.warns(kt.FormatWarning, match="follow others, whose values in its states put them elsewhere: hand$"):
+        assert kt.load(ARM, srdf=srdf(state("up", hand=2, shoulder=1.5))).configuration("up") == [1.5]
 
 
 def test_the_base() -> None:

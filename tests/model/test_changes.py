@@ -51,6 +51,11 @@ def world_pose(model: Model, frame: str, q: np.ndarray) -> np.ndarray:
     return local if at.body < 0 else np.array(forward_kinematics(model, list(q))[at.body]) @ local
 
 
+def test_nothing_is_locked_in_no_orientation() -> None:
+    with pytest.raises(kt.ArgumentError, match="q holds a quaternion of norm zero"):
+        kt.load("go2").lock(["root_joint"], np.zeros(19))
+
+
 def test_locking_a_leader_locks_its_followers() -> None:
     b = kt.ModelBuilder()
     for name in ("base", "x", "y", "z"):
@@ -107,6 +112,8 @@ def test_names_must_differ() -> None:
     assert two.joint_names[7] == "second_panda_joint1"
     with pytest.raises(kt.ModelError, match="no frame 'panda_hnd', did you mean 'panda_hand'"):
         panda.attach(Inertia.zero(), "panda_hnd")
+    with pytest.raises(kt.ArgumentError, match="prefix='x' is for the names of an attached robot: an Inertia has none"):
+        panda.attach(kt.Inertia.zero(), "panda_hand", prefix="x")
     with pytest.raises(kt.ArgumentError, match="attach takes a Robot or an Inertia; str was given"):
         panda.attach("hand", "panda_hand")
 

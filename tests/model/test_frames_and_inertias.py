@@ -148,6 +148,9 @@ def test_an_inertia_is_mass_centre_and_inertia_about_it() -> None:
         (([1.0], [0, 0, 0], I3), "a mass is made of numbers"),
         ((True, [0, 0, 0], I3), "a mass is made of numbers; True was given"),
         ((1, [0, 0, np.nan], I3), "a centre of mass holds the number nan"),
+        ((1j, [0, 0, 0], I3), "a mass is made of real numbers; 1j was given"),
+        ((1, {0.1, 0.2, 0.3}, I3), "a centre of mass has three coordinates"),
+        ((1, [0, 0, 0], np.reshape(I3, (9, 1))), "an inertia is a symmetric 3×3 matrix"),
     ],
 )
 def test_an_inertia_explains_itself(arguments: Any, message: str) -> None:

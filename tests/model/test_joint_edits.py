@@ -66,6 +66,13 @@ def test_an_array_is_what_the_coordinates_feel() -> None:
     assert both.armature[6:] == pytest.approx((1.0 + A * d**2)[6:])
 
 
+def test_a_joint_of_several_degrees_of_freedom_tells_each_figure() -> None:
+    robot = build({}).with_joint_physics(damping={"bend": [1.0, 2.0], "follow": 3.0}, friction={"turn": 0.5})
+    assert robot.joint("bend").damping == (1.0, 2.0)
+    assert robot.joint("float").armature == (0.0,) * 6
+    assert (robot.joint("turn").friction, robot.joint("follow").damping) == (0.5, 12.0)  # the leader feels (−2)² · 3
+
+
 def test_figures_count_in_dynamics() -> None:
     robot = kt.load("ur5")
     q, v, a = robot.random_state(seed=0)
@@ -112,6 +119,10 @@ def test_limits_as_numbers_and_arrays() -> None:
         (
             lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"float": 2}),
             "gear_ratio is given for joint 'float', and rotor_inertia is not",
+        ),
+        (
+            lambda r: r.with_joint_physics(rotor_inertia={"turn": 1e300}, gear_ratio=1e300),
+            "gear_ratio² · rotor_inertia of joint 'turn' overflows",
         ),
         (lambda r: r.with_joint_physics(damping="much"), "damping has dtype <U4, which is no real number"),
         (lambda r: r.with_limits(lower={"turn": 2}, upper={"turn": 1}), "joint 'turn': the lower limit 2.0 is above"),

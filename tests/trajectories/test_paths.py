@@ -123,6 +123,20 @@ def test_only_joints_that_move_need_limits() -> None:
         minimum_time(ROBOT, Q0, [*Q0[:7], *Q1[7:]], acceleration=2.0)
 
 
+def test_times_of_any_number() -> None:
+    for make in PATHS.values():
+        assert [x.shape for x in make()([])] == [(0, ROBOT.nq), (0, ROBOT.nv), (0, ROBOT.nv)]
+        with pytest.raises(kt.ArgumentError, match="t holds NaN, which is no time"):
+            make()([0.1, math.nan])
+    assert quintic(ROBOT, Q0, Q1, 1e200)(5e199).a.tolist() == [0.0] * ROBOT.nv
+
+
+def test_a_small_step_beside_a_large_coordinate_is_made() -> None:
+    far, near = Q0.copy(), Q0.copy()
+    far[:2], near[:2], near[-1] = 1e9, 1e9, Q0[-1] + 1e-6
+    assert quintic(ROBOT, far, near, 1.0)(1.0).q[-1] == near[-1]
+
+
 def test_no_way_takes_no_time() -> None:
     for path in (minimum_time(ROBOT, Q0, Q0, acceleration=1.0), trapezoid(ROBOT, Q0, Q0, acceleration=1.0)):
         assert path.duration == 0.0

@@ -6,8 +6,9 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
-from kinetree.cli.terminal import console, shorten
+from kinetree.cli.terminal import console
 from kinetree.runtime import kernels
+from kinetree.tables import shorten
 
 PATIENCE = 1.0
 """Seconds that a compilation takes before it is shown."""

@@ -9,10 +9,11 @@ from typing import Any
 from rich.markup import escape
 
 from kinetree.algorithms.table import ALGORITHMS
-from kinetree.cli.terminal import console, load_robot, print_json, print_warnings, waiting
+from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names
+from kinetree.tables import print_warnings
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -14,9 +14,10 @@ from kinetree.cli.compiling import CompilingNotice, compiling_notice
 from kinetree.cli.motion import LONG, Motion, coordinates_of, open_motion
 from kinetree.cli.plot import Picture, check_plot
 from kinetree.cli.summary import Summary
-from kinetree.cli.terminal import console, load_robot, print_json, print_warnings
+from kinetree.cli.terminal import console, load_robot, print_json
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
+from kinetree.tables import print_warnings
 from kinetree.trajectories.block import Block
 from kinetree.trajectories.files.write import Sink, check_output, open_sink
 from kinetree.validation import Array

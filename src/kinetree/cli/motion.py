@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.cli.limits import given
 from kinetree.cli.terminal import waiting
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
+from kinetree.robot.limits import given
 from kinetree.trajectories.block import Block, blocks_of
 from kinetree.trajectories.columns.messages import unused_columns
 from kinetree.trajectories.coordinates import Coordinates, some

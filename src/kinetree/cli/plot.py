@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.cli.limits import given
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
+from kinetree.robot.limits import given
 from kinetree.trajectories.block import Block
 from kinetree.trajectories.files.write import whole_file
 from kinetree.validation import Array

@@ -8,9 +8,9 @@ import numpy as np
 from rich.console import JustifyMethod
 from rich.table import Table
 
-from kinetree.cli.limits import given
-from kinetree.cli.terminal import make_table, number
 from kinetree.robot import Robot
+from kinetree.robot.limits import given
+from kinetree.tables import make_table, number
 from kinetree.trajectories.block import Block
 from kinetree.validation import Array
 

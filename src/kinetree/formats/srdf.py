@@ -6,6 +6,7 @@ as little trusted as URDF: they go through the same parser, and numbers are as s
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from kinetree.formats.load import RobotNotFoundError, read_file
 from kinetree.formats.urdf.document import leave_namespace, refuse_xacro
 from kinetree.formats.xml.elements import Element, parse_xml
 from kinetree.formats.xml.values import required, vector
+from kinetree.joints import Mimic
 from kinetree.model import Body, Model
 from kinetree.model.builder import ROOT_JOINT
 
@@ -79,7 +81,8 @@ def configurations_of(model: Model, source: Source) -> dict[str, list[float]]:
 
     Joints that a state does not name are at their zero. Those that the model has not, as of a gripper that is not
     there, are left out with one warning; so is a state without any other. The root joint of a floating base, also by
-    the name of a virtual joint, is a position and a quaternion (x, y, z, w).
+    the name of a virtual joint, is a position and a quaternion (x, y, z, w). A joint that follows another one says
+    where that stands if the state does not; if the state does, and they differ, there is a warning.
 
     Examples
     --------
@@ -91,23 +94,35 @@ def configurations_of(model: Model, source: Source) -> dict[str, list[float]]:
     srdf = read_srdf(source)
     bodies = {body.joint_name: body for body in model.bodies}
     leading = {body.joint_name for body in model.leading}
-    base = (ROOT_JOINT, *srdf.virtual_joints)
-    found, missing = {}, set()
+    base = {ROOT_JOINT, *srdf.virtual_joints}
+    found, missing, contrary = {}, set[str](), set[str]()
     for name, joints in srdf.states.items():
-        q, is_there = [x for body in model.leading for x in body.joint.neutral()], False
-        for joint, value in joints.items():
+        q, given = [x for body in model.leading for x in body.joint.neutral()], set[int]()
+        for joint, value in sorted(joints.items(), key=lambda item: item[0] not in leading):  # followers come last
             at = ROOT_JOINT if joint in base and joint not in bodies else joint
-            if at in leading:
-                is_there = True
-                for k, x in zip(bodies[at].q_index, _coordinates(bodies[at], value), strict=True):
+            if at not in bodies:
+                missing.update({joint} - base)
+                continue
+            body = bodies[at]
+            own = _coordinates(body, value)
+            if isinstance(body.joint, Mimic):
+                (k,), (x,) = body.q_index, own
+                if k not in given and body.joint.factor:
+                    q[k] = (x - body.joint.offset) / body.joint.factor
+                elif not math.isclose(body.joint.factor * q[k] + body.joint.offset, x, rel_tol=1e-3, abs_tol=1e-3):
+                    contrary.add(joint)
+            else:
+                for k, x in zip(body.q_index, own, strict=True):
                     q[k] = x
-            elif at not in bodies and joint not in base:
-                missing.add(joint)
-        if is_there:
+            given.update(body.q_index)
+        if given:
             found[name] = q
     if missing:
         names = listed([shortened(name) for name in sorted(missing)])
         warn_user(f"{srdf.source}: the robot has no moving joints of these names; its states leave them out: {names}")
+    if contrary:
+        names = listed([shortened(name) for name in sorted(contrary)])
+        warn_user(f"{srdf.source}: these joints follow others, whose values in its states put them elsewhere: {names}")
     return found
 
 

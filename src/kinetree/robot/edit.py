@@ -125,7 +125,10 @@ def lock(robot: R, joints: Sequence[str], q: ArrayLike | None = None) -> R:
     configuration = robot.neutral() if q is None else real_array("q", q, robot.nq, batch=False)
     if not np.isfinite(configuration).all():
         raise ArgumentError("lock takes a finite configuration; q holds NaN or inf")
-    model = changes.locked(robot.model, list(joints), configuration.tolist())
+    try:
+        model = changes.locked(robot.model, list(joints), configuration.tolist())
+    except ZeroDivisionError:
+        raise ArgumentError("q holds a quaternion of norm zero, which is no orientation to lock a joint in") from None
     names = set(model.joint_names)
     left = [k for body in robot.model.leading if body.joint_name in names for k in body.q_index]
     return changed(robot, model, {name: q[left] for name, q in robot.configurations.items()})
@@ -175,6 +178,8 @@ def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: Pose | Non
         return changed(robot, model, together)
     if not isinstance(what, Inertia):
         raise ArgumentError(f"attach takes a Robot or an Inertia; {type(what).__name__} was given")
+    if prefix:
+        raise ArgumentError(f"prefix={prefix!r} is for the names of an attached robot: an Inertia has none")
     return changed(robot, changes.with_payload(robot.model, X.T @ what, frame))
 
 

@@ -76,7 +76,9 @@ def with_joint_physics(
     for name, J in rotors.items():
         G = _ratio(model, name, gear_ratio)
         own = figures.setdefault("armature", {}).get(name, (0.0,) * len(J))
-        figures["armature"][name] = tuple(a + j * g**2 for a, j, g in zip(own, J, G, strict=True))
+        figures["armature"][name] = felt = tuple(a + j * g * g for a, j, g in zip(own, J, G, strict=True))
+        if not np.isfinite(felt).all():
+            raise ArgumentError(f"gear_ratio² · rotor_inertia of joint {name!r} overflows")
     bodies = list(model.bodies)
     for i, body in enumerate(bodies):
         its = {what: of[body.joint_name] for what, of in figures.items() if body.joint_name in of}

@@ -39,8 +39,9 @@ class JointInfo:
     q_slice, v_slice : slice
         Its entries in q, and in v, a and tau.
     limits : JointLimits
-    damping, friction, armature : float
-        Of each of its degrees of freedom (damping and friction are not used unless asked for).
+    damping, friction, armature : float, or tuple of floats
+        As its coordinate feels them: of a joint that follows another one, at the other's speed. One each for several
+        degrees of freedom. Damping and friction are not used unless asked for (`Robot.with_friction`).
     """
 
     name: str
@@ -53,9 +54,9 @@ class JointInfo:
     q_slice: slice
     v_slice: slice
     limits: JointLimits
-    damping: float
-    friction: float
-    armature: float
+    damping: float | tuple[float, ...]
+    friction: float | tuple[float, ...]
+    armature: float | tuple[float, ...]
 
     @property
     def child(self) -> str:
@@ -116,9 +117,7 @@ def joint(robot: Robot, name: str) -> JointInfo:
         slice(q[0], q[-1] + 1),
         slice(v[0], v[-1] + 1),
         body.limits,
-        float(body.damping[0]),
-        float(body.friction[0]),
-        float(body.armature[0]),
+        *(float(x[0]) if len(x) == 1 else tuple(map(float, x)) for x in (body.damping, body.friction, body.armature)),
     )
 
 

@@ -20,19 +20,18 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from kinetree import inverse_kinematics as ik
-    from kinetree.cli import info
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
-    from kinetree.robot import edit, joint_edit, joints
+    from kinetree.robot import edit, joint_edit, joints, table
     from kinetree.robot.signatures import Functions
     from kinetree.runtime import Function
 else:
     Functions = object
-    named, edit, joint_edit, joints, ik, of_user, info = (
+    named, edit, joint_edit, joints, table, ik, of_user = (
         lazy_methods(f"kinetree.{module}")
         for module in (
-            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints"),
-            *("inverse_kinematics", "functions.of_user", "cli.info"),
+            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.table"),
+            *("inverse_kinematics", "functions.of_user"),
         )
     )
 
@@ -272,7 +271,7 @@ class Robot(Functions):
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"
 
-    __str__ = info.as_text
+    __str__ = table.as_text
 
 
 Robot.__doc__ = DocumentedFunctions(Robot.__doc__)  # type: ignore[assignment]  # a descriptor returns the string

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from numbers import Real
+from collections.abc import Iterable, Iterator, Mapping, Set
+from numbers import Complex, Real
 from typing import Any
 
 from kinetree.errors import ModelError
@@ -131,6 +131,8 @@ def _number(what: str, x: Scalar) -> Scalar:
     if isinstance(x, bool | str | bytes | list | tuple | dict) or x is None or getattr(x, "ndim", False):
         raise ModelError(f"{what} is made of numbers; {x!r} was given: {ORDER}")
     x = x.item() if getattr(x, "ndim", None) == 0 else x  # NumPy's scalars
+    if isinstance(x, Complex) and not isinstance(x, Real):
+        raise ModelError(f"{what} is made of real numbers; {x!r} was given: {ORDER}")
     if not isinstance(x, Real):
         return x
     if not math.isfinite(x):
@@ -140,6 +142,8 @@ def _number(what: str, x: Scalar) -> Scalar:
 
 def _vector(com: Iterable[Scalar]) -> Vec3:
     try:
+        if isinstance(com, Mapping | Set):  # they have no order
+            raise TypeError
         x, y, z = com
     except (TypeError, ValueError):
         raise ModelError(f"a centre of mass has three coordinates; {com!r} was given: {ORDER}") from None
@@ -148,8 +152,7 @@ def _vector(com: Iterable[Scalar]) -> Vec3:
 
 def _symmetric(inertia: Iterable[Iterable[Scalar]]) -> Sym3:
     try:
-        nine = [_number("an inertia", x) for row in inertia for x in row]
-        xx, xy, xz, yx, yy, yz, zx, zy, zz = nine
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = ([_number("an inertia", x) for x in row] for row in inertia)
     except (TypeError, ValueError) as error:
         if isinstance(error, ModelError):
             raise

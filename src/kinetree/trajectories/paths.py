@@ -2,8 +2,8 @@
 
 All follow the geodesic of each joint's group (`Robot.interpolate`): ``q(t) = q0 ⊕ s(t) (q1 ⊖ q0)``, with a profile s
 from 0 to 1. Joints of several degrees of freedom then turn about a fixed axis or follow a screw, and their velocity and
-acceleration are those of s times the constant ``q1 ⊖ q0``. Every coordinate moves one way only, so that a motion
-between two configurations within the position limits stays within them.
+acceleration are those of s times the constant ``q1 ⊖ q0``. A joint of one degree of freedom moves one way only,
+so that a motion between two configurations within the position limits stays within them.
 """
 
 from __future__ import annotations
@@ -69,9 +69,11 @@ class Path:
     def __call__(self, t: ArrayLike) -> Sample:
         """Return q, v and a at times t (...) in s; before the beginning and after the end the robot rests there."""
         times = real_array("t", t)
+        if np.isnan(times).any():
+            raise ArgumentError("t holds NaN, which is no time")
         within = np.clip(times, 0.0, self.duration)
         s, ds, dds = self.profile(within.reshape(-1, 1))
-        s, ds, dds = (x.reshape(*times.shape, -1) * self.step for x in (s, ds, dds))
+        s, ds, dds = (x.reshape(*times.shape, self.robot.nv) * self.step for x in (s, ds, dds))
         moving = ((times >= 0.0) & (times <= self.duration))[..., None]
         return Sample(self.robot.integrate(self.q0, s), np.where(moving, ds, 0.0), np.where(moving, dds, 0.0))
 
@@ -116,7 +118,7 @@ def quintic(robot: Robot, q0: ArrayLike, q1: ArrayLike, duration: float) -> Path
     def profile(t: Array) -> tuple[Array, Array, Array]:
         x = t / T + np.zeros(robot.nv)
         s = x**3 * (10.0 + x * (6.0 * x - 15.0))
-        return s, 30.0 / T * (x * (1.0 - x)) ** 2, 60.0 / T**2 * x * (1.0 - x) * (1.0 - 2.0 * x)
+        return s, 30.0 / T * (x * (1.0 - x)) ** 2, 60.0 / T / T * x * (1.0 - x) * (1.0 - 2.0 * x)
 
     return Path(robot, start, step, T, profile)
 
@@ -230,8 +232,11 @@ def _ends(robot: Robot, q0: ArrayLike, q1: ArrayLike) -> tuple[Array, Array]:
     step = robot.difference(*ends)
     if not np.isfinite(step).all():
         raise ArgumentError("q0 or q1 holds a quaternion of norm zero")
-    rounding = 1e-14 * (1.0 + np.abs(ends).max(initial=0.0))
-    return ends[0].copy(), np.where(np.abs(step) > rounding, step, 0.0)
+    for body in robot.model.leading:
+        own = step[list(body.v_index)]
+        rounding = 1e-14 * (1.0 + np.abs([q[list(body.q_index)] for q in ends]).max())
+        step[list(body.v_index)] = np.where(np.abs(own) > rounding, own, 0.0)
+    return ends[0].copy(), step
 
 
 def _limited(

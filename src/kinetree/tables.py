@@ -1,0 +1,93 @@
+"""Tables, warnings and numbers for people, as text of a given width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from rich.console import Console, JustifyMethod
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+WIDE = 100_000
+"""Columns of an output that is no terminal: nothing is cut or wrapped there."""
+
+GAP = 2
+"""Blanks between the columns of a table."""
+
+
+def print_warnings(out: Console, warnings: Iterable[str]) -> None:
+    """Print warnings, one a line."""
+    for warning in warnings:
+        out.print(f"[yellow]warning:[/] {escape(warning)}")
+
+
+def make_table(
+    columns: Mapping[str, JustifyMethod],
+    rows: Sequence[Sequence[str]],
+    width: int,
+    *,
+    optional: Sequence[str] = (),
+    cut: int = 0,
+    marked: Container[int] = (),
+) -> Table:
+    """Return a table that fits the width: optional columns go in their order, then the column `cut` is shortened.
+
+    `columns` maps the headings to alignments; the rows `marked` stand out. A line below says which columns went.
+    """
+    wide = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    headings = list(columns)
+    shown = set(range(len(columns)))
+
+    def rest() -> int:
+        return width + GAP - sum(wide[k] + GAP for k in shown)
+
+    gone = []
+    for k in map(headings.index, optional):
+        if rest() < 0:
+            shown.remove(k)
+            gone.append(k)
+    for k in gone[::-1]:  # a narrow one may have gone before a wide one
+        if rest() >= wide[k] + GAP:
+            shown.add(k)
+            gone.remove(k)
+    wide[cut] = max(min(wide[cut], 8), wide[cut] + min(0, rest()))
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    if gone:
+        table.caption = f"not shown in {width} columns: {', '.join(headings[k] for k in gone)}"
+        table.caption_justify = "left"
+    for k in sorted(shown):
+        table.add_column(headings[k], justify=columns[headings[k]], no_wrap=True, width=wide[k])
+    for i, row in enumerate(rows):
+        table.add_row(*(Text(shorten(row[k], wide[k])) for k in sorted(shown)), style="bold red" if i in marked else "")
+    return table
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text cut in its middle, since names differ at both ends.
+
+    Examples
+    --------
+    >>> shorten("right_shoulder_pitch_joint", 18)
+    'right_sho…ch_joint'
+    """
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def number(x: float, digits: int = 4) -> str:
+    """Return a number for people: a few digits, no exponent if it can be helped, ``–`` where there is none.
+
+    Examples
+    --------
+    >>> number(2.8973), number(-87.0), number(0.000123456), number(float("inf")), number(123456.0)
+    ('2.897', '-87', '0.0001235', '–', '123456')
+    """
+    if not math.isfinite(x):
+        return "–"
+    if 10**digits <= abs(x) < 10**12:
+        return f"{x:.0f}"
+    return f"{x:.{digits}g}"
