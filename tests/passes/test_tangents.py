@@ -97,12 +97,12 @@ def test_loops_in_kernels():
 
 
 def test_maps():
-    robot = kt.Robot(_chain(40))
+    robot = kt.Robot(_chain(31))
     program = robot_spec(robot.model, ALGORITHMS["mass_matrix_inverse"]).trace(Variant((), (), "float64"))
     assert "map" in program.op_count()
     rng = np.random.default_rng(2)
-    q, dq = rng.normal(size=(2, 40))
-    values, rates = run_single(optimize(tangent(program)), [np.concatenate([q, dq])])[0].reshape(2, 40, 40)
+    q, dq = rng.normal(size=(2, 31))
+    values, rates = run_single(optimize(tangent(program)), [np.concatenate([q, dq])])[0].reshape(2, 31, 31)
     h = 1e-5
     dM = (robot.mass_matrix(q + h * dq) - robot.mass_matrix(q - h * dq)) / (2 * h)
     wanted = -values @ dM @ values
