@@ -65,6 +65,9 @@ def test_a_payload_is_at_the_end_of_a_chain_unless_it_is_said_where(kinetree):
     code, _, err = kinetree("inverse-dynamics", "go2", "--payload", "3")
     assert code == 1
     assert "--payload: go2 is no single chain; say where, as in 1.5@" in err
+    code, out, _ = kinetree("inverse-dynamics", "ur5", "--duration", "0.1", "--payload", "3@base_link")
+    assert code == 0
+    assert "warning: --payload has no effect: base_link is fixed to the world" in out
     code, _, err = kinetree("inverse-dynamics", "ur5", "--payload", "3@hand")
     assert code == 1
     assert "no frame 'hand'" in err

@@ -69,10 +69,13 @@ def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         robot = kinetree.load(arguments.robot, **options)
+    found = [str(warning.message) for warning in caught]
     for mass, place, frame in getattr(arguments, "payload", ()):
         load = kinetree.Inertia.from_com(mass, place, [[0.0] * 3] * 3)
-        robot = robot.attach(load, frame or _last_body(robot))
-    found = [str(warning.message) for warning in caught]
+        at = robot.frame(frame or _last_body(robot))
+        robot = robot.attach(load, at.name)
+        if at.body is None:
+            found.append(f"--payload has no effect: {at.name} is fixed to the world")
     if getattr(arguments, "friction", False):
         robot = robot.with_friction()
         if not any(any(body.damping + body.friction) for body in robot.model.bodies):
