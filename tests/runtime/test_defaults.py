@@ -275,6 +275,17 @@ def test_a_default_that_is_no_value_of_its_type_is_an_error():
             return q
 
 
+def test_a_constant_that_cannot_be_hashed_is_told_so():
+    for default in ({"k": 2.0}, ([1], "a")):
+
+        def f(x, table=default):
+            return x
+
+        f.__annotations__["table"] = type(default)
+        with pytest.raises(ArgumentError, match=r"f: the default of table is .*, which cannot be hashed"):
+            robot.compile(f, shapes={"x": (3,)})
+
+
 def test_what_cannot_be_hashed_is_no_argument():
     f = robot.compile(lambda q, table={"k": 2.0}: q * table["k"], name="f")
     assert np.array_equal(f(q), 2 * q)
