@@ -275,6 +275,14 @@ def test_a_default_that_is_no_value_of_its_type_is_an_error():
             return q
 
 
+def test_defaults_of_numpys_scalars_and_empty_tuples_are_constants():
+    two, two_letters = np.int8(2), np.str_("ab")
+    f = three(lambda x, w, n=two, on=np.True_, word=two_letters, more=(): x * n * on + len(word) + len(more))
+    for _ in range(3):
+        assert np.array_equal(f(X, W), 2 * X + 2)
+        assert np.array_equal(f(X, W, 3, False, "abc", (1, "a")), 0 * X + 5)
+
+
 def test_a_constant_that_cannot_be_hashed_is_told_so():
     for default in ({"k": 2.0}, ([1], "a")):
 
