@@ -275,6 +275,25 @@ def test_a_default_that_is_no_value_of_its_type_is_an_error():
             return q
 
 
+def test_defaults_of_numpys_scalars_and_empty_tuples_are_constants():
+    two, two_letters = np.int8(2), np.str_("ab")
+    f = three(lambda x, w, n=two, on=np.True_, word=two_letters, more=(): x * n * on + len(word) + len(more))
+    for _ in range(3):
+        assert np.array_equal(f(X, W), 2 * X + 2)
+        assert np.array_equal(f(X, W, 3, False, "abc", (1, "a")), 0 * X + 5)
+
+
+def test_a_constant_that_cannot_be_hashed_is_told_so():
+    for default in ({"k": 2.0}, ([1], "a")):
+
+        def f(x, table=default):
+            return x
+
+        f.__annotations__["table"] = type(default)
+        with pytest.raises(ArgumentError, match=r"f: the default of table is .*, which cannot be hashed"):
+            robot.compile(f, shapes={"x": (3,)})
+
+
 def test_what_cannot_be_hashed_is_no_argument():
     f = robot.compile(lambda q, table={"k": 2.0}: q * table["k"], name="f")
     assert np.array_equal(f(q), 2 * q)

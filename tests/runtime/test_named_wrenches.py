@@ -57,6 +57,8 @@ def test_batches_broadcast_and_float32_stays() -> None:
     assert many[4, 1].tolist() == one.tolist()
     narrow = [x.astype(np.float32) for x in (q, v, a, F)]
     assert robot.inverse_dynamics(*narrow[:3], f_ext={"panda_hand": narrow[3]}).dtype == np.float32
+    assert robot.inverse_dynamics(*narrow[:3], f_ext={}).dtype == np.float32  # no array is wider
+    assert robot.inverse_dynamics(q, v, a, f_ext={}).dtype == np.float64
 
 
 def test_in_a_compiled_function() -> None:

@@ -21,6 +21,7 @@ from kinetree.runtime.options import Constant, Value
 
 Shapes = Mapping[str, int | Sequence[int]]
 _ARRAYS = (Any, float, complex, list, object, np.ndarray, np.inexact)  # with what is derived from the last two
+_SCALARS = (np.integer, int), (np.bool_, bool), (np.str_, str)
 
 
 @dataclass
@@ -99,7 +100,7 @@ def _annotation(p: inspect.Parameter) -> Any:
         return object if shape_of_name(p.name) is not None else NoneType
     if isinstance(p.default, tuple) and len({type(x) for x in p.default}) == 1:
         return tuple[type(p.default[0]), ...]  # type: ignore[misc]
-    return int if isinstance(p.default, np.integer) else type(p.default)
+    return next((kind for numpys, kind in _SCALARS if isinstance(p.default, numpys)), type(p.default))
 
 
 def _is_hashable(value: object) -> bool:
@@ -112,7 +113,9 @@ def _is_hashable(value: object) -> bool:
 
 def _is_array(value: object) -> bool:
     """Return whether a default is a number with a fraction, or numbers; of tuples, not those of integers."""
-    if not isinstance(value, float | np.ndarray | np.inexact | list | tuple):
+    if not isinstance(value, float | np.ndarray | np.inexact | list | tuple) or (
+        isinstance(value, tuple) and not value
+    ):
         return False
     try:
         kind = np.asarray(value).dtype.kind

@@ -46,7 +46,7 @@ def named_wrenches(model: Model, function: str) -> FromNames:
         except ValueError:
             shapes = ", ".join(f"{name!r} {wrench.shape}" for name, *_, wrench in on)
             raise ArgumentError(f"{function}: f_ext: the batch axes of {shapes} do not broadcast") from None
-        made = np.full((*lead, model.nb, 6), 0.0, np.result_type(*{wrench.dtype for *_, wrench in on} or {np.float64}))
+        made = np.full((*lead, model.nb, 6), 0.0, np.result_type(*{wrench.dtype for *_, wrench in on} or {np.float32}))
         own_axes = options.get("f_ext_frame") != "world"
         for _, body, to_body, wrench in on:
             if body >= 0:

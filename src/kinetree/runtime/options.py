@@ -152,10 +152,14 @@ class Constant(Option):
     def canonical(self, value: object) -> Value:
         """Return the value: a Python number for one of NumPy, a tuple for a list."""
         found = _conforming(value, self.annotation)
-        if isinstance(found, Hashable):
-            with contextlib.suppress(TypeError):  # a tuple may hold what is not hashable
-                hash(found)
-                return found if type(found) in (str, int, NoneType) else Exact(found)
+        with contextlib.suppress(TypeError):
+            hash(found)
+            return found if type(found) in (str, int, NoneType) else Exact(found)
+        if found is value and type(value) is not list:  # nothing is wrong but that
+            raise ArgumentError(
+                f"{self.name} is {_short(value)}, which cannot be hashed as a constant must be: give a tuple, a frozen "
+                "dataclass or the like"
+            )
         number = isinstance(value, float | np.ndarray) and self.annotation in (int, NoneType, tuple)
         advice = f"; for a number or array that calls may change, annotate it, {self.name}: float" if number else ""
         raise ArgumentError(f"{self.name} is {_short(value)}, it must be {self.expected}, a constant{advice}")
