@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
+from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import mujoco
 import numpy as np
@@ -12,7 +15,7 @@ import pytest
 import kinetree as kt
 from kinetree import trajectories
 from kinetree.algorithms import ALGORITHMS
-from kinetree.aliases import ALIASES, SYNONYMS, target
+from kinetree.aliases import ALIASES, SYNONYMS, WITHOUT, target
 from kinetree.embedded import embedded_text
 from kinetree.errors import nearest
 from kinetree.glossary.symbols import OPTIONS, SYMBOLS
@@ -43,21 +46,27 @@ class Bound:
     def __call__(self, *args: object, **kwargs: object) -> Any:
         inspect.signature(self.thing).bind(*args, **kwargs)
         for name, value in kwargs.items():
-            choices = OPTIONS[name][0] if name in OPTIONS else (None,)
+            choices = OPTIONS[name][0] if name in OPTIONS else (None, True, False)
             assert value is ... or value in choices  # type: ignore[operator]
-        return 1.0
+        return MagicMock()  # whatever arithmetic follows
 
 
 NAMES = dict.fromkeys(
     ("q", "q0", "q1", "v", "a", "b", "dt", "tau", "joints", "frame", "pose", "other", "source", "links")
 )
-NAMES |= dict.fromkeys(("inertia", "duration", "name"))
+NAMES |= dict.fromkeys(("inertia", "duration", "name", "W"))
 CALLS = sorted({text for text in ALIASES.values() if "." in text})
 
 
 @pytest.mark.parametrize("text", CALLS)
 def test_every_alias_is_a_call_that_is_possible_here(panda: kt.Robot, text: str) -> None:
     eval(text, {**NAMES, "robot": Bound(panda), "kt": Bound(kt)})  # the table's own text
+
+
+@pytest.mark.parametrize("text", sorted(set(WITHOUT.values())))
+def test_what_a_sentence_names_is_there(panda: kt.Robot, text: str) -> None:
+    for call in re.findall(r"(?:robot|kt|kinetree)\.[\w.]+(?:\([^)]*\))?", text):
+        eval(call, {**NAMES, "robot": Bound(panda), "kt": Bound(kt), "kinetree": Bound(kt)})
 
 
 def test_every_other_alias_is_an_argument_or_the_value_of_an_option() -> None:
@@ -90,7 +99,9 @@ def test_what_mujocos_names_are_here_gives_mujocos_numbers() -> None:
 
 
 def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
-    assert not set(ALIASES) & set(attributes)
+    assert not (set(ALIASES) | set(WITHOUT)) & set(attributes)
+    assert not set(ALIASES) & set(WITHOUT)
+    assert not set(WITHOUT) & set(dir(kt))
     assert not set(ALIASES) & (set(SYMBOLS) | set(OPTIONS)) - {"T"}
     assert not set(SYNONYMS) & {word for words in SYNONYMS.values() for word in words.split()}
 
@@ -109,6 +120,11 @@ def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
         ("CalcGravityGeneralizedForces", "-robot.gravity_forces(q)"),
         ("limits", "(robot.lower_limits, robot.upper_limits)"),
         ("buildModelFromUrdf", "kt.load(source)"),
+        ("JointModelFreeFlyer", "kt.load(source, floating_base=True)"),
+        ("LOCAL", 'the argument reference="body"'),
+        ("WORLD", 'the argument reference="world"'),
+        ("LOCAL_WORLD_ALIGNED", 'the argument reference="aligned"'),
+        ("qvel", "the argument v"),
     ],
 )
 def test_a_robot_and_the_package_say_what_it_is_here(panda: kt.Robot, name: str, here: str) -> None:
@@ -116,6 +132,54 @@ def test_a_robot_and_the_package_say_what_it_is_here(panda: kt.Robot, name: str,
         with pytest.raises(AttributeError) as caught:
             getattr(owner, name)
         assert str(caught.value).endswith(f"no attribute {name!r}; here it is {here}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("createData", "functions take the state"),
+        ("computeAllTerms", "nothing is computed beforehand"),
+        ("computeRNEADerivatives", "derivatives are not there yet"),
+        ("constraintDynamics", "contacts and constraints are not there yet"),
+        ("buildModelFromMJCF", r"not read yet; kt.load\(source\) reads URDF"),
+        ("SE3", "poses are 4×4 arrays"),
+        ("teach", "there is no viewer"),
+    ],
+)
+def test_what_has_no_equal_here_is_told_in_a_sentence(panda: kt.Robot, name: str, text: str) -> None:
+    for owner in (panda, kt):
+        with pytest.raises(AttributeError, match=f"no attribute {name!r}; .*{text}"):
+            getattr(owner, name)
+
+
+MIGRATION = Path(__file__).parents[1] / "docs" / "migration"
+
+
+def names_of_another_library(page: str) -> set[str]:
+    """Return what stands as code in the left columns of the tables, and in the list of what is not there."""
+    text, _, missing = (MIGRATION / f"{page}.md").read_text(encoding="utf-8").partition("## What is not there")
+    cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| ")] + [missing]
+    codes = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
+    return {name for code in codes for name in re.findall(r"\w+(?=\()", code) or re.findall(r"[A-Za-z]\w+", code)[-1:]}
+
+
+@pytest.mark.parametrize("page", ["pinocchio", "mujoco", "robotics_toolbox", "drake"])
+def test_every_name_of_a_migration_page_leads_somewhere(panda: kt.Robot, page: str) -> None:
+    names = names_of_another_library(page)
+    assert len(names) > 15
+    for name in sorted(names):
+        if not (hasattr(panda, name) or hasattr(kt, name)):
+            with pytest.raises(AttributeError) as caught:
+                getattr(kt, name)
+            assert not re.search("did you mean|there are:", str(caught.value))
+
+
+def test_the_package_tells_methods_of_a_robot() -> None:
+    for name in ("neutral", "random_configuration", "random_state", "joint", "lock", "attach", "with_frame"):
+        with pytest.raises(AttributeError, match=rf"'{name}'; it is a method of a robot: kt.load\(source\).{name}$"):
+            getattr(kt, name)
+    with pytest.raises(AttributeError, match=r"'lower_limits'; it is a property of a robot"):
+        kt.lower_limits  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_the_package_tells_functions_of_a_robot() -> None:

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kinetree._version import __version__
-from kinetree.errors import ArgumentError, FormatError, KinetreeError, ModelError, unknown_attribute
+from kinetree.errors import ArgumentError, FormatError, KinetreeError, LimitWarning, ModelError, unknown_attribute
 from kinetree.locks import importing
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ __all__ = [
     "Inertia",
     "JointLimits",
     "KinetreeError",
+    "LimitWarning",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -125,12 +126,14 @@ def __getattr__(name: str) -> Any:
 
 
 def _no_attribute(name: str) -> str:
-    """Return what to say of a name that is not here: functions are a robot's."""
+    """Return what to say of a name that is not here: functions, methods and properties are a robot's."""
     with importing:
         from kinetree.algorithms.table import INDEX
+        from kinetree.robot import Robot
 
-    if name in INDEX:
-        return f"no attribute {name!r}; it is a function of a robot: kt.load(source).{name}"
+    if name in INDEX or hasattr(Robot, name):
+        kind = "function" if name in INDEX else "method" if callable(getattr(Robot, name)) else "property"
+        return f"no attribute {name!r}; it is a {kind} of a robot: kt.load(source).{name}"
     return unknown_attribute(name, [*__all__, *_SUBMODULES])
 
 

@@ -2,6 +2,7 @@
 
 Each line has names of one library, a colon, and what to write here, with a comment where the numbers differ. The name
 that is called, or the string after ``=``, must exist: `tests/test_names.py` looks up every one and binds its arguments.
+Names for which there is nothing to write have a sentence instead, in a table of their own.
 """
 
 from __future__ import annotations
@@ -14,19 +15,23 @@ aba: robot.forward_dynamics(q, v, tau)
 crba: robot.mass_matrix(q)
 nle nonLinearEffects: robot.bias_forces(q, v)
 computeGeneralizedGravity: robot.gravity_forces(q)
+cholesky decompose: robot.solve_mass_matrix(q, b)  # the factor: robot.mass_matrix_factor(q)
 computeMinverse: robot.mass_matrix_inverse(q)
 computeCoriolisMatrix getCoriolisMatrix: robot.coriolis_matrix(q, v)
 forwardKinematics: robot.forward_kinematics(q)
+oMi: robot.forward_kinematics(q)
 framesForwardKinematics updateFramePlacements oMf: robot.frame_placements(q)
 updateFramePlacement: robot.frame_placement(q, frame=...)
 computeJointJacobians: robot.jacobian(q, frame=..., reference="world")  # angular first
 computeJointJacobian getJointJacobian: robot.jacobian(q, frame=...)  # angular first
 computeFrameJacobian getFrameJacobian: robot.jacobian(q, frame=...)  # angular first
-getFrameJacobianTimeVariation: robot.jacobian_rate(q, v, frame=...)  # angular first
+frameJacobianTimeVariation getFrameJacobianTimeVariation getJointJacobianTimeVariation: \
+robot.jacobian_rate(q, v, frame=...)  # angular first
 computeJointJacobiansTimeVariation: robot.jacobian_rate(q, v, frame=..., reference="world")  # angular first
-getFrameVelocity: robot.frame_velocity(q, v, frame=...)  # angular first
-getFrameAcceleration: robot.frame_acceleration(q, v, a, frame=...)  # angular first
-getFrameClassicalAcceleration: robot.frame_acceleration(q, v, a, frame=..., kind="classical")  # angular first
+getVelocity getFrameVelocity: robot.frame_velocity(q, v, frame=...)  # angular first
+getAcceleration getFrameAcceleration: robot.frame_acceleration(q, v, a, frame=...)  # angular first
+getClassicalAcceleration getFrameClassicalAcceleration: \
+robot.frame_acceleration(q, v, a, frame=..., kind="classical")  # angular first
 centerOfMass com: robot.center_of_mass(q)
 jacobianCenterOfMass: robot.center_of_mass_jacobian(q)
 ccrba computeCentroidalMap: robot.centroidal_momentum_matrix(q)  # angular first
@@ -48,7 +53,8 @@ effortLimit: robot.effort_limits
 rotorInertia: robot.armature  # times the square of the gear ratio
 buildReducedModel: robot.lock(joints, q)
 appendModel: robot.attach(other, frame)
-buildModelFromUrdf buildModelFromXML RobotWrapper BuildFromURDF: kt.load(source)
+buildModelFromUrdf buildModelsFromUrdf buildModelFromXML RobotWrapper BuildFromURDF: kt.load(source)
+JointModelFreeFlyer: kt.load(source, floating_base=True)
 LOCAL local: reference="body"
 WORLD global space: reference="world"
 LOCAL_WORLD_ALIGNED local_world_aligned: reference="aligned"
@@ -63,6 +69,7 @@ _MUJOCO = """
 mj_inverse qfrc_inverse: robot.inverse_dynamics(q, v, a)
 mj_forward mj_fwdAcceleration: robot.forward_dynamics(q, v, tau)
 mj_fullM mj_crb qM: robot.mass_matrix(q)
+mj_factorM: robot.mass_matrix_factor(q)
 mj_solveM: robot.solve_mass_matrix(q, b)
 mj_rne qfrc_bias: robot.bias_forces(q, v)
 mj_kinematics xpos xmat: robot.forward_kinematics(q)
@@ -99,6 +106,9 @@ rne: robot.inverse_dynamics(q, v, a)
 accel fdyn: robot.forward_dynamics(q, v, tau)
 inertia: robot.mass_matrix(q)
 coriolis: robot.coriolis_matrix(q, v)
+inertia_x: robot.operational_inertia(q, frame=...)
+itorque: robot.mass_matrix(q) @ a
+pay: robot.wrench_forces(q, W, frame=...)
 gravload: robot.gravity_forces(q)
 fkine: robot.frame_placement(q, frame=...)
 fkine_all: robot.frame_placements(q)
@@ -108,6 +118,8 @@ jacob0_dot: robot.jacobian_rate(q, v, frame=..., reference="aligned")  # angular
 ikine ikine_LM ikine_LMS ikine_GN ikine_NR ik_LM ik_GN ik_NR: robot.inverse_kinematics(pose, frame)
 qlim: robot.lower_limits
 qz: robot.neutral()
+qr: robot.configuration(name)
+nofriction: robot.with_friction(damping=False, coulomb=False)
 random_q: robot.random_configuration()
 payload: robot.attach(inertia, frame)
 links: robot.frame_names
@@ -115,7 +127,7 @@ link_dict: robot.frame(name)
 jtraj: kt.trajectories.quintic(robot, q0, q1, duration)
 trapezoidal mstraj: kt.trajectories.trapezoid(robot, q0, q1, acceleration=a)
 DHRobot SerialLink RevoluteDH RevoluteMDH PrismaticDH: kt.from_dh(links)
-ERobot URDF: kt.load(source)
+ERobot URDF models Panda: kt.load(source)
 qd: v
 qdd: a
 end: frame
@@ -141,6 +153,8 @@ CalcSpatialMomentumInWorldAboutPoint: robot.centroidal_momentum(q, v)  # about t
 CalcKineticEnergy EvalKineticEnergy: robot.kinetic_energy(q, v)
 CalcPotentialEnergy EvalPotentialEnergy: robot.potential_energy(q)
 CalcTotalMass: robot.mass
+InverseKinematics: robot.inverse_kinematics(pose, frame)
+DoDifferentialInverseKinematics: robot.differential_inverse_kinematics(frame)
 GetPositionLowerLimits: robot.lower_limits
 GetPositionUpperLimits: robot.upper_limits
 GetVelocityUpperLimits: robot.velocity_limits
@@ -169,13 +183,46 @@ torque torques: tau
 link body body_name link_name ee: frame
 """
 
-ALIASES: dict[str, str] = {
-    name: here
-    for table in (_OTHERS, _DRAKE, _ROBOTICS_TOOLBOX, _MUJOCO, _PINOCCHIO)
-    for names, _, here in (line.partition(": ") for line in table.strip().splitlines())
-    for name in names.split()
-}
+_WITHOUT = """
+createData createDatas Data data MjData CreateDefaultContext Finalize SetPositions SetVelocities: \
+there is no such object to keep: functions take the state, as in robot.inverse_dynamics(q, v, a), and return new arrays
+computeAllTerms updateGlobalPlacements mj_comVel mj_rnePostConstraint: \
+nothing is computed beforehand: call the functions whose results are wanted, in any order
+ReferenceFrame: references are strings: reference="body", "aligned" or "world"
+SE3 exp6 log6: \
+poses are 4×4 arrays; robot.integrate and robot.difference move configurations, SciPy's RigidTransform does the rest
+SO3 UnitQuaternion Quaternion exp3 log3: \
+orientations are the upper left 3×3 of poses; SciPy's Rotation has quaternions, x, y, z, w, and rotation vectors
+Motion Force: velocities and forces are arrays of six, the angular part first
+normalize: nothing has to be normalised: a quaternion of any norm is the same rotation
+impulseDynamics constraintDynamics initConstraintDynamics RigidConstraintModel RigidContactModel contact ncon efc_J: \
+contacts and constraints are not there yet
+computeRNEADerivatives computeABADerivatives computeForwardKinematicsDerivatives getJointVelocityDerivatives \
+getJointAccelerationDerivatives getFrameVelocityDerivatives getFrameAccelerationDerivatives \
+computeGeneralizedGravityDerivatives computeStaticTorqueDerivatives computeCentroidalDynamicsDerivatives \
+jacob0_analytical hessian0 hessiane mjd_inverseFD mjd_transitionFD: \
+analytic derivatives are not there yet; robot.jacobian_rate is the rate of a Jacobian along v
+AutoDiffXd Expression: kinetree.algorithms take any scalar, such as kinetree.algorithms.rnea(robot.model, q, v, a)
+buildModelFromMJCF from_mjcf mj_saveModel buildModelFromSdf: MJCF and SDF are not read yet; kt.load(source) reads URDF
+GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances collision_model visual_model \
+mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
+mj_step mj_step1 mj_step2 mj_Euler mj_RungeKutta: \
+there is no simulator: a step is robot.forward_dynamics(q, v, tau) and robot.integrate(q, v, dt), and kt.scan makes many
+plot teach vplot display initViewer loadViewerModel MeshcatVisualizer: \
+there is no viewer; robot.frame_placements(q) is what one draws
+"""
+
+
+def _by_name(*tables: str) -> dict[str, str]:
+    lines = (line.partition(": ") for table in tables for line in table.strip().splitlines())
+    return {name: here for names, _, here in lines for name in names.split()}
+
+
+ALIASES: dict[str, str] = _by_name(_OTHERS, _DRAKE, _ROBOTICS_TOOLBOX, _MUJOCO, _PINOCCHIO)
 """What to write here, by the name elsewhere."""
+
+WITHOUT: dict[str, str] = _by_name(_WITHOUT)
+"""What to know instead, by names elsewhere that have no equal here."""
 
 SYNONYMS = {
     "torque": "force",

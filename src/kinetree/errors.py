@@ -36,6 +36,10 @@ class NonPhysicalInertiaWarning(FormatWarning):
     """Links whose inertia no body can have; their numbers are used as they stand."""
 
 
+class LimitWarning(UserWarning):
+    """A joint that is put where its limits do not let it be."""
+
+
 def shortened(text: str) -> str:
     """Return a name or a value as messages show it: cut where it is long."""
     return text if len(text) <= 80 else text[:79] + "…"
@@ -70,13 +74,22 @@ def unknown_attribute(name: str, known: Iterable[str]) -> str:
     --------
     >>> unknown_attribute("mj_integratePos", ["integrate"])
     "no attribute 'mj_integratePos'; here it is robot.integrate(q, v, dt)"
+    >>> unknown_attribute("qvel", ["jacobian"])
+    "no attribute 'qvel'; here it is the argument v"
+    >>> unknown_attribute("normalize", ["integrate"])
+    "no attribute 'normalize'; nothing has to be normalised: a quaternion of any norm is the same rotation"
     """
     with importing:
-        from kinetree.aliases import ALIASES
+        from kinetree.aliases import ALIASES, WITHOUT, target
 
-    if ALIASES.get(name, "").lstrip("-(").startswith(("robot.", "kt.")):
-        return f"no attribute {name!r}; here it is {ALIASES[name]}"
-    return unknown_name("attribute", name, known)
+    names, here = list(known), ALIASES.get(name, "")
+    if name in WITHOUT:
+        return f"no attribute {name!r}; {WITHOUT[name]}"
+    if here.lstrip("-(").startswith(("robot.", "kt.")):
+        return f"no attribute {name!r}; here it is {here}"
+    if here and target(name) not in names:
+        return f"no attribute {name!r}; here it is the argument {here}"
+    return unknown_name("attribute", name, names)
 
 
 def known_elsewhere(name: str, known: Iterable[str]) -> str | None:

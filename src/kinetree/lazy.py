@@ -53,7 +53,7 @@ class lazy_method:  # noqa: N801  (used like a function definition)
 
 
 class lazy_methods:  # noqa: N801  (see lazy_method)
-    """A module whose functions become lazy methods: ``lock = lazy_methods("kinetree.robot.edit").lock``."""
+    """A module whose functions become lazy methods: ``lock = lazy_methods("kinetree.robot.locking").lock``."""
 
     def __init__(self, module: str) -> None:
         self._module = module

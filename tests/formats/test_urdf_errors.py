@@ -173,6 +173,12 @@ def test_bad_file(tmp_path, old, new, line, element, reason):
     assert reason in message
 
 
+def test_the_joint_types_are_listed_once():
+    with pytest.raises(FormatError) as caught:
+        load_model(GOOD.replace('"elbow" type="revolute"', '"elbow" type="ball"'))
+    assert str(caught.value).count("continuous") == 1
+
+
 MISSPELT = {  # what is replaced, by what, line, element, attribute, suggestion
     "link": ('<link name="lower"/>', '<link nmae="lower"/>', 10, "<link>", "link", "nmae", "name"),
     "joint": ('"elbow" type', '"elbow" tpye', 19, ELBOW, "joint", "tpye", "type"),

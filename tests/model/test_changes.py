@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -56,14 +58,55 @@ def test_nothing_is_locked_in_no_orientation() -> None:
         kt.load("go2").lock(["root_joint"], np.zeros(19))
 
 
-def test_locking_a_leader_locks_its_followers() -> None:
+def test_positions_by_name_lock_as_a_configuration_does() -> None:
+    panda, go2 = kt.load("panda"), kt.load("go2")
+    by_name = panda.lock({"panda_joint4": -1.5, "panda_joint6": np.float64(1.6)})
+    assert by_name == panda.lock(["panda_joint4", "panda_joint6"], [0, 0, 0, -1.5, 0, 1.6, 0])
+    pose = [1.0, 2.0, 3.0, 0.0, 0.0, 0.6, 0.8]
+    assert go2.lock({"root_joint": pose}) == go2.lock(["root_joint"], [*pose, *go2.neutral()[7:]])
+
+
+@pytest.mark.parametrize(
+    ("lock", "message"),
+    [
+        (lambda r: r.lock({"panda_joint4": [1.0, 2.0]}), r"position of joint 'panda_joint4' has shape \(2,\)"),
+        (lambda r: r.lock({"panda_joint4": np.nan}), "lock takes finite positions"),
+        (lambda r: r.lock({"panda_joint4": -1.5}, q=np.zeros(7)), "q= is for a list of names"),
+        (lambda r: r.lock({"panda_joint": -1.5}), "no joint 'panda_joint', did you mean"),
+    ],
+)
+def test_positions_that_cannot_be(lock, message) -> None:
+    with pytest.raises(kt.KinetreeError, match=message):
+        lock(kt.load("panda"))
+
+
+def test_a_joint_locked_outside_its_limits_is_told() -> None:
+    panda = kt.load("panda")
+    text = r"'panda_joint4' at 0, with limits -3\.\d+ and -0\.\d+\. Give positions by name"
+    with pytest.warns(kt.LimitWarning, match=text) as told:
+        panda.lock(["panda_joint4", "panda_joint1"])
+    assert [warning.filename for warning in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        panda.lock(["panda_joint4", "panda_joint1"], panda.lower_limits.astype(np.float32))
+        kt.load("go2").lock(["root_joint"])
+
+
+def followers() -> kt.Robot:
     b = kt.ModelBuilder()
     for name in ("base", "x", "y", "z"):
         b.add_link(name, Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
     b.add_joint("lead", parent="base", child="x", joint=Prismatic((1, 0, 0)))
     b.add_joint("follow", parent="base", child="y", joint=Prismatic((0, 1, 0)), mimic=("lead", -1.0, 0.5))
     b.add_joint("other", parent="y", child="z", joint=Revolute((0, 0, 1)))
-    robot = kt.Robot(b.build()).lock(["lead"], [0.2, 0.0])
+    return kt.Robot(b.build())
+
+
+def test_locking_a_leader_locks_its_followers() -> None:
+    robot = followers().lock(["lead"], [0.2, 0.0])
+    assert robot == followers().lock(["follow"], [0.2, 0.0]) == followers().lock({"lead": 0.2})
+    with pytest.raises(kt.ArgumentError, match="joint 'follow' follows 'lead': give the position of that one"):
+        followers().lock({"follow": 0.3})
     assert (robot.joint_names, robot.nb) == (("other",), 1)
     assert robot.model.frame("y").X.r.y == pytest.approx(0.3)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -103,6 +104,22 @@ def test_to_look_makes_no_directory(own_cache):
     assert kt.cache_info() == (str(own_cache), 0, 0, cache.LARGEST, None, None)
     assert kt.clear_cache() == 0
     assert not own_cache.exists()
+
+
+@posix
+def test_a_directory_that_cannot_be_made_is_a_problem(own_cache, monkeypatch):
+    monkeypatch.setenv("KINETREE_CACHE_DIR", str(own_cache / "a" / "b"))
+    assert kt.cache_info().problem is None
+    assert not own_cache.exists()
+    cannot_be_made(monkeypatch, own_cache)
+    assert kt.cache_info().problem == f"{own_cache / 'a' / 'b'} cannot be made (Permission denied)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_nothing_can_be_made_in_proc(monkeypatch):
+    monkeypatch.setenv("KINETREE_CACHE_DIR", "/proc/foo")
+    assert kt.cache_info()[:2] == ("/proc/foo", 0)
+    assert "/proc/foo cannot be made" in str(kt.cache_info().problem)
 
 
 def test_what_the_cache_holds(own_cache):

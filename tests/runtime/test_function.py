@@ -4,6 +4,7 @@ import copy
 import inspect
 import os
 import pickle
+import pydoc
 import threading
 
 import numpy as np
@@ -39,6 +40,12 @@ def test_it_looks_like_a_function():
     f(X, Y, Z)
     assert str(inspect.signature(f)) == "(x, y, z, w=None, *, sign='plus', out=None)"
     assert callable(f)
+
+
+def test_help_shows_the_signature_and_the_text_alone():
+    shown = pydoc.render_doc(Function(declare()), renderer=pydoc.plaintext)
+    _, *lines = shown.split("\n\n")
+    assert "\n".join(lines) == "mix(x, y, z, w=None, *, sign='plus', out=None)\n    Mix three vectors.\n"
 
 
 def test_functions_do_not_share_their_calls():

@@ -159,7 +159,8 @@ REFUSED = {
     "spacing of one": (lambda x: np.spacing(x[0]), r"np\.spacing cannot be traced"),
     "in place": (lambda x: np.add(np.ones(4), x, out=np.ones(4)), r"x = x \+ y"),
     "into numbers": (lambda x: np.zeros(4).__setitem__(0, x[0]), r"np\.zeros_like"),
-    "sort": (lambda x: np.sort(x), r"truth value"),
+    "sort": (lambda x: np.sort(x), r"np\.sort cannot be traced .* kt\.minimum\(a, b\) and kt\.maximum"),
+    "argsort": (lambda x: np.argsort(x), r"np\.argsort cannot be traced"),
     "where of words": (lambda x: kt.where(x[0] > 0, "a", x[1]), r"chooses between numbers"),
 }
 

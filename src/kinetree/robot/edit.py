@@ -1,8 +1,8 @@
-"""Another robot from a robot: gravity, base, friction, locked joints, payloads and grippers."""
+"""Another robot from a robot: gravity, base, friction, payloads and grippers."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -97,41 +97,6 @@ def with_friction(robot: R, *, damping: bool = True, coulomb: bool = True, smoot
             )
     friction = JointFriction(bool(damping), bool(coulomb), speed)
     return changed(robot, replace(robot.model, friction=friction))
-
-
-def lock(robot: R, joints: Sequence[str], q: ArrayLike | None = None) -> R:
-    """Return this robot with some joints fixed, and so with fewer coordinates.
-
-    Parameters
-    ----------
-    joints : sequence of str
-        Their names; joints that mimic one of them are fixed too.
-    q : (nq,) array, optional
-        The configuration in which they are fixed, of this whole robot; neutral if not given.
-
-    Returns
-    -------
-    Robot
-        Its named configurations are this robot's at the joints that are left.
-
-    Examples
-    --------
-    >>> import kinetree as kt
-    >>> kt.load("panda").lock(["panda_joint3", "panda_joint5"]).joint_names
-    ('panda_joint1', 'panda_joint2', 'panda_joint4', 'panda_joint6', 'panda_joint7')
-    """
-    if isinstance(joints, str | Mapping) or not isinstance(joints, Collection):
-        raise ArgumentError(f"joints takes a list of names, and q= the configuration to lock them in; not {joints!r}")
-    configuration = robot.neutral() if q is None else real_array("q", q, robot.nq, batch=False)
-    if not np.isfinite(configuration).all():
-        raise ArgumentError("lock takes a finite configuration; q holds NaN or inf")
-    try:
-        model = changes.locked(robot.model, list(joints), configuration.tolist())
-    except ZeroDivisionError:
-        raise ArgumentError("q holds a quaternion of norm zero, which is no orientation to lock a joint in") from None
-    names = set(model.joint_names)
-    left = [k for body in robot.model.leading if body.joint_name in names for k in body.q_index]
-    return changed(robot, model, {name: q[left] for name, q in robot.configurations.items()})
 
 
 def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: Pose | None = None, prefix: str = "") -> R:

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
-    from kinetree.robot import edit, joint_edit, joints, table
+    from kinetree.robot import edit, joint_edit, joints, locking, table
     from kinetree.robot.signatures import Functions
     from kinetree.runtime import Function
 else:
     Functions = object
-    named, edit, joint_edit, joints, table, ik, of_user = (
+    named, edit, joint_edit, joints, locking, table, ik, of_user = (
         lazy_methods(f"kinetree.{module}")
         for module in (
-            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.table"),
+            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking", "robot.table"),
             *("inverse_kinematics", "functions.of_user"),
         )
     )
@@ -162,7 +162,7 @@ class Robot(Functions):
     with_inertia = edit.with_inertia
     with_inertial_parameters = edit.with_inertial_parameters
     with_frame = edit.with_frame
-    lock = edit.lock
+    lock = locking.lock
     attach = edit.attach
     inverse_kinematics = ik.inverse_kinematics
     inverse_kinematics_solver = ik.inverse_kinematics_solver

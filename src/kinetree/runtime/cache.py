@@ -86,15 +86,30 @@ def directory() -> Path | None:
     """Return the cache directory, made if need be; None where there is none that can be used and trusted."""
     path, problem = location()
     if path is not None and problem is None:
-        try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            problem = _defect(path)
-        except OSError as error:
-            problem = f"{path} cannot be made ({error.strerror})"
+        problem = _made(path) or _defect(path)
     if problem is not None:
         _warn(problem)
         return None
     return path
+
+
+def _made(path: Path) -> str | None:
+    """Make a directory where there is none; return why it cannot be made, if so."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        return f"{path} cannot be made ({error.strerror})"
+    return None
+
+
+def obstacle(path: Path) -> str | None:
+    """Return why a directory cannot be made, if so: only trying tells; what is made is removed again."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    problem = _made(path) if missing else None
+    for folder in missing:
+        with contextlib.suppress(OSError):  # another process uses it, or it was not made
+            folder.rmdir()
+    return problem
 
 
 def location() -> tuple[Path | None, str | None]:

@@ -36,7 +36,7 @@ def cache_info() -> CacheInfo:
     oldest : datetime or None
         When the entry that was not used for the longest time was used last.
     problem : str or None
-        Why the directory cannot be used, where it cannot.
+        Why the directory cannot be used, or be made, where it cannot.
 
     Examples
     --------
@@ -46,6 +46,8 @@ def cache_info() -> CacheInfo:
     True
     """
     path, problem = cache.location()
+    if path is not None and problem is None:
+        problem = cache.obstacle(path)
     if path is None or problem is not None:
         return CacheInfo(None if path is None else str(path), 0, 0, cache.LARGEST, None, problem)
     found = list(cache.entries(path))

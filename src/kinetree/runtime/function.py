@@ -91,6 +91,11 @@ class Function(functools.partial[Any]):
         self._set_target(self._general)
         self._installed = 0  # kernels that are part of the call
 
+    @property
+    def __origin__(self) -> Callable[..., Any]:
+        """A plain function with the same signature and text: `help` shows it in place of the class and all it has."""
+        return functools.update_wrapper(lambda: None, self, updated=())
+
     def __repr__(self) -> str:
         return f"<kinetree function {self.spec.usage}>"
 

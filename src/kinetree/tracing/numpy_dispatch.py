@@ -28,6 +28,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy's function to its replacement."""
 
 SUGGESTIONS = {
+    "sort": "kt.minimum(a, b) and kt.maximum(a, b) put two values in order",
     "vecdot": "write (a * b).sum(-1)",
     "pinv": "with kt.solve_spd: J.T @ kt.solve_spd(J @ J.T, b)",
     "cholesky": "kt.solve_spd(A, b) solves with a symmetric positive definite A",
@@ -82,9 +83,9 @@ class NumpyDispatch:
         try:
             return _wrapped(function._implementation(*args, **kwargs))
         except TypeError as error:
-            if not str(error).startswith("loop of ufunc does not support"):
+            if not str(error).startswith(("loop of ufunc does not support", "a traced value has no truth value")):
                 raise
-            raise TypeError(_refusal(function.__name__)) from None
+            raise TypeError(_refusal(function.__name__)) from error
 
     def __format__(self, spec: str) -> str:
         if spec:

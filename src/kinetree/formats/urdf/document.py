@@ -220,7 +220,7 @@ def _joint(element: Element) -> UrdfJoint:
     name = required(checked(element), "name")
     kind = required(element, "type")
     if kind not in JOINTS:
-        raise element.error(f"joint type: {unknown_name('type', kind, JOINTS)}; URDF has {', '.join(JOINTS)}")
+        raise element.error(f"joint type: {unknown_name('type', kind, JOINTS)}")
     damping, friction = (0.0, 0.0) if kind == "fixed" else _dynamics(element)
     return UrdfJoint(
         name=name,
