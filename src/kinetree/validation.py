@@ -19,6 +19,13 @@ Size: TypeAlias = int | tuple[int, ...]
 
 ROTATION_HINT = "; a rotation matrix R alone is given as scipy.spatial.transform.Rotation.from_matrix(R)"
 POSE_HINTS = {(3, 3): ROTATION_HINT, (3,): "; a translation p alone is a 4×4 matrix too, np.eye(4) with p in T[:3, 3]"}
+TOLERANCE = 1e-6
+"""By how much the entries of RᵀR of a rotation matrix R may differ from those of the unit matrix."""
+SKEWED = (
+    "its upper left 3×3, R, must be a rotation, but RᵀR differs from 1 by {:.2g}, where "
+    f"{TOLERANCE:g} is allowed; "
+    "if its digits are rounded, scipy.spatial.transform.Rotation.from_matrix(R).as_matrix() is the rotation meant"
+)
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -51,13 +58,16 @@ def real_array(
 
 
 def check_poses(what: str, T: Array, error: type[KinetreeError] = ArgumentError) -> None:
-    """Raise an error unless all matrices T (..., 4, 4) are poses, up to 1e-6."""
+    """Raise an error unless all matrices T (..., 4, 4) are poses, up to `TOLERANCE`."""
     R = T[..., :3, :3]
     with np.errstate(all="ignore"):
         skewed = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0)
-        rigid = skewed <= 1e-6 and (np.linalg.det(R) > 0).all()
-    if not rigid or (T[..., 3, :] != [0, 0, 0, 1]).any():
-        raise error(f"{what} is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)")
+    if (T[..., 3, :] != [0, 0, 0, 1]).any():
+        raise error(f"{what} is not a pose: its last row must be (0, 0, 0, 1)")
+    if not skewed <= TOLERANCE:
+        raise error(f"{what} is not a pose: {SKEWED.format(skewed)}")
+    if not (np.linalg.det(R) > 0).all():
+        raise error(f"{what} is not a pose: its upper left 3×3 is a reflection, with determinant -1, not a rotation")
 
 
 def as_poses(what: str, value: Any, *, batch: bool = True, error: type[KinetreeError] = ArgumentError) -> Array:

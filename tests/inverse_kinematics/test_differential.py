@@ -48,6 +48,46 @@ def test_limits_of_position_and_velocity_hold_to_the_last_bit() -> None:
     assert np.array_equal(STEP(q[5], targets[5], DT).q, found.q[5])
 
 
+def test_a_joint_outside_a_limit_goes_back_no_faster_than_it_may() -> None:
+    target = ROBOT.frame_placement(HOME, frame=FRAME)
+    slightly = np.where(np.arange(7) == 1, ROBOT.upper_limits + 0.01, Q)
+    everywhere = ROBOT.upper_limits + np.linspace(-0.02, 0.05, 7)
+    for q in (ROBOT.neutral(), slightly, everywhere):
+        outside = np.maximum(q - ROBOT.upper_limits, 0.0)
+        for _ in range(100):
+            found = STEP(q, target, 1e-3, posture=HOME)
+            assert np.abs(found.q - q - 1e-3 * found.v).max() < 2e-15
+            assert (np.abs(found.v) <= ROBOT.velocity_limits).all()
+            q = found.q
+            left = np.maximum(q - ROBOT.upper_limits, 0.0)
+            assert (left <= np.maximum(outside - 1e-3 * ROBOT.velocity_limits, 0.0) + 1e-15).all()
+            outside = left
+        assert (q <= ROBOT.upper_limits).all()
+        assert (q >= ROBOT.lower_limits).all()
+
+
+def test_joints_that_move_no_frame_stay_outside() -> None:
+    step = ROBOT.differential_inverse_kinematics({"panda_link2": "orientation"})
+    q = ROBOT.neutral()
+    found = step(q, ROBOT.frame_placement(Q, frame="panda_link2")[:3, :3], DT)
+    assert np.array_equal(found.q[2:], q[2:])
+    assert np.abs(found.v[:2]).max() > 0.1
+    assert not found.v[2:].any()
+
+
+def test_in_no_time_nothing_moves() -> None:
+    for q, dt in ((Q, 0.0), (ROBOT.neutral(), 0.0), (Q, -DT)):
+        found = STEP(q, near(), dt, posture=HOME)
+        assert np.array_equal(found.q, q)
+        assert not found.v.any()
+    robot = kt.load("g1")
+    q = robot.neutral()
+    found = robot.differential_inverse_kinematics({"left_rubber_hand": "position"})(q, np.ones(3), 0.0)
+    assert np.array_equal(found.q, q)  # its base has no limits
+    assert not found.v.any()
+    assert np.isnan(STEP(Q, near(), np.nan).v).all()
+
+
 def test_the_posture_moves_what_the_goal_leaves_free() -> None:
     target, q = near(0.0), Q
     for _ in range(400):

@@ -119,11 +119,11 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "mirrored base pose": (
         lambda: builder("a").build(base_pose=np.diag([1.0, 1, -1, 1]).tolist()),
-        "base_pose is not a pose: its upper left 3×3 must be a rotation, its last row (0, 0, 0, 1)",
+        "base_pose is not a pose: its upper left 3×3 is a reflection, with determinant -1, not a rotation",
     ),
     "base pose with a last row": (
         lambda: builder("a").build(base_pose=(np.eye(4) + np.eye(4)[3][:, None] * [0.1, 0, 0, 0]).tolist()),
-        "base_pose is not a pose",
+        "base_pose is not a pose: its last row must be (0, 0, 0, 1)",
     ),
     "NaN base pose": (
         lambda: builder("a").build(base_pose=np.full((4, 4), math.nan).tolist()),

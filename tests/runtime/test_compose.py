@@ -219,6 +219,34 @@ def test_pickles_by_where_it_is_or_how_it_is_made():
     assert pickle.loads(pickle.dumps(again(Q, V, 3.0))).height == again(Q, V, 3.0).height
 
 
+class Controller:
+    """One that keeps its compiled method, as users write it."""
+
+    def __init__(self, kp):
+        self.kp = kp
+        self.law = robot.compile(self.torques)
+
+    def torques(self, q):
+        return self.kp * robot.gravity_forces(q)
+
+    def __call__(self, q):
+        return self.torques(q)
+
+    @classmethod
+    def plain(cls, q):
+        return 2.0 * q
+
+
+def test_what_belongs_to_an_object_refuses_to_be_pickled():
+    held = Controller(2.0)
+    scaled = functools.partial(held.torques)
+    called = robot.compile(held, name="called")
+    for f in (held, held.law, held.law.bind(), called, robot.compile(scaled, name="scaled")):
+        with pytest.raises(kt.ArgumentError, match=r"cannot be pickled: it is compiled from a method.*__reduce__"):
+            pickle.dumps(f)
+    assert np.array_equal(pickle.loads(pickle.dumps(robot.compile(Controller.plain)))(Q), 2.0 * Q)
+
+
 def test_the_cache_goes_by_what_was_traced(own_cache):
     def files():
         return len(list(own_cache.glob("*.kto")))

@@ -74,6 +74,12 @@ def user_function(
         )
 
     def reduce() -> tuple[Any, ...]:
+        if _is_of_an_object(function):
+            raise ArgumentError(
+                f"{name} cannot be pickled: it is compiled from a method, whose object may change or hold it. Compile "
+                "a function at module level that takes the object's values as arguments; or let the object's "
+                "__reduce__ make the object again from its values"
+            )
         where = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
         found = _named(*where) if where[0] in sys.modules else None
         if isinstance(found, Function) and found.spec.reduce is reduce:  # it is decorated, and another was made of it
@@ -112,6 +118,14 @@ def user_function(
     if whole.options or whole.optional:
         return Function(replace(whole, outputs=first.outputs))
     return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
+
+
+def _is_of_an_object(function: Any) -> bool:
+    """Return whether a function is a method of an instance, or an instance with `__call__`."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    owner = getattr(function, "__self__", None)
+    return not hasattr(function, "__name__") or (inspect.ismethod(function) and not inspect.isclass(owner))
 
 
 def _named(module: str, path: str) -> Any:

@@ -29,7 +29,7 @@ STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6}
 
 MEANINGS = {
     "q0": "Where to start, brought within the limits.",
-    "q": "Joint positions, within the limits (rad, m).",
+    "q": "Joint positions (rad, m).",
     "v": "Joint velocities that lead there, within their limits (rad/s, m/s).",
     "converged": "1 where all errors that count are within the tolerances, else 0.",
     "position_error": "The largest over the frames, of those that count (m).",

@@ -88,7 +88,8 @@ def inverse_kinematics(
     fixed : sequence of str
         Joints that stay as in q0 (the floating base, say).
     dt : float, optional
-        The time for one iteration (s), in which no joint moves further than its velocity limit allows.
+        The time for one iteration (s), in which no joint moves further than its velocity limit allows. It counts from
+        where q0 is within the limits: what brings it there takes no time.
 
     Raises
     ------

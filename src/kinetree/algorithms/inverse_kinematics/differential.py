@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
 from kinetree.algorithms.inverse_kinematics.steps import bounded_step, within
-from kinetree.scalars.functions import Scalar, select, sqrt
+from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.linalg import times
 
 
 class Step(NamedTuple):
@@ -33,8 +34,9 @@ def step(
     """Return a step of damped least squares within the limits of position and, in the time dt, of velocity.
 
     ``min |J d − g e|² + λ |d − g d₀|²``, where d₀ leads to the posture: what the goals leave free is where d is d₀.
+    A joint that is outside a limit goes back as fast as it may; that part of the step is given, the rest is sought.
     """
-    q = problem.within(q)
+    q = problem.unit(q)
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
     found = problem.errors(q, targets, weights)
     rest: list[Scalar] = [0.0] * len(problem.entries)
@@ -44,11 +46,17 @@ def step(
             for body in problem.moving
             for x in body.joint.difference([q[k] for k in body.q_index], [posture[k] for k in body.q_index])
         ]
-    e = [gain * x for x in found.weighted]
-    d = bounded_step(problem.rows(found.jacobian), e, damping, problem.bounds(q, dt), rest)
+    J, bounds = problem.rows(found.jacobian), problem.bounds(q, dt)
+    back: list[Scalar] = [0.0 if bound is None else within(0.0, bound) for bound in bounds]
+    around = [bound and (bound[0] - x, bound[1] - x) for bound, x in zip(bounds, back, strict=True)]
+    e = [gain * x - y for x, y in zip(found.weighted, times(J, back), strict=True)]
+    d = bounded_step(J, e, damping, around, [x - y for x, y in zip(rest, back, strict=True)])
+    d = [x + y for x, y in zip(d, back, strict=True)]
+    stays = select(dt <= 0.0, 0.0, dt)  # NaN remains
+    d = [select_less(0.0, dt, x, stays) for x in d]
     v: list[Scalar] = [0.0] * problem.model.nv
     for k, x in zip(problem.entries, d, strict=True):
-        v[k] = x / dt
+        v[k] = select_less(0.0, dt, x / dt, stays)
     for body in problem.moving:
         fastest = body.limits.velocity
         if len(body.v_index) == 1 and math.isfinite(fastest):
@@ -57,4 +65,4 @@ def step(
     largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
     for (_, part), x in zip(problem.parts, found.squares, strict=True):
         largest[part] = select(x <= largest[part], largest[part], x)
-    return Step(problem.moved(q, d), v, sqrt(largest["position"]), sqrt(largest["orientation"]))
+    return Step(problem.moved(q, d, outside=True), v, sqrt(largest["position"]), sqrt(largest["orientation"]))

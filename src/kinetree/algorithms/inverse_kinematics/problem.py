@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.goals import PARTS, Goal, goal_rows
-from kinetree.algorithms.inverse_kinematics.steps import Bounds
+from kinetree.algorithms.inverse_kinematics.steps import Bounds, within
 from kinetree.lazy import cached_property
 from kinetree.model import Body, Model
 from kinetree.scalars.functions import Scalar, floor, select_less
@@ -108,7 +108,10 @@ class Problem:
         return J
 
     def bounds(self, q: Sequence[Scalar], dt: Scalar | None) -> Bounds:
-        """Return the bounds of a step from q; with a time for it the velocity limits count too."""
+        """Return the bounds of a step from q; with a time for it the velocity limits count too, and come first.
+
+        They do not contain zero where q is outside a limit.
+        """
         found: list[tuple[Scalar, Scalar] | None] = []
         for body in self.moving:
             if len(body.v_index) > 1:
@@ -118,8 +121,7 @@ class Problem:
             low, high = limits.lower - x, limits.upper - x
             if dt is not None and math.isfinite(limits.velocity):
                 reach = limits.velocity * dt
-                low, high = select_less(low, -reach, -reach, low), select_less(reach, high, reach, high)
-                found.append((low, high))
+                found.append((within(low, (-reach, reach)), within(high, (-reach, reach))))
             else:
                 found.append((low, high) if math.isfinite(limits.lower) or math.isfinite(limits.upper) else None)
         return found
@@ -132,11 +134,23 @@ class Problem:
                 _put(start, body, body.joint.integrate([q[k] for k in body.q_index], [0.0] * len(body.v_index)))
         return start
 
-    def moved(self, q: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
-        """Return q ⊕ step, brought within the limits to the last bit."""
+    def unit(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """Return q with unit quaternions; fixed joints stay as they are."""
+        found = list(q)
+        for body in self.model.leading:
+            if len(body.v_index) > 1 and body.joint_name not in self.fixed:
+                values = body.joint.integrate([q[k] for k in body.q_index], [0.0] * len(body.v_index))
+                for k, x in zip(body.q_index, values, strict=True):
+                    found[k] = x
+        return found
+
+    def moved(self, q: Sequence[Scalar], step: Sequence[Scalar], outside: bool = False) -> list[Scalar]:
+        """Return q ⊕ step, brought within the limits to the last bit; `outside`, no further out than q where it is."""
         d, following = dict(zip(self.entries, step, strict=True)), list(q)
         for body in self.moving:
-            _put(following, body, body.joint.integrate([q[k] for k in body.q_index], [d[k] for k in body.v_index]))
+            old = [q[k] for k in body.q_index]
+            new = body.joint.integrate(old, [d[k] for k in body.v_index])
+            _put(following, body, new, old if outside else None)
         return following
 
     def start(self, number: Scalar, seed: Scalar, q: Sequence[Scalar], unmet: Sequence[Scalar]) -> list[Scalar]:
@@ -158,13 +172,18 @@ class Problem:
         return found
 
 
-def _put(q: list[Scalar], body: Body, values: Sequence[Scalar]) -> None:
-    """Put the coordinates of a body's joint into q, brought within its limits."""
-    for k, x in zip(body.q_index, values, strict=True):
+def _put(q: list[Scalar], body: Body, values: Sequence[Scalar], old: Sequence[Scalar] | None = None) -> None:
+    """Put the coordinates of a body's joint into q, brought within its limits, which reach to the old ones if given."""
+    for i, (k, x) in enumerate(zip(body.q_index, values, strict=True)):
         if len(body.v_index) == 1:
-            low, high = body.limits.lower, body.limits.upper
-            x = select_less(x, low, low, x) if math.isfinite(low) else x
-            x = select_less(high, x, high, x) if math.isfinite(high) else x
+            low: Scalar = body.limits.lower
+            high: Scalar = body.limits.upper
+            if math.isfinite(low):
+                low = low if old is None else select_less(old[i], low, old[i], low)
+                x = select_less(x, low, low, x)
+            if math.isfinite(high):
+                high = high if old is None else select_less(high, old[i], old[i], high)
+                x = select_less(high, x, high, x)
         q[k] = x
 
 
