@@ -102,13 +102,19 @@ def binds(a: Algorithm) -> list[str]:
     needed = required(a)
     optional = [f"{name}: {option_type(option)} = ..." for name, option in a.options.items() if name not in needed]
     if not needed:
-        return [f"    def bind(self, *, {', '.join(optional)}) -> Self: ..."] if optional else []
+        return [f"    def bind({', '.join(['self', '*', *optional]).removesuffix(', *')}) -> Self: ..."]
     given = [f"{name}: {option_type(a.options[name])}" for name in needed]
     some = ", ".join(["self", "*", *(f"{x} = ..." for x in given[:-1]), *optional])
     return [
         f"    @overload\n    def bind(self, *, {', '.join(given + optional)}) -> Bound{title(a.name)}: ...",
         f"    @overload\n    def bind({some.removesuffix(', *')}) -> Self: ...",
     ]
+
+
+def warmup(a: Algorithm) -> str:
+    """Return `warmup`, with the options of the function."""
+    own = ['dtype: str = "float64"', "optional: tuple[str, ...] = ()", "single: bool = True", "batch: bool = True"]
+    return f"    def warmup({', '.join(['self', '*', *own, *keywords(a.options)])}) -> None: ..."
 
 
 def classes(a: Algorithm) -> str:
@@ -118,11 +124,14 @@ def classes(a: Algorithm) -> str:
     if len(a.outputs) > 1:
         fields = [f"    {key}: {'NDArray[_T]' if shape else '_Number'}" for key, shape in a.outputs.items()]
         blocks.append("\n".join([f"class {name}(NamedTuple, Generic[_T]):", f'    """{first}"""\n', *fields]))
-    blocks.append("\n".join([f"class {name}Function(Function):", f'    """{first}"""\n', *calls(a, []), *binds(a)]))
+    blocks.append(
+        "\n".join([f"class {name}Function(Function):", f'    """{first}"""\n', *calls(a, []), *binds(a), warmup(a)])
+    )
     if needed := required(a):
         options = {key: option for key, option in a.options.items() if key not in needed}
-        further = binds(a._replace(options=options))
-        blocks.append("\n".join([f"class Bound{name}(Function):", f'    """{first}"""\n', *calls(a, needed), *further]))
+        bound = a._replace(options=options)
+        parts = [*calls(a, needed), *binds(bound), warmup(bound)]
+        blocks.append("\n".join([f"class Bound{name}(Function):", f'    """{first}"""\n', *parts]))
     return "\n\n".join(blocks)
 
 

@@ -10,7 +10,13 @@ from kinetree.errors import ArgumentError, FormatError, KinetreeError, LimitWarn
 from kinetree.locks import importing
 
 if TYPE_CHECKING:
+    from kinetree import algorithms as algorithms
     from kinetree import conventions, modern_robotics, trajectories
+    from kinetree import formats as formats
+    from kinetree import joints as joints
+    from kinetree import model as model
+    from kinetree import robot as robot
+    from kinetree import spatial as spatial
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -111,7 +117,7 @@ _SUBMODULES = (
 )
 
 
-def __getattr__(name: str) -> Any:
+def _imported(name: str) -> Any:
     """Return what is imported at first use, and remember it."""
     with importing:
         if name in _MODULE:
@@ -123,6 +129,10 @@ def __getattr__(name: str) -> Any:
     if name in _RENAMED:
         raise AttributeError(f"kinetree.{name} is {_RENAMED[name]}")
     raise AttributeError(f"module 'kinetree': {_no_attribute(name)}")
+
+
+if not TYPE_CHECKING:  # type checkers have the names from the imports above, and find misspelt ones
+    __getattr__ = _imported
 
 
 def _no_attribute(name: str) -> str:

@@ -4,52 +4,61 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import ParamSpec
 
 from kinetree.formats import load_model
 from kinetree.formats.chains.dh import DHLink, model_from_dh
 from kinetree.formats.chains.screws import model_from_screws
-from kinetree.formats.srdf import configurations_of
-from kinetree.model import Model
+from kinetree.formats.srdf import Source, configurations_of
+from kinetree.model import GRAVITY, Model
+from kinetree.model.checks import Pose
 from kinetree.robot import Robot
 
 __all__ = ["DHLink", "from_dh", "from_screws", "load"]
 
+P = ParamSpec("P")
 
-def _robot_by(
-    read: Callable[..., Model], **named: Callable[[Model, Any], Mapping[str, Any]]
-) -> Callable[[Callable[[], None]], Callable[..., Robot]]:
-    """Decorate a name and its documentation: a function with the arguments of `read` that returns its model's Robot.
 
-    It has further arguments by keyword, each with a function that makes named configurations of its value.
-    """
-    own = inspect.signature(read)
-    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in named]
-    signature = own.replace(parameters=[*own.parameters.values(), *more], return_annotation="Robot")
+def _robot_by(read: Callable[P, Robot | Model]) -> Callable[[Callable[[], None]], Callable[P, Robot]]:
+    """Decorate a name and its documentation: a function with the arguments of `read` that returns its robot."""
+    signature = inspect.signature(read).replace(return_annotation="Robot")
 
-    def decorate(documented: Callable[[], None]) -> Callable[..., Robot]:
-        def load(*args: Any, **kwargs: Any) -> Robot:
+    def decorate(documented: Callable[[], None]) -> Callable[P, Robot]:
+        @functools.wraps(documented)
+        def load(*args: P.args, **kwargs: P.kwargs) -> Robot:
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
                 takes = ", ".join(signature.parameters)
                 raise TypeError(f"{documented.__name__}() {error}; its arguments are {takes}") from None
-            sources = {name: value for name in named if (value := kwargs.pop(name, None)) is not None}
-            model = read(*args, **kwargs)
-            configurations: dict[str, Any] = {}
-            for name, value in sources.items():
-                configurations.update(named[name](model, value))
-            return Robot(model, configurations)
+            made = read(*args, **kwargs)
+            return made if isinstance(made, Robot) else Robot(made)
 
-        function: Any = functools.wraps(documented)(load)
-        function.__signature__ = signature
-        return function  # type: ignore[no-any-return]
+        load.__signature__ = signature  # type: ignore[attr-defined]
+        return load
 
     return decorate
 
 
-@_robot_by(load_model, srdf=configurations_of)
+def _loaded(
+    source: Source,
+    *,
+    floating_base: bool | None = None,
+    base_pose: Pose | None = None,
+    gravity: Iterable[float] = GRAVITY,
+    mimic: str = "follow",
+    lenient: bool = False,
+    srdf: Source | None = None,
+) -> Robot:
+    """Return the robot of a file, with the configurations of another; `load` documents the arguments."""
+    model = load_model(
+        source, floating_base=floating_base, base_pose=base_pose, gravity=gravity, mimic=mimic, lenient=lenient
+    )
+    return Robot(model, None if srdf is None else configurations_of(model, srdf))
+
+
+@_robot_by(_loaded)
 def load() -> None:
     """Load a robot.
 

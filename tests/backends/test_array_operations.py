@@ -43,6 +43,12 @@ def powers(most=9):
     )
 
 
+def counted():
+    """The same, as often whatever the values."""
+    carried = Port("carried", (2,))
+    return Repeat(nested((("go_on", ()), lambda c, x: [1.0]), 2, carried), powers().body, 9)
+
+
 def columns(count=11):
     """For each column u of three: u₀ c₀ + u₁, u₂ / c₁, 1."""
 
@@ -78,6 +84,7 @@ def twice():
 
 OPERATIONS = {
     "repeat": powers(),
+    "repeat without a condition": counted(),
     "map": columns(),
     "one column": columns(1),
     "a vector": columns(8),

@@ -14,7 +14,7 @@ import sympy
 import kinetree as kt
 from helpers.joints import EXAMPLES
 from kinetree.joints import Joint, JointState, Mimic, Revolute, Spherical, _laws, check
-from kinetree.spatial import Force, Inertia, Motion, Transform, cos, sin, sqrt
+from kinetree.spatial import Force, Inertia, Motion, Transform, cos, select, sin, sqrt
 from kinetree.spatial.vector import ZERO, Sym3, Vec3
 
 every = pytest.mark.parametrize("joint", [joint for row in EXAMPLES.values() for joint in row], ids=repr)
@@ -157,6 +157,21 @@ MISTAKES: dict[str, tuple[type[Joint], dict[str, Any], str]] = {
         },
         "inertia_for_parent has momentum along S",
     ),
+    "branch": (
+        Slot,
+        {"jcalc": lambda self, q, v: Slot.jcalc(self, q if q[0] > 0 else [1.0 * q[0]], v)},
+        r"jcalc branches on its arguments .*choose with kinetree\.spatial\.select\(q\[0\] > 0, a, b\)",
+    ),
+    "branch in T": (
+        Slot,
+        {"constraint_subspace": lambda self, q: Slot.constraint_subspace(self, [max(q[0], -1e3)])},
+        "constraint_subspace branches on its arguments",
+    ),
+    "branch in difference": (
+        Slot,
+        {"difference": lambda self, q0, q1: [q1[0] - q0[0] if q0[0] < q1[0] else -(q0[0] - q1[0])]},
+        "difference branches on its arguments",
+    ),
     "no other scalars": (
         Slot,
         {"jcalc": lambda self, q, v: Slot.jcalc(self, [float(q[0])], v)},
@@ -173,6 +188,24 @@ def test_each_mistake_is_told(base: type[Joint], members: dict[str, Any], messag
     builder = kt.ModelBuilder()
     with pytest.raises(kt.ModelError, match=f"^joint 'slot': Mine: .*{message}"):
         builder.add_joint("slot", parent="base", child="pin", joint=joint)
+
+
+def test_values_may_be_chosen() -> None:
+    """By `select` in all comparisons, of all scalars; where `np.array` takes no arrays, that is no mistake."""
+
+    @dataclass(frozen=True)
+    class Mine(Slot):
+        def jcalc(self, q: Any, v: Any) -> JointState:
+            above = [select(c, q[0], 2.0) for c in (q[0] > -9.0, q[0] >= -9.0, q[0] < 9.0, q[0] <= 9.0)]
+            return super().jcalc([sum(above) * 0.25], np.array([v[0], 0.0])[:1])
+
+    builder = kt.ModelBuilder()
+    builder.add_link("base")
+    builder.add_link("pin", kt.Inertia.from_com(2.0, (0, 0, 0), np.diag([0.1, 0.1, 0.1])))
+    builder.add_joint("slot", parent="base", child="pin", joint=Mine())
+    robot = kt.Robot(builder.build())
+    q = robot.frame_placement([0.7], frame="pin")[:2, 3]
+    np.testing.assert_allclose(q, [0.3 * np.cos(0.7), 0.2 * np.sin(0.7)], rtol=1e-15)
 
 
 def test_a_pose_that_difference_does_not_lead_to() -> None:

@@ -58,6 +58,26 @@ def test_the_bound(most):
     assert f(1.0) == min(most, 1000)
 
 
+@pytest.mark.parametrize("most", [0, 1, 7])
+def test_without_a_condition_it_always_repeats_as_often(most):
+    def f(x, n):
+        return kt.repeat(lambda x, n: (x * 3.0 - 0.1, kt.where(n > 2.0, np.nan, n + 1.0)), (x, n), most=most)
+
+    def loop(x, n):
+        for _ in range(most):
+            x, n = x * 3.0 - 0.1, np.nan if n > 2.0 else n + 1.0
+        return x, n
+
+    X, N = np.random.default_rng(0).normal(size=(21, 3)), np.arange(21.0) % 5
+    X[4, 1], N[3] = np.nan, np.nan
+    with np.errstate(invalid="ignore"):
+        g = compiled(f, x=(3,), n=())
+    together = g(X, N)
+    for x, n, *results in zip(X, N, *together, strict=True):
+        for given in (results, g(x, n), f(x, n)):
+            assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(given, loop(x, n), strict=True))
+
+
 def test_structures_come_back_as_they_were():
     def f(a, b):
         def body(s):

@@ -72,3 +72,26 @@ push(q, np.zeros(3), out=np.empty(6))
 print(kt.compile(robot, norm)(q.tolist()), hold.op_count, hold.bind(n=3), hold.__name__)
 loaded = kt.compile(robot, "inverse_dynamics", inputs=[kt.payload(TOOL)])
 loaded(q, v, a, np.zeros(10)).sum()
+
+
+@kt.compile(robot, inputs=[kt.payload(TOOL, name="load")])
+def carry(q: kt.Array, v: kt.Array, kp: kt.Number = 100.0) -> Command:
+    return Command(robot.bias_forces(q, v) - kp * q, q)
+
+
+assert_type(carry(q, v, np.zeros(10), kp=3.0).tau, NDArray[np.float64] | Any)
+assert_type(kt.compile(robot, robot.gravity_forces, inputs=[kt.gravity])(q, [0, 0, -1.62]), Any)
+
+# loading and inverse kinematics
+moon = kt.load("ur5", base_pose=np.eye(4), gravity=np.array([0, 0, -1.62]), srdf="<robot name='ur5'/>")
+rows = [kt.DHLink(a=1.0, inertia=kt.Inertia.from_com(1.0, [0, 0, 0], np.eye(3)))]
+planar: kt.Robot = kt.from_dh(rows, convention="modified", tool_pose=np.eye(4))
+step = moon.differential_inverse_kinematics(TOOL, fixed=["wrist_3_joint"])
+target = moon.frame_placement(q, frame=TOOL)
+assert_type(step(q, target, 0.01, posture=q).v, NDArray[np.float64])
+assert_type(step(narrow, target.astype(np.float32), np.float32(0.01)).q, NDArray[np.float32])
+solve = moon.inverse_kinematics_solver({TOOL: "position", "wrist_1_link": ["orientation"]})
+solution = solve(q, target_tool0=target[:3, 3], target_wrist_1_link=np.eye(3), max_iterations=2)
+assert_type(solution.q, NDArray[np.float64])
+errors: float = solution.position_error
+kt.joints.check(kt.joints.Revolute((0, 0, 1)))

@@ -23,9 +23,29 @@ robot.hybrid_dynamics(q, v, a, a).torques  # WRONG
 robot.gravity_forces(q, out=[0.0] * 6)  # WRONG
 robot.gravity_forces(q).shap  # WRONG
 robot.gravity_forces.warmpu()  # WRONG
+robot.gravity_forces.warmup(bach=False)  # WRONG
+robot.gravity_forces.bind(frame="tool0")  # WRONG
+robot.jacobian.warmup()  # WRONG
 robot.mass_matrix = np.eye(6)  # WRONG
 robot.lock("wrist_3_joint", joint="x")  # WRONG
 text: str = robot.gravity_forces(q)  # WRONG
+
+kt.laod("ur5")  # WRONG
+kt.minimun(1.0, 2.0)  # WRONG
+kt.load("ur5", floatingbase=True)  # WRONG
+kt.load()  # WRONG
+kt.from_dh([], nme="x")  # WRONG
+kt.from_screws([], [])  # WRONG
+
+step = robot.differential_inverse_kinematics("tool0")
+step(q, np.eye(4), 0.01, postur=q)  # WRONG
+step(q, np.eye(4))  # WRONG
+step(q, np.eye(4), 0.01).qq  # WRONG
+step.warmup(bach=False)  # WRONG
+step.bind(frame="tool0")  # WRONG
+robot.inverse_kinematics_solver("tool0")(q, np.eye(4), max_iteration=3)  # WRONG
+robot.inverse_kinematics_solver({"tool0": "position"})(q, np.zeros(3)).errors  # WRONG
+robot.inverse_kinematics_solver(3)  # WRONG
 
 
 @robot.compile
@@ -40,3 +60,11 @@ hold(q, q, n="two")  # WRONG
 hold(q, q).shap  # WRONG
 kt.compile(robot, hold, shape={})  # WRONG
 robot.compile(inputs=[3])  # WRONG
+
+
+@robot.compile(inputs=[kt.gravity])
+def loaded(q: kt.Array) -> NDArray[np.float64]:
+    return robot.gravity_forces(q)
+
+
+loaded(q, [0, 0, -1.62]).shap  # WRONG

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError, shortened
@@ -12,6 +12,7 @@ from kinetree.formats.descriptions import described_names, description_path
 from kinetree.formats.urdf.model import model_from_element
 from kinetree.formats.xml.elements import MAX_BYTES, check_size, parse_xml
 from kinetree.model import GRAVITY, Model
+from kinetree.model.checks import Pose
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
 
@@ -33,8 +34,8 @@ def load_model(
     source: str | bytes | os.PathLike[str],
     *,
     floating_base: bool | None = None,
-    base_pose: Sequence[Sequence[float]] | None = None,
-    gravity: Sequence[float] = GRAVITY,
+    base_pose: Pose | None = None,
+    gravity: Iterable[float] = GRAVITY,
     mimic: str = "follow",
     lenient: bool = False,
 ) -> Model:

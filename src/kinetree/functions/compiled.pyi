@@ -9,7 +9,11 @@ P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
 class Compiled(Function, Generic[P, R]):
-    """A user's function that is compiled: with its parameters and result, and `out`."""
+    """A user's function that is compiled: with its parameters and result, and `out`.
+
+    Parameters that nobody can name in advance (`Compiled[..., R]`) are those of functions with `inputs`. No type says
+    "these parameters, and `out`", so with `out` the other arguments are not checked.
+    """
 
     @overload
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R: ...
@@ -23,3 +27,11 @@ class Compile(Protocol):
     def __call__(self, function: Callable[P, Mapping[str, object]], /) -> Compiled[P, Any]: ...
     @overload
     def __call__(self, function: Callable[P, R], /) -> Compiled[P, R]: ...
+
+class CompileWithInputs(Protocol):
+    """The decorator that `compile` returns where numbers of the robot become arguments too."""
+
+    @overload
+    def __call__(self, function: Callable[..., Mapping[str, object]], /) -> Compiled[..., Any]: ...
+    @overload
+    def __call__(self, function: Callable[..., R], /) -> Compiled[..., R]: ...

@@ -15,7 +15,7 @@ from kinetree.model import Model
 from kinetree.runtime.function import Function
 
 if TYPE_CHECKING:
-    from kinetree.functions.compiled import Compile, Compiled
+    from kinetree.functions.compiled import Compile, Compiled, CompileWithInputs
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,7 +46,7 @@ def compile(  # type: ignore[overload-overlap]  # a Function is callable too
     name: str | None = None,
 ) -> Function: ...
 @overload
-def compile(
+def compile(  # type: ignore[overload-overlap]  # an empty tuple is a sequence of inputs too
     robot: Robot,
     function: Callable[P, Mapping[str, object]],
     *,
@@ -56,7 +56,7 @@ def compile(
     fuse: bool = False,
 ) -> Compiled[P, Any]: ...
 @overload
-def compile(
+def compile(  # type: ignore[overload-overlap]  # an empty tuple is a sequence of inputs too
     robot: Robot,
     function: Callable[P, R],
     *,
@@ -68,13 +68,33 @@ def compile(
 @overload
 def compile(
     robot: Robot,
-    function: Callable[..., Any] | None = None,
+    function: None = None,
     *,
     shapes: Shapes | None = None,
     inputs: Sequence[ModelInput],
     name: str | None = None,
     fuse: bool = False,
-) -> Any: ...
+) -> CompileWithInputs: ...
+@overload
+def compile(
+    robot: Robot,
+    function: Callable[..., Mapping[str, object]],
+    *,
+    shapes: Shapes | None = None,
+    inputs: Sequence[ModelInput],
+    name: str | None = None,
+    fuse: bool = False,
+) -> Compiled[..., Any]: ...
+@overload
+def compile(
+    robot: Robot,
+    function: Callable[..., R],
+    *,
+    shapes: Shapes | None = None,
+    inputs: Sequence[ModelInput],
+    name: str | None = None,
+    fuse: bool = False,
+) -> Compiled[..., R]: ...
 def compile(
     robot: Robot,
     function: Callable[..., Any] | str | None = None,
@@ -113,8 +133,9 @@ def compile(
         ``int``, ``bool``, ``str``, `Literal` or the like, or with such a default, are constants of the trace: one
         kernel for each value that calls give.
     inputs : sequence
-        Numbers of the robot that become arguments after the function's own, with one value a state in a batch:
-        `kinetree.gravity`, `kinetree.body_inertia`, `kinetree.payload`. They count in this robot's functions.
+        Numbers of the robot that become arguments, with one value a state in a batch: `kinetree.gravity`,
+        `kinetree.body_inertia`, `kinetree.payload`. They come after those of the function's own arguments that every
+        call gives, before those with defaults: ``f(q, v, load, kp=100.0)``. They count in this robot's functions.
     name : str, optional
         Of the compiled function.
     fuse : bool

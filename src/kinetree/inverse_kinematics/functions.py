@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from kinetree.algorithms.inverse_kinematics.goals import SHAPES, Goal
 from kinetree.errors import ArgumentError, unknown_name
@@ -12,10 +12,24 @@ from kinetree.model import Model
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 
+if TYPE_CHECKING:
+    from kinetree.inverse_kinematics.signatures import (
+        SolverFunction,
+        SolverFunctionByKind,
+        StepFunction,
+        StepFunctionByKind,
+    )
+
 T = TypeVar("T")
 Kinds = str | Mapping[str, str | Sequence[str]]
 
 
+@overload
+def inverse_kinematics_solver(robot: Robot, frames: str, *, fixed: Sequence[str] = ()) -> SolverFunction: ...
+@overload
+def inverse_kinematics_solver(
+    robot: Robot, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
+) -> SolverFunctionByKind: ...
 def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
     """Return inverse kinematics for these frames as one compiled function.
 
@@ -61,6 +75,12 @@ def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[st
     return remembered(robot, solver, goals_of(robot.model, frames), joints_of(robot.model, fixed))
 
 
+@overload
+def differential_inverse_kinematics(robot: Robot, frames: str, *, fixed: Sequence[str] = ()) -> StepFunction: ...
+@overload
+def differential_inverse_kinematics(
+    robot: Robot, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
+) -> StepFunctionByKind: ...
 def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
     """Return one step of differential inverse kinematics for these frames as a compiled function.
 

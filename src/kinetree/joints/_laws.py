@@ -19,7 +19,13 @@ Law = Callable[[Joint, list[State]], str]
 
 SPAN = "where q cannot be that large, set span in the class: how far random goes to either side of zero"
 SCALARS = (
-    "methods take any scalar, here dual numbers: use arithmetic and the functions of kinetree.spatial (sin, cos, sqrt)"
+    "methods take any scalar, here dual numbers: use arithmetic and the functions of kinetree.spatial (sin, cos, sqrt, "
+    "select)"
+)
+
+BRANCH = (
+    "{} branches on its arguments (if, and, or, min, max), and the same compiled code serves every state; choose with "
+    "kinetree.spatial.select(q[0] > 0, a, b), where both a and b are computed"
 )
 
 
@@ -136,6 +142,24 @@ def rigid_motion(joint: Joint, samples: list[State]) -> str:
     return ""
 
 
+def no_branches(joint: Joint, samples: list[State]) -> str:
+    """No truth value of an argument decides what a method does: arrays of several states have none."""
+    q, v = ([np.array(x) for x in zip(*rows, strict=True)] for rows in ([s.q for s in samples], [s.v for s in samples]))
+    for name, arguments in (
+        ("jcalc", (q, v)),
+        ("constraint_subspace", (q,)),
+        ("integrate", (q, v)),
+        ("difference", (q, q)),
+    ):
+        try:
+            with np.errstate(all="ignore"):
+                getattr(joint, name)(*arguments)
+        except Exception as error:
+            if "truth value" in str(error):  # what else arrays cannot do, traced values may
+                return BRANCH.format(name)
+    return ""
+
+
 def velocity_of_the_child(joint: Joint, samples: list[State]) -> str:
     """``vJ = S ν``, and that is the velocity at which X moves along `integrate`."""
     for at in samples:
@@ -241,6 +265,7 @@ def lumped_inertia(joint: Joint, samples: list[State]) -> str:
 
 OF_METHODS: tuple[Law, ...] = (sizes, random_configurations)
 OF_STATES: tuple[Law, ...] = (
+    no_branches,
     rigid_motion,
     velocity_of_the_child,
     bias_acceleration,

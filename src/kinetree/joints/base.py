@@ -52,6 +52,7 @@ class Joint(ABC):
     Laws, to which `kinetree.joints.check` holds a joint; the builder has it check a user's type at its first use:
 
     - ``jcalc(integrate(q, ν dt), …).X`` moves at the velocity ``S ν`` as dt → 0, and ``S ν = vJ``;
+    - no method branches on q or ν (`kinetree.spatial.select` chooses between values);
     - X is a rotation and a translation; ``cJ`` is the rate of S along the motion, times ν;
     - ``SᵀT = 0``, and S and T together span all six dimensions;
     - ``difference(q, integrate(q, d)) = d`` for small d, and ``integrate(q0, difference(q0, q1))`` is the pose of q1;

@@ -71,6 +71,12 @@ class Dual:
     def __gt__(self, b: Scalar) -> Any:
         return self.value > value_of(b)
 
+    def __le__(self, b: Scalar) -> Any:
+        return self.value <= value_of(b)
+
+    def __ge__(self, b: Scalar) -> Any:
+        return self.value >= value_of(b)
+
     def sin(self) -> Dual:
         """Return the sine."""
         return Dual(sin(self.value), cos(self.value) * self.rate)

@@ -1,6 +1,6 @@
 """Spatial algebra over any scalar: small typed values, angular part first."""
 
-from kinetree.scalars.functions import Scalar, cos, sin, sqrt
+from kinetree.scalars.functions import Scalar, cos, select, sin, sqrt
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.mobility import Mobility
 from kinetree.spatial.motion import Force, Motion, at_rest
@@ -27,6 +27,7 @@ __all__ = [
     "Vec3",
     "at_rest",
     "cos",
+    "select",
     "sin",
     "sqrt",
 ]

@@ -30,14 +30,14 @@ MOST_COUNTED = 2**63 - 1
 """Iterations that compiled code can count; nobody sees the end of as many."""
 
 
-def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], most: int) -> Any:
+def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any] | None = None, most: int) -> Any:
     """Return what is left of `init` after ``x = body(x)`` has been repeated until a condition holds.
 
-    It is ``for _ in range(most): if until(x): break; x = body(x)``. In a function that is being compiled it is a loop
-    of the compiled code. Of many states at once each one stops by itself, with the bits that it has alone, and the
-    loop ends when all have. A state also stops where a carried value is NaN. With ``most=1`` it is a branch: a body
-    that no state needs is not run. Ctrl-C waits until the compiled loop of the states in hand ends, so choose `most`
-    such that it does.
+    It is ``for _ in range(most): if until(x): break; x = body(x)``, and without `until` it always repeats `most` times.
+    In a function that is being compiled it is a loop of the compiled code. Of many states at once each one stops by
+    itself, with the bits that it has alone, and the loop ends when all have. With `until`, a state also stops where a
+    carried value is NaN, and with ``most=1`` it is a branch: a body that no state needs is not run. Ctrl-C waits until
+    the compiled loop of the states in hand ends, so choose `most` such that it does.
 
     Parameters
     ----------
@@ -46,10 +46,10 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
         the function around it, which stay the same.
     init : number, array, or tuple, list or dict of these
         The first carried values. A tuple is passed as several arguments, ``body(*x)``.
-    until : callable
+    until : callable, optional
         From the carried values to a condition; it is tried before each iteration.
     most : int
-        The largest number of iterations.
+        The largest number of iterations; without `until` their number.
 
     Returns
     -------
@@ -70,6 +70,8 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
     >>> compiled = kt.compile(kt.load("panda"), square_root, shapes={"a": ()})
     >>> compiled([1.0, 9.0, 100.0])
     array([ 1.,  3., 10.])
+    >>> kt.repeat(lambda x: 2.0 * x, 1.0, most=10)
+    1024.0
     """
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
         raise ArgumentError(f"repeat: most is the largest number of iterations, 0 or more, not {most!r}")
@@ -78,7 +80,8 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any], mo
         return _repeat_plain(body, init, _structure(init), until, most)
     trace = context.current()
     kind = ExactExpr if trace is not None and trace.exact else Expr
-    return _recorded(kind, graph, body, init, lambda x: _goes_on(_applied(until, x), _entries(x)), int(most))
+    goes_on = (lambda x: 1.0) if until is None else lambda x: _goes_on(_applied(until, x), _entries(x))
+    return _recorded(kind, graph, body, init, goes_on, int(most))
 
 
 def repeat_relaxed(like: Expr, body: Callable[[Any], Any], init: Any, until: Callable[[Any], Any], most: int) -> Any:
@@ -127,14 +130,15 @@ def map_columns(
     return [nodes[c :: len(columns)] for c in range(len(columns))]
 
 
-def _repeat_plain(body: Callable[..., Any], x: Any, spec: Any, until: Callable[..., Any], most: int) -> Any:
+def _repeat_plain(body: Callable[..., Any], x: Any, spec: Any, until: Callable[..., Any] | None, most: int) -> Any:
     """Repeat on numbers and arrays of numbers, one state."""
     for _ in range(most):
-        arrived = _applied(until, x)
-        if np.ndim(arrived) or not isinstance(arrived, bool | np.bool_):
-            raise ArgumentError(NO_CONDITION.format(_shown(_structure(arrived))))
-        if arrived or any(entry != entry for entry in _entries(x)):
-            break
+        if until is not None:
+            arrived = _applied(until, x)
+            if np.ndim(arrived) or not isinstance(arrived, bool | np.bool_):
+                raise ArgumentError(NO_CONDITION.format(_shown(_structure(arrived))))
+            if arrived or any(entry != entry for entry in _entries(x)):
+                break
         x = _applied(body, x)
         _next(x, spec)
     return x

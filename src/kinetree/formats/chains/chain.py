@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,10 @@ import numpy as np
 from kinetree.errors import ModelError
 from kinetree.joints import Joint
 from kinetree.model import Model, ModelBuilder
+from kinetree.model.checks import Pose
 from kinetree.model.physical import about_com, check_inertias
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
-
-Rows = Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,8 @@ def serial_model(
     *,
     name: str,
     joint_names: Sequence[str] | None,
-    base_pose: Rows | None,
-    gravity: Sequence[float],
+    base_pose: Pose | None,
+    gravity: Iterable[float],
 ) -> Model:
     """Return the model of a chain.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.formats.chains.chain import Rows, SerialLink, serial_model
+from kinetree.formats.chains.chain import SerialLink, serial_model
 from kinetree.formats.xml.values import rpy_rotation
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
+from kinetree.model.checks import Pose
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, as_poses
 
@@ -67,9 +68,9 @@ def model_from_dh(
     convention: str = "standard",
     name: str = "robot",
     joint_names: Sequence[str] | None = None,
-    tool_pose: Rows | None = None,
-    base_pose: Rows | None = None,
-    gravity: Sequence[float] = GRAVITY,
+    tool_pose: Pose | None = None,
+    base_pose: Pose | None = None,
+    gravity: Iterable[float] = GRAVITY,
 ) -> Model:
     """Return the model of a chain given by DH parameters; `kinetree.from_dh` documents the arguments.
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ModelError
-from kinetree.formats.chains.chain import Rows, SerialLink, serial_model
+from kinetree.formats.chains.chain import SerialLink, serial_model
 from kinetree.formats.warnings import warn_user
 from kinetree.joints import Helical, Joint, Mimic, Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
+from kinetree.model.checks import Pose
 from kinetree.spatial import Inertia
 from kinetree.spatial.numpy_matrices import adjoint, inverse, skew
 from kinetree.validation import Array, check_poses, real_array
@@ -32,8 +33,8 @@ def model_from_screws(
     armature: ArrayLike = 0.0,
     damping: ArrayLike = 0.0,
     friction: ArrayLike = 0.0,
-    base_pose: Rows | None = None,
-    gravity: Sequence[float] = GRAVITY,
+    base_pose: Pose | None = None,
+    gravity: Iterable[float] = GRAVITY,
 ) -> Model:
     """Return the model of a chain given by screw axes; `kinetree.from_screws` documents the arguments.
 
