@@ -21,6 +21,7 @@ from helpers.compiler import ALGORITHMS, Algorithm, Use, shape_of, share_small_b
 from helpers.exact_trees import exact_tree, one_of_each
 from helpers.joints import TILTED
 from helpers.kernels import same_bits
+from helpers.sampling import sample
 from helpers.trees import random_states
 from kinetree.joints import FreeFlyer, Joint, Prismatic, Revolute, Spherical
 
@@ -65,7 +66,9 @@ def ways(robot: str, algorithm: Algorithm) -> list[Case]:
 USUAL = [ways("mimic", algorithm)[0] for algorithm in ALGORITHMS.values()]
 OTHERS = [case for algorithm in ALGORITHMS.values() for case in ways("floating", algorithm)]
 OTHERS += [case for robot in ROBOTS if robot != "floating" for a in ALGORITHMS.values() for case in ways(robot, a)[-1:]]
-"""All ways to call the algorithms of one robot, and of the others the way with most that is not the default."""
+OTHERS = sample(OTHERS, 3)
+"""All ways to call the algorithms of one robot, and of the others the way with most that is not the default: a third of
+these, or all with KINETREE_TEST_ALL=1."""
 
 
 @lru_cache
