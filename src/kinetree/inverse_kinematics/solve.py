@@ -100,7 +100,7 @@ def inverse_kinematics(
 
     Notes
     -----
-    Limits of position and velocity count those of joints that mimic one; joints of several degrees of freedom have none.
+    Limits of position and velocity count those of mimic joints; joints of several degrees of freedom have none.
     Each descent is Levenberg–Marquardt's method with limits held by an active set, and damping that vanishes with the
     error; it is given up after three steps that gain less than a hundredth. The starts are a Kronecker sequence.
 
