@@ -75,7 +75,7 @@ def check_once(joint: Joint) -> None:
 def _passed(joint: Joint) -> None:
     try:
         X = joint.jcalc(joint.neutral(), [0.0] * joint.nv).X.placement
-    except Exception:
+    except Exception:  # a user's method may raise anything: `check` says what
         X = ()
     if all(isinstance(x, Real) for row in X for x in row):  # of parameters that are no numbers nothing is known
         check(joint)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, warn_user
 from kinetree.formats.chains.chain import SerialLink, serial_model
-from kinetree.formats.warnings import warn_user
 from kinetree.joints import Helical, Joint, Mimic, Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
 from kinetree.model.checks import Pose

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kinetree.errors import FormatError, KinetreeError, listed, shortened, unknown_name
+from kinetree.errors import FormatError, KinetreeError, listed, shortened, unknown_name, warn_user
 from kinetree.formats.urdf.document import (
     JOINTS,
     WITH_AXIS,
@@ -17,12 +17,11 @@ from kinetree.formats.urdf.document import (
     UrdfRobot,
     urdf_from_element,
 )
-from kinetree.formats.warnings import check_inertias, warn_user
 from kinetree.formats.xml.elements import Element
 from kinetree.model import GRAVITY, JointLimits, Model, ModelBuilder
 from kinetree.model.body import WORLD
 from kinetree.model.checks import TooLargeError
-from kinetree.model.physical import inertia_defect, is_body
+from kinetree.model.physical import check_inertias, inertia_defect, is_body
 from kinetree.model.tree import cycles
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 

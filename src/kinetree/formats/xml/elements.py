@@ -16,8 +16,7 @@ from xml.etree.ElementTree import ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from kinetree.errors import FormatError, shortened
-from kinetree.formats.warnings import warn_user
+from kinetree.errors import FormatError, shortened, warn_user
 
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 200
