@@ -32,12 +32,12 @@ VALUES = {
 def test_pseudo_inverse_and_projector(values: list[float], n: int) -> None:
     B = matrix(values, n)
     K, Q, E_plus = map(np.array, orthogonal_rows(B.tolist()))
-    np.testing.assert_allclose(K @ B, Q, atol=1e-15 * np.abs(K).max() * np.abs(B).max())
+    np.testing.assert_allclose(K @ B, Q, rtol=0, atol=1e-15 * np.abs(K).max() * np.abs(B).max())
     right = np.linalg.pinv(B, rcond=1e-8)
     smallest = min(s for s in values if s > 1e-8 * values[0]) / values[0]
-    np.testing.assert_allclose(Q.T * E_plus @ K, right, atol=1e-14 / smallest * np.abs(right).max())
+    np.testing.assert_allclose(Q.T * E_plus @ K, right, rtol=0, atol=1e-14 / smallest * np.abs(right).max())
     P = Q.T * E_plus @ Q
-    np.testing.assert_allclose(P @ P, P, atol=1e-11)
+    np.testing.assert_allclose(P @ P, P, rtol=0, atol=1e-11)
     assert round(np.trace(P)) == sum(s > 1e-8 * values[0] for s in values)
 
 
@@ -45,7 +45,7 @@ def test_more_rows_than_columns_and_rows_and_columns_of_zeros() -> None:
     B = np.zeros((5, 6))
     B[[0, 2, 3, 4], :4:3] = np.random.default_rng(1).normal(size=(4, 2))
     K, Q, E_plus = map(np.array, orthogonal_rows(B.tolist()))
-    np.testing.assert_allclose(Q.T * E_plus @ K, np.linalg.pinv(B), atol=1e-15)
+    np.testing.assert_allclose(Q.T * E_plus @ K, np.linalg.pinv(B), rtol=0, atol=1e-15)
     assert not K[1].any()
     assert not Q[:, [1, 2, 4, 5]].any()
     for rows in orthogonal_rows([[0.0, 0.0]]):
