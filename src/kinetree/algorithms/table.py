@@ -25,6 +25,7 @@ PAGES = {
     "dynamics.task_space": "task_space_dynamics operational_space_dynamics "
     "operational_inertia dynamically_consistent_inverse null_space_projector",
     "dynamics.wrenches": "external_wrench wrench_forces",
+    "integrators.step": "step",
     "kinematics.forward": "forward_kinematics",
     "kinematics.frames": "frame_placement frame_placements frame_velocity frame_acceleration",
     "kinematics.jacobian": "jacobian jacobian_rate jacobian_bias",

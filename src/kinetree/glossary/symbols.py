@@ -131,6 +131,16 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         'of the point, ``v̇ + ω × v``. With "aligned", ``J a + J̇ v`` is the classical one, else the spatial one.',
     ),
     "prescribed": (Joints(), "Names of joints with given accelerations: all is inverse, none is forward dynamics."),
+    "integrator": (
+        (),
+        "The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; or the "
+        "classical Runge–Kutta method, fourth order and four accelerations a step.",
+    ),
+    "limits": (
+        ("none", "position", "effort", "all"),
+        "Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest "
+        "joint forces of tau.",
+    ),
     "method": (("articulated", "system"), "The recursion, O(n), or M(q) factorised, as always with mimic joints."),
 }
 

@@ -1,0 +1,102 @@
+"""The contract of an integrator, and the registry of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kinetree.algorithms.integrators.system import System
+from kinetree.errors import ArgumentError
+from kinetree.model import Model
+from kinetree.scalars.column import Column
+from kinetree.scalars.functions import Scalar
+
+State = tuple[Column, Column]
+Step = Callable[[System, Scalar, Column, Column, Scalar], State]
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """A way to go one step ahead in time.
+
+    Attributes
+    ----------
+    name : str
+    order : int
+        Of its error over a given time, as a power of the step.
+    step : callable
+        ``step(system, t, q, v, dt) -> (q, v)``: configuration and velocity a time dt later. All are columns of scalars
+        (`kinetree.scalars.column.Column`), and the code works on any scalar: it does not branch on them.
+    """
+
+    name: str
+    order: int
+    step: Step
+
+    def memory(self, model: Model) -> int:
+        """Return how many numbers it carries from step to step; they are zero before the first one."""
+        return 0
+
+    def advance(
+        self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar, memory: Column
+    ) -> tuple[Column, Column, Column]:
+        """Return the state after a step, and what is carried to the next one."""
+        return (*self(system, t, q, v, dt), memory)
+
+    def __call__(self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar) -> State:
+        """Return the state after a step, whose lengths are checked."""
+        q, v = self.step(system, t, Column(q), Column(v), dt)
+        if len(q) != system.model.nq or len(v) != system.model.nv:
+            raise ArgumentError(
+                f"the integrator {self.name!r} returned q with {len(q)} and v with {len(v)} entries; the robot has "
+                f"nq = {system.model.nq}, nv = {system.model.nv}"
+            )
+        return q, v
+
+
+INTEGRATORS: dict[str, Integrator] = {}
+"""By name, those of kinetree and those that users add."""
+
+
+def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
+    """Register a function as an integrator, for `Robot.simulate`.
+
+    Parameters
+    ----------
+    name : str
+    order : int
+        Of its error over a given time, as a power of the step.
+
+    Examples
+    --------
+    Heun's method, for joints whose velocities are the rates of their coordinates:
+
+    >>> @integrator("heun", order=2)
+    ... def heun(system, t, q, v, dt):
+    ...     a = system.acceleration(t, q, v)
+    ...     q_end, v_end = system.moved(q, dt * v), v + dt * a
+    ...     a_end = system.acceleration(t + dt, q_end, v_end)
+    ...     return system.moved(q, dt / 2 * (v + v_end)), v + dt / 2 * (a + a_end)
+    >>> heun.order
+    2
+    """
+
+    def register(step: Step) -> Integrator:
+        made = Integrator(name, order, step)
+        known = INTEGRATORS.get(name)
+        if known is not None and _module(known.step) != _module(step):
+            raise ArgumentError(f"{_module(known.step)} has an integrator {name!r} already: give yours another name")
+        INTEGRATORS[name] = made
+        return made
+
+    return register
+
+
+def _module(function: object) -> str:
+    return str(getattr(function, "__module__", ""))
+
+
+def is_own(integrator: Integrator) -> bool:
+    """Return whether an integrator is one of kinetree's."""
+    return _module(integrator.step).startswith("kinetree.")

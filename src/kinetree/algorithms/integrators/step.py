@@ -1,0 +1,47 @@
+"""One step in time as a function of a robot."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.dynamics.rnea import Wrenches
+from kinetree.algorithms.dynamics.singular import SINGULAR
+from kinetree.algorithms.integrators.contract import INTEGRATORS
+from kinetree.algorithms.integrators.euler import euler, semi_implicit_euler
+from kinetree.algorithms.integrators.runge_kutta import rk4
+from kinetree.algorithms.integrators.system import System
+from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.model import Model
+from kinetree.scalars.functions import Scalar
+
+OWN = tuple(i.name for i in (semi_implicit_euler, euler, rk4))
+LIMITS = ("none", "position", "effort", "all")
+
+
+@algorithm(
+    "step",
+    outputs={"q": ("nq",), "v": ("nv",)},
+    options={"integrator": OWN, "limits": LIMITS},
+    raises=SINGULAR,
+)
+def step(
+    model: Model,
+    q: Vector,
+    v: Vector,
+    tau: Vector,
+    dt: Scalar,
+    f_ext: Wrenches = None,
+    *,
+    integrator: str = "semi_implicit_euler",
+    limits: str = "none",
+    f_ext_frame: str = "body",
+) -> tuple[Vector, Vector]:
+    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches.
+
+    `simulate` takes many steps, with controllers and events.
+
+    >>> after = robot.step(robot.neutral(), [0.0] * 7, [0.0] * 7, 1e-3)
+    >>> bool(abs(after.v - 1e-3 * robot.forward_dynamics(robot.neutral(), [0.0] * 7, [0.0] * 7)).max() < 1e-15)
+    True
+    """
+    wrenches = None if f_ext is None else lambda _: f_ext
+    system = System(model, lambda *_: tau, wrenches, f_ext_frame, limits)
+    return INTEGRATORS[integrator](system, 0.0, q, v, dt)

@@ -1,0 +1,63 @@
+"""What an integrator moves: a robot and what acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kinetree.algorithms.dynamics.aba import aba
+from kinetree.algorithms.dynamics.rnea import Wrenches
+from kinetree.algorithms.kinematics.manifold import integrate, step_rate
+from kinetree.model import Model
+from kinetree.scalars.column import Column
+from kinetree.scalars.functions import Scalar
+
+Forces = Callable[[Scalar, Column, Column], Sequence[Scalar]]
+
+
+@dataclass(frozen=True)
+class System:
+    """A robot with what acts on it, as integrators see it, over any scalar.
+
+    Attributes
+    ----------
+    model : Model
+    motors : callable
+        ``motors(t, q, v)``: the joint forces (nv,) of the motors at that time and in that state.
+    wrenches : callable, optional
+        ``wrenches(t)``: the wrenches (nb, 6) on the bodies.
+    f_ext_frame : str
+        Axes and reference points of the wrenches, as in `forward_dynamics`.
+    limits : str
+        Which limits count: "none", "position", "effort" or "all".
+    """
+
+    model: Model
+    motors: Forces
+    wrenches: Callable[[Scalar], Wrenches] | None = None
+    f_ext_frame: str = "body"
+    limits: str = "none"
+
+    def motor_forces(self, t: Scalar, q: Column, v: Column) -> Column:
+        """Return the joint forces of the motors, within their limits if these count."""
+        return Column(self.motors(t, q, v))
+
+    def forces(self, t: Scalar, q: Column, v: Column) -> Column:
+        """Return the joint forces of motors and stops."""
+        return self.motor_forces(t, q, v)
+
+    def acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
+        """Return the accelerations (nv,) at this time and in this state."""
+        f_ext = self.wrenches and self.wrenches(t)
+        return Column(aba(self.model, q, v, self.forces(t, q, v), f_ext, f_ext_frame=self.f_ext_frame))
+
+    def moved(self, q: Column, u: Column) -> Column:
+        """Return ``q ⊕ u``: the configuration reached from q by the velocity u held for a unit of time."""
+        return Column(integrate(self.model, q, u))
+
+    def rate(self, u: Column, v: Column, order: int = 8) -> Column:
+        """Return the rate of u for which ``q ⊕ u`` moves at the velocity v: ``dexp⁻¹_u v`` of each joint's group.
+
+        The terms are those up to ``ad_u`` to the power of `order`.
+        """
+        return Column(step_rate(self.model, u, v, order))
