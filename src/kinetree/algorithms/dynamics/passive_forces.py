@@ -60,6 +60,20 @@ def friction_forces(model: Model, v: Vector) -> list[Scalar]:
     return forces
 
 
+def friction_damping(model: Model, v: Vector) -> list[Scalar]:
+    """Return how `friction_forces` grow with the velocities: a diagonal of entries that are not negative."""
+    rates: list[Scalar] = [0.0] * model.nv
+    for body in model.bodies:
+        for k, damping, coulomb in zip(body.v_index, body.damping, body.friction, strict=True):
+            if model.friction.damping:
+                rates[k] = rates[k] + damping
+            if model.friction.coulomb:
+                s = model.friction.smoothing
+                square = v[k] * v[k] + s * s
+                rates[k] = rates[k] + coulomb * (s * s) / (square * sqrt(square))
+    return rates
+
+
 @algorithm("joint_physics_regressor", outputs={"Y": ("nv", "3*nv")})
 def joint_physics_regressor(model: Model, v: Vector, a: Vector) -> Matrix:
     """Regressor of the joints' own resistance: armature, damping and Coulomb friction.
