@@ -154,6 +154,20 @@ def test_efforts_are_cut_where_there_are_limits() -> None:
     assert math.isnan(saturated(robot.model, [math.nan] * robot.nv)[6])
 
 
+def test_steps_count_the_limits_that_are_asked_for() -> None:
+    model, dt = pendulum(JointLimits(-1.0, 1.0, effort=4.0)), 1e-3
+    robot = kt.Robot(model)
+    q, v, tau = 1.1, 2.0, 50.0
+    for limits, total in {
+        "none": tau,
+        "position": tau + force(model, q, v),
+        "effort": 4.0,
+        "all": 4.0 + force(model, q, v),
+    }.items():
+        after = robot.step([q], [v], [tau], dt, limits=limits)
+        assert after.v[0] == pytest.approx(v + dt * total / INERTIA, rel=1e-13)
+
+
 @pytest.mark.parametrize("name", ["panda", "ur5"])
 def test_arms_against_their_stops(name: str) -> None:
     """Thrown against several stops at 2 rad/s and more, with steps of 1 ms, arms lose energy and come back."""
