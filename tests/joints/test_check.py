@@ -13,7 +13,7 @@ import sympy
 
 import kinetree as kt
 from helpers.joints import EXAMPLES
-from kinetree.joints import Joint, JointState, Mimic, Revolute, Spherical, _laws, check
+from kinetree.joints import Joint, JointState, Mimic, Planar, Revolute, Spherical, _laws, check
 from kinetree.spatial import Force, Inertia, Motion, Transform, cos, select, sin, sqrt
 from kinetree.spatial.vector import ZERO, Sym3, Vec3
 
@@ -140,6 +140,7 @@ MISTAKES: dict[str, tuple[type[Joint], dict[str, Any], str]] = {
         {"difference": lambda self, q0, q1: [q0[0] - q1[0]]},
         r"difference does not undo integrate: difference\(q, integrate\(q, d\)\) = .* mend difference or integrate",
     ),
+    "bracket too short": (Slot, {"bracket": lambda self, a, b: []}, "bracket returns 0 numbers: it must be 1"),
     "random's shape": (Slot, {"random": lambda self, rng, *_, size=(): rng.uniform(size=size)}, r"random.* has shape"),
     "random's seed": (Slot, {"random": seedless}, "draw all from rng"),
     "random's limits": (Slot, {"random": limitless}, "random leaves the limits 0.1 … 0.2: it gives"),
@@ -218,6 +219,45 @@ def test_a_pose_that_difference_does_not_lead_to() -> None:
             return [*(w * (1.0 if float(w.dot(w)) < 0.5 else 0.9))]
 
     with pytest.raises(kt.ModelError, match=r"integrate\(q0, difference\(q0, q1\)\) has not the pose of q1"):
+        check(Mine())
+
+
+def test_a_group_without_its_bracket() -> None:
+    """A quaternion joint that does not say that its rotations do not commute, or says it of the other axes."""
+
+    @dataclass(frozen=True)
+    class Mine(Spherical):
+        def bracket(self, a: Any, b: Any) -> list[Any]:
+            return Joint.bracket(self, a, b)
+
+    @dataclass(frozen=True)
+    class FromTheParent(Planar):
+        def bracket(self, a: Any, b: Any) -> list[Any]:
+            return super().bracket(b, a)
+
+    with pytest.raises(
+        kt.ModelError, match=r"Mine: bracket is not that of integrate: \[a, b\] = \(0, 0, 0\) .*give it"
+    ):
+        check(Mine())
+    with pytest.raises(kt.ModelError, match=r"FromTheParent: bracket is not that of integrate"):
+        check(FromTheParent())
+
+
+def test_a_step_that_is_no_exponential() -> None:
+    """Right for small steps: the translation is not turned on the way."""
+
+    @dataclass(frozen=True)
+    class Mine(Planar):
+        def integrate(self, q: Any, dv: Any) -> list[Any]:
+            c, s = cos(q[2]), sin(q[2])
+            return [q[0] + c * dv[1] - s * dv[2], q[1] + s * dv[1] + c * dv[2], q[2] + dv[0]]
+
+        def difference(self, q0: Any, q1: Any) -> list[Any]:
+            c, s = cos(q0[2]), sin(q0[2])
+            dx, dy = q1[0] - q0[0], q1[1] - q0[1]
+            return [q1[2] - q0[2], c * dx + s * dy, c * dy - s * dx]
+
+    with pytest.raises(kt.ModelError, match=r"integrate does not hold the velocity: .* by d/2 twice; mend integrate"):
         check(Mine())
 
 

@@ -16,7 +16,7 @@ from scipy.linalg import expm
 
 from helpers import dense
 from helpers.dense import assert_close
-from helpers.joints import EXAMPLES
+from helpers.joints import EXAMPLES, brackets
 from helpers.trees import random_inertia, random_placement
 from kinetree import joints
 from kinetree.algorithms import crba, rnea
@@ -201,6 +201,16 @@ def test_integrate_is_the_exponential(joint: Joint, length: float) -> None:
         return  # S moves with q: not one screw
     expected = expm(-dense.crm(list(state.vJ))) @ dense.of_transform(state.X)
     assert_close(pose(joint, joint.integrate(q, d)), expected, ulps=100)
+
+
+@every
+def test_the_bracket_is_that_of_a_lie_algebra(joint: Joint) -> None:
+    """That of the twists in the child's axes, antisymmetric, with Jacobi's identity."""
+    a, b, c = (sample(joint, seed)[1] for seed in range(3))
+    assert_close(joint.bracket(a, b), np.einsum("kij,i,j->k", brackets(joint), a, b), ulps=8)
+    assert_close(joint.bracket(b, a), [-x for x in joint.bracket(a, b)], ulps=0)
+    cycle = [np.array(joint.bracket(x, joint.bracket(y, z))) for x, y, z in ((a, b, c), (b, c, a), (c, a, b))]
+    assert_close(sum(cycle), np.zeros(joint.nv), ulps=16, scale=1 + float(np.abs(cycle).max(initial=0.0)))
 
 
 @every

@@ -47,6 +47,8 @@ RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "arcsin": (lambda x: functions.arcsin(x / 9.0), lambda x: 1.0 / (81.0 - x * x) ** 0.5),
     "arccos": (lambda x: functions.arccos(x / 9.0), lambda x: -1.0 / (81.0 - x * x) ** 0.5),
     "arctan": (functions.arctan, lambda x: 1.0 / (1.0 + x * x)),
+    "atan2(x, 2)": (lambda x: functions.atan2(x, 2.0), lambda x: 2.0 / (x * x + 4.0)),
+    "atan2(2, x)": (lambda x: functions.atan2(2.0, x), lambda x: -2.0 / (x * x + 4.0)),
     "cbrt": (functions.cbrt, lambda x: functions.cbrt(x) / (3.0 * x)),
     "hypot": (lambda x: functions.hypot(x, 2.0), lambda x: x / functions.hypot(x, 2.0)),
     "hypot of it twice": (lambda x: functions.hypot(3.0 * x, 4.0 * x), lambda x: 5.0),

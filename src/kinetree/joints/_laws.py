@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.joints._samples import TOLERANCE, State, matrix, same, show, states, unit_rows
+from kinetree.joints._step_laws import bracket_of_steps, held_velocities, integrate_and_difference
 from kinetree.joints.base import Joint, JointState
 from kinetree.scalars.dual import rate_of
 from kinetree.spatial import Force, Inertia, Motion, Transform
@@ -125,6 +126,7 @@ def sizes(joint: Joint, _: list[State]) -> str:
     for what, result, n in (
         ("integrate", joint.integrate(q, v), joint.nq),
         ("difference", joint.difference(q, q), joint.nv),
+        ("bracket", joint.bracket(v, v), joint.nv),
     ):
         if len(result) != n:
             return f"{what} returns {len(result)} numbers: it must be {n}"
@@ -150,6 +152,7 @@ def no_branches(joint: Joint, samples: list[State]) -> str:
         ("constraint_subspace", (q,)),
         ("integrate", (q, v)),
         ("difference", (q, q)),
+        ("bracket", (v, v)),
     ):
         try:
             with np.errstate(all="ignore"):
@@ -209,26 +212,6 @@ def constraint_forces(joint: Joint, samples: list[State]) -> str:
     return ""
 
 
-def integrate_and_difference(joint: Joint, samples: list[State]) -> str:
-    """`difference` undoes `integrate`, and `integrate` reaches the pose to which `difference` leads."""
-    for at, other in zip(samples, reversed(samples), strict=True):
-        d = 0.1 * at.v
-        again = matrix(joint.difference(at.q, joint.integrate(at.q, d.tolist())))
-        if not same(again, d):
-            return (
-                f"difference does not undo integrate: difference(q, integrate(q, d)) = {show(again)} at "
-                f"q = {show(at.q)}, d = {show(d)}; mend difference or integrate"
-            )
-        reached = joint.integrate(at.q, joint.difference(at.q, other.q))
-        here, there = (matrix(joint.jcalc(q, at.v.tolist()).X.placement) for q in (reached, other.q))
-        if not same(here, there):
-            return (
-                f"integrate(q0, difference(q0, q1)) has not the pose of q1: from q0 = {show(at.q)} to "
-                f"q1 = {show(other.q)} it reaches {show(reached)}; mend difference or integrate"
-            )
-    return ""
-
-
 def random_configurations(joint: Joint, _: list[State]) -> str:
     """`random` has the shape (*size, nq), is finite, within the limits, and repeats with its seed."""
     first, again = (np.asarray(joint.random(np.random.default_rng(1), size=(5, 2))) for _ in range(2))
@@ -271,6 +254,8 @@ OF_STATES: tuple[Law, ...] = (
     bias_acceleration,
     constraint_forces,
     integrate_and_difference,
+    held_velocities,
+    bracket_of_steps,
     lumped_inertia,
 )
 

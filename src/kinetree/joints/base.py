@@ -56,6 +56,7 @@ class Joint(ABC):
     - X is a rotation and a translation; ``cJ`` is the rate of S along the motion, times ν;
     - ``SᵀT = 0``, and S and T together span all six dimensions;
     - ``difference(q, integrate(q, d)) = d`` for small d, and ``integrate(q0, difference(q0, q1))`` is the pose of q1;
+    - `integrate` by d/2 and again by d/2 is `integrate` by d; and small steps in two orders differ by their `bracket`;
     - `random` is finite, within the limits, and repeats with its seed;
     - moving `inertia_for_parent` to the parent changes no joint force.
 
@@ -97,6 +98,14 @@ class Joint(ABC):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         """Return the velocity that leads from q0 to q1 in a unit of time: the inverse of `integrate`."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
+
+    def bracket(self, a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+        """Return the Lie bracket [a, b] of two velocities, by which small steps in two orders differ.
+
+        A step a and then b leads ``[a, b]`` further than b and then a, up to terms of third order. It is zero where
+        `integrate` adds, since the order of sums is nothing; twists in the child's axes have their cross product.
+        """
+        return [0.0] * self.nv
 
     def random(
         self, rng: Generator, lower: Limit = None, upper: Limit = None, size: tuple[int, ...] = ()

@@ -61,6 +61,10 @@ class FreeFlyer(Joint):
         ws = w.cross(step)
         return [*w, *(step - ws * 0.5 + w.cross(ws) * _logarithm_coefficient(w))]
 
+    def bracket(self, a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+        """See `Joint.bracket`: the cross product of twists (RBDA eq. 2.31)."""
+        return list(Motion.of(a).cross(Motion.of(b)))
+
     def random(
         self, rng: Generator, lower: Limit = None, upper: Limit = None, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:

@@ -75,6 +75,10 @@ class Planar(Joint):
         d = 1.0 / (a * a + b * b)
         return [w, (a * step_x + b * step_y) * d, (a * step_y - b * step_x) * d]
 
+    def bracket(self, a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+        """See `Joint.bracket`: the cross product of twists in the plane."""
+        return [0.0, b[0] * a[2] - a[0] * b[2], a[0] * b[1] - b[0] * a[1]]
+
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return a moment of inertia across the plane's normal."""
         return across_axis(self.normal, inertia)

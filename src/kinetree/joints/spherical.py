@@ -47,6 +47,10 @@ class Spherical(Joint):
         """See `Joint.difference`: the rotation vector of q1 seen from q0, at most half a turn."""
         return list(quaternion_difference(Quaternion(*q0), Quaternion(*q1)))
 
+    def bracket(self, a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+        """See `Joint.bracket`: the cross product."""
+        return list(Vec3(*a).cross(Vec3(*b)))
+
     def random(
         self, rng: Generator, lower: Limit = None, upper: Limit = None, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:

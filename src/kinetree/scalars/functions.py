@@ -34,7 +34,12 @@ def _namespace(x: Scalar) -> Any:
     return sys.modules.get({"jaxlib": "jax.numpy", "jax": "jax.numpy"}.get(package, package))
 
 
-_SHORT = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}  # as `math` and others than NumPy call them
+_SHORT = {
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arctan2": "atan2",
+}  # as `math` and others than NumPy call them
 
 
 def apply(name: str, *operands: Scalar) -> Scalar:
@@ -128,9 +133,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     method = getattr(y, "atan2", None) or getattr(y, "arctan2", None)
     if method is not None:
         return method(x)
-    package = _namespace(x if _is_double(y) else y)
-    function: Any = getattr(package, "atan2", getattr(package, "arctan2", math.atan2))
-    return function(y, x)
+    return apply("arctan2", y, x)
 
 
 def is_zero(x: Scalar) -> bool:

@@ -70,3 +70,29 @@ def interpolate(model: Model, q0: Vector, q1: Vector, s: Scalar) -> list[Scalar]
     array([0.  , 0.25, 1.  ])
     """
     return integrate(model, q0, difference(model, q0, q1), s)
+
+
+BERNOULLI = {1: 1 / 2, 2: 1 / 12, 4: -1 / 720, 6: 1 / 30240, 8: -1 / 1209600, 10: 1 / 47900160}
+"""``(−1)ᵏ B_k / k!`` with the Bernoulli numbers B_k; those of the other odd k are zero."""
+
+
+def step_rate(model: Model, u: Vector, v: Vector, order: int = 8) -> list[Scalar]:
+    """Return the rate u̇ of a step, where ``q(t) = q0 ⊕ u(t)`` moves at the velocity v.
+
+    The inverse of the exponential's derivative, ``u̇ = v + ½ [u, v] + 1/12 [u, [u, v]] − 1/720 ad_u⁴ v + …``, with the
+    terms up to ``ad_u`` to the power of `order` (10 at most). It is v itself where coordinates add. The series
+    converges for turns of less than 2π; what is left out begins with the next even power of ``u/2π``. The term of ½
+    has this sign because velocities are in the child's axes (in the parent's, it is minus).
+
+    References: Hairer, Lubich and Wanner, Geometric Numerical Integration, Lemma III.4.2.
+    """
+    rate: list[Scalar] = list(v)
+    for body in model.leading:
+        at = body.v_index
+        step, power = [u[k] for k in at], [v[k] for k in at]
+        for n in range(1, order + 1):
+            power = body.joint.bracket(step, power)
+            if n in BERNOULLI:
+                for k, x in zip(at, power, strict=True):
+                    rate[k] = rate[k] + BERNOULLI[n] * x
+    return rate
