@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kinetree.algorithms.dynamics.aba import aba
 from kinetree.algorithms.dynamics.rnea import Wrenches
-from kinetree.algorithms.kinematics.manifold import integrate
+from kinetree.algorithms.kinematics.manifold import integrate, step_rate
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
@@ -53,4 +53,4 @@ class System:
 
     def rate(self, u: Column, v: Column) -> Column:
         """Return the rate of u for which ``q ⊕ u`` moves at the velocity v: ``dexp⁻¹_u v`` of each joint's group."""
-        return v
+        return Column(step_rate(self.model, u, v))
