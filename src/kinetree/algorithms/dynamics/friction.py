@@ -25,6 +25,19 @@ def friction_forces(model: Model, v: Vector) -> list[Scalar]:
     return forces
 
 
+def friction_slopes(model: Model, v: Vector) -> list[Scalar]:
+    """Return d with the friction forces ``d_k v_k``: of Coulomb friction ``f / sqrt(v² + s²)``."""
+    slopes: list[Scalar] = [0.0] * model.nv
+    s = model.friction.smoothing
+    for body in model.bodies:
+        for k, damping, coulomb in zip(body.v_index, body.damping, body.friction, strict=True):
+            if model.friction.damping:
+                slopes[k] = slopes[k] + damping
+            if model.friction.coulomb:
+                slopes[k] = slopes[k] + coulomb / sqrt(v[k] * v[k] + s * s)
+    return slopes
+
+
 @algorithm("joint_physics_regressor", outputs={"Y": ("nv", "3*nv")})
 def joint_physics_regressor(model: Model, v: Vector, a: Vector) -> Matrix:
     """Regressor of the joints' own resistance: armature, damping and Coulomb friction.

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.dynamics.factorization import factorised, ltdl
-from kinetree.algorithms.dynamics.friction import friction_forces
+from kinetree.algorithms.dynamics.factorization import Factor, factorised
+from kinetree.algorithms.dynamics.friction import friction_forces, friction_slopes
 from kinetree.algorithms.dynamics.rnea import rnea
 from kinetree.algorithms.integrators.contract import State, integrator
+from kinetree.algorithms.integrators.implicit import with_rotors
 from kinetree.algorithms.integrators.system import System
 from kinetree.algorithms.recursions.motions import body_velocities, subspace_rates
 from kinetree.glossary.symbols import Vector
@@ -17,7 +18,7 @@ from kinetree.joints import Joint
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, is_zero, select
+from kinetree.scalars.functions import Scalar, is_zero, select, select_less
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import repeat
 
@@ -51,8 +52,8 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
         ``dexp(2w)ᵀ p0 + (h/2) dexp(w)ᵀ f = M(q_m) u``  and  ``p1 = Ad(eʷ)ᵀ (Ad(eʷ)ᵀ p0 + h f)``,
 
     where f has ∂L/∂q and all forces at the middle. Where coordinates add, dexp and Ad are 1: that is the rule of
-    Marsden and West. The first equation is solved for u to rounding, by iterations with M of the expected middle; if
-    none is found, because the step is too long, the result is NaN.
+    Marsden and West. The first equation is solved for u to rounding, by iterations with M of the expected middle. If
+    none is found, because the step is too long or Coulomb friction too sharp, the velocity is infinite or NaN.
 
     References: Marsden and West, Discrete mechanics and variational integrators, 2001; Bou-Rabee and Marsden,
     Hamilton–Pontryagin integrators on Lie groups, 2009. The end of the iteration is that of Hairer, McLachlan and
@@ -60,14 +61,20 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     """
     model, half = regrouped(system.model), 0.5 * dt
     p0, _ = momenta(model, q, v)
-    M = factorised(model, system.moved(q, half * v))
+    expected = system.moved(q, half * v)
+
+    def matrix(u: Column) -> Factor:
+        """Return M at the expected middle, with what friction adds to the derivative of the equation."""
+        return factorised(with_rotors(model, half * Column(friction_slopes(model, u))), expected)
+
+    constant = None if model.friction.damping or model.friction.coulomb else matrix(v)
 
     def improved(x: _Iterate) -> _Iterate:
         w = half * x.u
         middle = system.moved(q, w)
         p, force = _momentum_and_force(system, model, t + half, middle, x.u)
         ends = coadjoint_series(model, INTEGRAL, 2.0 * w, p0) + half * coadjoint_series(model, INTEGRAL, w, force)
-        d = Column(M.solve(ends - p))
+        d = Column((constant or matrix(x.u)).solve(ends - p))
         return _Iterate(x.u + d, force, dot(d, d), x.change)
 
     def solved(x: _Iterate) -> Scalar:
@@ -86,9 +93,8 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     for impulse in (dt * x.force, Column.zeros(len(v))):
         p1 = coadjoint_series(model, EXPONENTIAL, w, p1) + impulse
     q1 = system.moved(q, dt * x.u)
-    v1 = factorised(model, q1).solve(p1)
-    valid = select(solved(x) > 0.5, 1.0, math.nan)
-    return q1, valid * Column(v1)
+    v1 = Column(factorised(model, q1).solve(p1))
+    return q1, select_less(0.5, solved(x), 1.0, math.inf) * v1
 
 
 def _momentum_and_force(system: System, model: Model, t: Scalar, q: Column, v: Column) -> tuple[Column, Column]:
