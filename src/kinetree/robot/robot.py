@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from kinetree import inverse_kinematics as ik
+    from kinetree import simulation
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
     from kinetree.robot import edit, joint_edit, joints, locking, table
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
     from kinetree.runtime import Function
 else:
     Functions = object
-    named, edit, joint_edit, joints, locking, table, ik, of_user = (
+    named, edit, joint_edit, joints, locking, table, ik, simulation, of_user = (
         lazy_methods(f"kinetree.{module}")
         for module in (
             *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking", "robot.table"),
-            *("inverse_kinematics", "functions.of_user"),
+            *("inverse_kinematics", "simulation", "functions.of_user"),
         )
     )
 
@@ -167,6 +168,7 @@ class Robot(Functions):
     inverse_kinematics = ik.inverse_kinematics
     inverse_kinematics_solver = ik.inverse_kinematics_solver
     differential_inverse_kinematics = ik.differential_inverse_kinematics
+    simulate = simulation.simulate
     compile = of_user.compile
 
     # -- functions ----------------------------------------------------------------------------------------------

@@ -216,17 +216,34 @@ class Scan:
     ) -> None:
         """Run all steps of n states, on as many threads as are worth it."""
         variant = Variant((), self._spec.default_options or (), str(inputs[0].dtype) if inputs else "float64")
-        kernel = self.step._kernels.scan(variant, self._steps)
         finals = [a.reshape(n, -1) for a in last]
         records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, self._recorded, strict=True)]
-        run = Run(kernel, self._steps, inputs, finals, records, count, every, lambda: job.cancelled)
-        workers = min(threads.get_num_threads(), -(-n // kernel.lanes))
-        unit = kernel.lanes
-        job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=2 * workers)
-        if workers == 1 or n * count * kernel.seconds < SHARED_SECONDS:
-            run.states(0, n)
-        else:
-            threads.pool.share(job, workers)
+        run_steps(self.step, variant, self._steps, inputs, finals, records, count, every)
+
+
+def run_steps(
+    step: Function,
+    variant: Variant,
+    steps: Steps,
+    inputs: list[Array],
+    last: list[Array],
+    recorded: list[Array],
+    count: int,
+    every: int,
+) -> None:
+    """Run so many steps of all states, on as many threads as are worth it, and record every so many.
+
+    Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
+    """
+    kernel, n = step._kernels.scan(variant, steps), len(last[0])
+    run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
+    workers = min(threads.get_num_threads(), -(-n // kernel.lanes))
+    unit = kernel.lanes
+    job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=2 * workers)
+    if workers == 1 or n * count * kernel.seconds < SHARED_SECONDS:
+        run.states(0, n)
+    else:
+        threads.pool.share(job, workers)
 
 
 def _flat(array: Array, lead: tuple[int, ...], port: Port, per_step: bool) -> Array:

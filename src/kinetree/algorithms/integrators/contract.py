@@ -8,6 +8,7 @@ from typing import Any
 
 from kinetree.algorithms.integrators.system import System
 from kinetree.errors import ArgumentError
+from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
 
@@ -32,6 +33,16 @@ class Integrator:
     name: str
     order: int
     step: Step
+
+    def memory(self, model: Model) -> int:
+        """Return how many numbers it carries from step to step; they are zero before the first one."""
+        return 0
+
+    def advance(
+        self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar, memory: Column
+    ) -> tuple[Column, Column, Column]:
+        """Return the state after a step, and what is carried to the next one."""
+        return (*self(system, t, q, v, dt), memory)
 
     def __call__(self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar) -> State:
         """Return the state after a step, whose lengths are checked."""
@@ -84,3 +95,8 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
 
 def _module(function: object) -> str:
     return str(getattr(function, "__module__", ""))
+
+
+def is_own(integrator: Integrator) -> bool:
+    """Return whether an integrator is one of kinetree's."""
+    return _module(integrator.step).startswith("kinetree.")

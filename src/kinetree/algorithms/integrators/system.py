@@ -38,9 +38,13 @@ class System:
     f_ext_frame: str = "body"
     limits: str = "none"
 
+    def motor_forces(self, t: Scalar, q: Column, v: Column) -> Column:
+        """Return the joint forces of the motors, within their limits if these count."""
+        return Column(self.motors(t, q, v))
+
     def forces(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return the joint forces of motors and stops."""
-        return Column(self.motors(t, q, v))
+        return self.motor_forces(t, q, v)
 
     def acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return the accelerations (nv,) at this time and in this state."""
@@ -51,6 +55,9 @@ class System:
         """Return ``q ⊕ u``: the configuration reached from q by the velocity u held for a unit of time."""
         return Column(integrate(self.model, q, u))
 
-    def rate(self, u: Column, v: Column) -> Column:
-        """Return the rate of u for which ``q ⊕ u`` moves at the velocity v: ``dexp⁻¹_u v`` of each joint's group."""
-        return Column(step_rate(self.model, u, v))
+    def rate(self, u: Column, v: Column, order: int = 8) -> Column:
+        """Return the rate of u for which ``q ⊕ u`` moves at the velocity v: ``dexp⁻¹_u v`` of each joint's group.
+
+        The terms are those up to ``ad_u`` to the power of `order`.
+        """
+        return Column(step_rate(self.model, u, v, order))

@@ -1,0 +1,6 @@
+"""Simulation: many steps in time of a robot, or of thousands, as one native loop."""
+
+from kinetree.simulation.run import SimulationInterrupted
+from kinetree.simulation.simulate import simulate
+
+__all__ = ["SimulationInterrupted", "simulate"]

@@ -1,0 +1,211 @@
+"""One step of a simulation as a compiled function, and what is observed in a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kinetree.algorithms.integrators import Integrator, System
+from kinetree.algorithms.integrators.contract import is_own
+from kinetree.functions.model_inputs import ModelInput, traced, traced_model, with_inputs
+from kinetree.functions.of_robot import identity
+from kinetree.graph import Port
+from kinetree.model import Model
+from kinetree.runtime.function import Function
+from kinetree.runtime.spec import FunctionSpec
+from kinetree.scalars.column import Column
+from kinetree.scalars.functions import Scalar, floor, select_less
+from kinetree.simulation.controllers import Controller
+from kinetree.tracing import context
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.loops import repeat
+
+MOVING, NOT_FINITE = 0.0, 1.0
+"""Why a robot has stopped, as carried from step to step."""
+
+
+class Plan(NamedTuple):
+    """What the compiled step of a simulation depends on, besides the robot.
+
+    Attributes
+    ----------
+    integrator : Integrator
+    limits, f_ext_frame : str
+        As in `System`.
+    controller : Controller, optional
+    sampled : bool
+        Whether the controller is called at the beginning of some steps, and its joint forces are held between.
+    wrenches, linear : bool
+        Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
+    inputs : tuple of ModelInput
+        The robot's numbers that are given.
+    """
+
+    integrator: Integrator
+    limits: str
+    f_ext_frame: str
+    controller: Controller | None
+    sampled: bool
+    wrenches: bool
+    linear: bool
+    inputs: tuple[ModelInput, ...]
+
+    def carried(self, model: Model) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of what goes from step to step."""
+        shapes: dict[str, tuple[int, ...]] = {"q": (model.nq,), "v": (model.nv,), "step": (), "reason": ()}
+        if n := self.integrator.memory(model):
+            shapes["memory"] = (n,)
+        if self.sampled:
+            shapes["held"] = (model.nv,)
+        return shapes | {own(port): port.shape for port in (self.controller.state if self.controller else ())}
+
+    def given(self, model: Model) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of what is given."""
+        shapes: dict[str, tuple[int, ...]] = {"dt": (), "t0": (), "tau": (model.nv,)}
+        if self.sampled:
+            shapes["period"] = ()
+        if self.wrenches:
+            shapes["f_ext"] = (model.nb, 6)
+        if self.linear:
+            shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
+        return shapes | {own(port): port.shape for port in (self.controller.parameters if self.controller else ())}
+
+
+def own(port: Port) -> str:
+    """Return the name in the step of an argument of the controller's."""
+    return "controller_" + port.name
+
+
+def step_function(model: Model, plan: Plan) -> Function:
+    """Return one step: from what is carried and given to the next values of what is carried."""
+
+    def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        acting, following = _acting(model, plan, given)
+        q, v, dt, reason = Column(given["q"]), Column(given["v"]), given["dt"], given["reason"]
+        memory = Column(given.get("memory", ()))
+        following["q"], following["v"], memory = plan.integrator.advance(acting, now(given), q, v, dt, memory)
+        following |= {"step": given["step"] + 1.0} | ({"memory": memory} if memory else {})
+        going = select_less(reason, 0.5, 1.0, 0.0)
+        total = sum((*following["q"], *following["v"]), 0.0)
+        finite = select_less(total, float("inf"), select_less(-float("inf"), total, going, 0.0), 0.0)
+        following["reason"] = select_less(0.5, finite, MOVING, select_less(0.5, reason, reason, NOT_FINITE))
+
+        def kept(before: Any, after: Any) -> Any:
+            if isinstance(before, (list, tuple)):
+                return [kept(x, y) for x, y in zip(before, after, strict=True)]
+            return select_less(0.5, finite, after, before)
+
+        return [x if name == "reason" else kept(given[name], x) for name, x in _ordered(following, carried).items()]
+
+    carried = plan.carried(model)
+    return _function("simulation_step", model, plan, carried, evaluate)
+
+
+def observer(model: Model, plan: Plan) -> Function:
+    """Return what is observed in a state: the joint forces of the motors, and the accelerations."""
+
+    def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        acting, _ = _acting(model, plan, given)
+        state = now(given), Column(given["q"]), Column(given["v"])
+        return [acting.motor_forces(*state), acting.acceleration(*state)]
+
+    return _function("simulation_observer", model, plan, {"tau": (model.nv,), "a": (model.nv,)}, evaluate)
+
+
+def now(given: Mapping[str, Any]) -> Scalar:
+    """Return the time at the beginning of the step."""
+    return given["step"] * given["dt"] + given["t0"]
+
+
+def _ordered(values: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[name] for name in names}
+
+
+def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System, dict[str, Any]]:
+    """Return what acts on the robot during the step, and the next values of what the controller carries."""
+    start, dt = now(given), given["dt"]
+    following: dict[str, Any] = {}
+
+    def at(name: str, t: Scalar) -> Any:
+        if not plan.linear:
+            return given[name]
+        return _between(given[name], given[name + "_end"], (t - start) / dt)
+
+    def motors(t: Scalar, q: Column, v: Column) -> Column:
+        tau = Column(at("tau", t))
+        if plan.sampled:
+            return tau + following["held"]
+        return tau + (_controlled(plan.controller, given, t, q, v)[0] if plan.controller else Column.zeros(len(tau)))
+
+    if plan.sampled:
+        following |= _sample(plan.controller, given, start) if plan.controller else {"held": given["held"]}
+    wrenches = (lambda t: at("f_ext", t)) if plan.wrenches else None
+    return System(traced_model(model, False), motors, wrenches, plan.f_ext_frame, plan.limits), following
+
+
+def _between(a: Any, b: Any, s: Scalar) -> Any:
+    if isinstance(a, (list, tuple)):
+        return [_between(x, y, s) for x, y in zip(a, b, strict=True)]
+    return a + s * (b - a)
+
+
+def _controlled(
+    controller: Controller, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Mapping[str, Any] | None = None
+) -> tuple[Column, dict[str, list[Any]]]:
+    """Return the controller's joint forces and its next state. It knows the robot as it is, without what is given."""
+    arguments = {"q": list(q), "v": list(v), "t": t, "dt": given["dt"]}
+    arguments |= {port.name: given[own(port)] for port in controller.parameters} | dict(state or {})
+    shapes = {port.name: port.shape for port in controller.function.spec.ports(())}
+    graph = next(x.graph for x in q if isinstance(x, Expr))
+    with context.outside(), context.tracing({}, graph):
+        values = {name: traced_array(flat(arguments[name]), shape) for name, shape in shapes.items()}
+        tau, following = controller(values)
+    return Column(flat(tau)), {name: nested(entries) for name, entries in following.items()}
+
+
+def flat(value: Any) -> list[Any]:
+    """Return the entries of nested sequences or of an array, or a scalar alone, in order."""
+    if hasattr(value, "tolist") and not isinstance(value, Expr):
+        value = value.tolist()
+    return [x for entry in value for x in flat(entry)] if isinstance(value, (list, tuple)) else [value]
+
+
+def nested(value: Any) -> Any:
+    """Return an array as nested lists."""
+    return value.tolist() if hasattr(value, "tolist") and not isinstance(value, Expr) else value
+
+
+def _sample(controller: Controller, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
+    """Return the joint forces to hold and the controller's next state: computed anew once a period."""
+    state = {port.name: given[own(port)] for port in controller.state}
+    elapsed = given["step"] - given["period"] * floor(given["step"] / given["period"])
+
+    def sample(held: Any, before: Any) -> tuple[Any, Any]:
+        tau, after = _controlled(controller, given, t, given["q"], given["v"], before)
+        return list(tau), after
+
+    with context.outside(), context.tracing({}, t.graph):
+        held, state = repeat(sample, (given["held"], state), until=lambda *_: elapsed > 0.5, most=1)
+    return {"held": held} | {own(port): nested(state[port.name]) for port in controller.state}
+
+
+def _function(
+    name: str,
+    model: Model,
+    plan: Plan,
+    outputs: Mapping[str, tuple[int, ...]],
+    evaluate: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Any]],
+) -> Function:
+    """Return the function of all that is carried and given, and of the robot's numbers that are given."""
+    spec = FunctionSpec(
+        name=name,
+        doc="",
+        inputs=tuple(Port(*item) for item in (plan.carried(model) | plan.given(model)).items()),
+        outputs=tuple(Port(*item) for item in outputs.items()),
+        evaluate=evaluate,
+        identity=lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[4:])).encode(),
+    )
+    if plan.controller is not None or not is_own(plan.integrator):
+        spec = traced(spec)  # what these compute is known by its program only
+    return Function(with_inputs(spec, model, plan.inputs) if plan.inputs else spec)

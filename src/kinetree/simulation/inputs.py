@@ -1,0 +1,70 @@
+"""The values of a controller's arguments, and of the robot's numbers that are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.functions.model_inputs import ModelInput
+from kinetree.simulation.compiled import Plan, own
+from kinetree.validation import Array, real_array
+
+
+def separated(inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
+    """Return which of the robot's numbers are given, and all values by name."""
+    if inputs is None:
+        return (), {}
+    if not isinstance(inputs, Mapping):
+        raise ArgumentError(
+            "inputs takes a dict of values by the names of the controller's arguments, and by the robot's numbers: "
+            "{'kp': 100.0, kt.gravity: (0, 0, -1.62)}"
+        )
+    numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
+    values = {key.name if isinstance(key, ModelInput) else str(key): value for key, value in inputs.items()}
+    if len(values) < len(inputs):
+        raise ArgumentError(f"inputs: these do not have different names: {[str(key) for key in inputs]}")
+    return numbers, values
+
+
+def values(
+    plan: Plan, given: Mapping[str, Any], per_step: Sequence[str], lead: tuple[int, ...]
+) -> dict[str, tuple[Array, int]]:
+    """Return the arrays of all arguments and the number of axes of one value, by the names of the step."""
+    ports = {i.name: (i.name, i.shape) for i in plan.inputs}
+    state: set[str] = set()
+    defaults: Mapping[str, Any] = {}
+    if plan.controller is not None:
+        defaults, state = plan.controller.defaults, {port.name for port in plan.controller.state}
+        for port in (*plan.controller.parameters, *plan.controller.state):
+            if port.name in ports:
+                raise ArgumentError(f"inputs: {port.name!r} is an argument of the controller and a number of the robot")
+            ports[port.name] = own(port), port.shape
+    for name in (*given, *per_step):
+        if name not in ports:
+            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}")
+        if name in per_step and name in state:
+            raise ArgumentError(f"per_step: {name!r} is the controller's own state, of which the first value is given")
+    missing = [name for name in ports if name not in given and name not in defaults]
+    if missing:
+        raise ArgumentError(
+            f"the controller takes {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of its own "
+            "state the first ones"
+        )
+    found = {}
+    for name, (inner, shape) in ports.items():
+        array = real_array(f"inputs[{name!r}]", given.get(name, defaults.get(name)), *shape)
+        axes = array.ndim - len(shape) - (name in per_step)
+        try:
+            right = axes >= 0 and np.broadcast_shapes(array.shape[:axes], lead) == lead
+        except ValueError:
+            right = False
+        if not right:
+            one = (*(("steps",) if name in per_step else ()), *shape)
+            raise ArgumentError(f"inputs[{name!r}] has shape {array.shape}; {one} or {(*lead, *one)} is needed")
+        if not np.isfinite(array).all():
+            raise ArgumentError(f"inputs[{name!r}] holds a number that is not finite (NaN or inf)")
+        found[inner] = array, len(shape)
+    return found

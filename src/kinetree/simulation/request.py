@@ -1,0 +1,217 @@
+"""What a call of `simulate` asks for: checked, and as arrays for the compiled step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.algorithms.integrators import INTEGRATORS, Integrator
+from kinetree.algorithms.integrators.step import LIMITS
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.functions.wrenches import named_wrenches
+from kinetree.robot.robot import Robot
+from kinetree.runtime.function import Function
+from kinetree.simulation import inputs as given_inputs
+from kinetree.simulation.compiled import Plan
+from kinetree.simulation.controllers import Controller, controller_of
+from kinetree.simulation.times import Times, count, times
+from kinetree.validation import Array, real_array
+
+SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv"}
+"""What can be kept, and of which length it is."""
+
+
+class Request:
+    """A simulation to be done: the plan of its step, and arrays of all that is given.
+
+    Attributes
+    ----------
+    robot : Robot
+    callback : callable, or None
+        The controller, where it is a plain Python function.
+    lead : tuple of int
+        The leading axes of the states.
+    carried, given : dict of array
+        By the names of the step (see `Plan`): the first values of what goes from step to step, and all else, flattened
+        to one axis of states, one of steps if they change from step to step, and one of entries.
+    times : Times
+    kept : dict of array
+        What is kept, (..., 1 + records, n).
+    every : int
+        The number of steps between records.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        integrator: object,
+        limits: str,
+        controller: object,
+        control_every: int | None,
+        interpolation: str,
+        inputs: Any,
+        per_step: Sequence[str],
+    ) -> None:
+        self.robot, self._per_step = robot, tuple(per_step)
+        self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
+        self._linear = choice("interpolation", interpolation, ("held", "linear")) == "linear"
+        self._numbers, self._values = given_inputs.separated(inputs)
+        self._controller: Controller | None = None
+        self.callback: Callable[..., Any] | None = None
+        if isinstance(controller, Function):
+            self._controller = controller_of(robot.model, controller)
+        elif callable(controller):
+            self.callback = controller
+        elif controller is not None:
+            raise ArgumentError(f"controller takes a compiled function or a function of (q, v, t), not {controller!r}")
+        period = None if control_every is None else count("control_every", control_every)
+        if period is not None and controller is None:
+            raise ArgumentError("control_every is for a controller; there is none")
+        if self._controller is not None and self._controller.state:
+            period = period or 1
+        self.period = period
+        self.carried: dict[str, Array] = {}
+        self.given: dict[str, Array] = {}
+
+    def begin(self, q: Any, v: Any) -> None:
+        """Take the states to begin with."""
+        robot = self.robot
+        q = real_array("q", robot.configuration(q) if isinstance(q, str) else q, robot.nq)
+        v = np.zeros(robot.nv) if v is None else real_array("v", v, robot.nv)
+        try:
+            self.lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        except ValueError:
+            raise ArgumentError(f"the leading axes of q {q.shape} and v {v.shape} do not fit together") from None
+        for name, array in (("q", q), ("v", v)):
+            if not np.isfinite(array).all():
+                where = np.argwhere(~np.isfinite(array))[0].tolist()
+                raise ArgumentError(f"{name} holds a number that is not finite, at {where}: the motion begins there")
+            self.carried[name] = flattened(array, self.lead, 1, False)
+
+    def act(self, tau: Any, f_ext: Any, f_ext_frame: str) -> None:
+        """Take what acts on the robot, and make the plan of a step."""
+        robot, model = self.robot, self.robot.model
+        choice("f_ext_frame", f_ext_frame, ("body", "world"))
+        if isinstance(f_ext, Mapping):
+            f_ext = named_wrenches(model, "simulate")(f_ext, {"f_ext_frame": f_ext_frame})
+        sampled = self._controller is not None and self.period is not None
+        self.plan = Plan(
+            self._integrator,
+            self._limits,
+            f_ext_frame,
+            self._controller,
+            sampled or self.callback is not None,
+            f_ext is not None,
+            self._linear,
+            self._numbers,
+        )
+        self._counted: dict[str, int] = {}
+        forces = {"tau": (np.zeros(robot.nv) if tau is None else tau, (robot.nv,)), "f_ext": (f_ext, (robot.nb, 6))}
+        for name, (value, shape) in forces.items():
+            if value is not None:
+                self._take_force(name, value, shape)
+        values = given_inputs.values(self.plan, self._values, self._per_step, self.lead)
+        for name, (array, axes) in values.items():
+            over_time = name.removeprefix("controller_") in self._per_step
+            flat = flattened(array, self.lead, axes, over_time)
+            (self.carried if name in self.plan.carried(model) else self.given)[name] = flat
+            if over_time:
+                self._counted[name.removeprefix("controller_")] = flat.shape[1]
+
+    def _take_force(self, name: str, value: Any, shape: tuple[int, ...]) -> None:
+        """Take forces that act on each state, with an axis of steps after the states' axes if they have one more."""
+        array = real_array(name, value, *shape)
+        if not np.isfinite(array).all():
+            raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf)")
+        axes, most = array.ndim - len(shape), len(self.lead)
+        over_time = axes == most + 1
+        if not fits(array.shape[: axes - over_time], self.lead):
+            hint = f"; the same over time for all is {(*(1,) * most, 'steps', *shape)}" if most else ""
+            raise ArgumentError(
+                f"{name} has shape {array.shape}; q and v have the leading axes {self.lead}, so it takes "
+                f"{(*self.lead, *shape)}, or over time {(*self.lead, 'steps', *shape)}{hint}"
+            )
+        flat = flattened(array, self.lead, len(shape), over_time)
+        if over_time:
+            self._counted[name] = flat.shape[1] - self._linear
+        if over_time and self._linear:
+            self.given[name], self.given[name + "_end"] = flat[:, :-1], flat[:, 1:]
+        else:
+            self.given[name] = flat
+            if self._linear:
+                self.given[name + "_end"] = flat
+
+    def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
+        """Take the times of the steps; what begins with zero begins."""
+        self.times: Times = times(dt, duration, steps, self._counted, t0)
+        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest, "period": self.period}
+        for name in self.plan.given(self.robot.model):
+            if name in numbers:
+                self.given[name] = np.broadcast_to(np.float64(numbers[name] or 1), (n, 1))
+        for name, shape in self.plan.carried(self.robot.model).items():
+            if name not in self.carried:
+                first = self.times.first if name == "step" else 0.0
+                self.carried[name] = np.full((n, math.prod(shape)), first)
+
+    def keep(self, record: str | Sequence[str], every: Any, out: Any) -> None:
+        """Take what is to be kept, and find memory for it."""
+        names = record.replace(",", " ").split() if isinstance(record, str) else list(record)
+        for name in names:
+            if name not in SIZES:
+                raise ArgumentError(f"record: {unknown_name('quantity', str(name), SIZES)}")
+        self.every = count("record_every", every)
+        rows = 1 + self.times.steps // self.every
+        given = dict(out or {})
+        for name in given:
+            if name not in SIZES:
+                raise ArgumentError(f"out: {unknown_name('quantity', str(name), SIZES)}")
+        self.kept: dict[str, Array] = {}
+        for name, size in SIZES.items():
+            if name in names or name in ("q", "v") or name in given:
+                shape = (*self.lead, rows, getattr(self.robot, size))
+                self.kept[name] = memory(name, given[name], shape) if name in given else np.empty(shape)
+
+
+def memory(name: str, array: Any, shape: tuple[int, ...]) -> Array:
+    """Return an array of the caller's that takes a result."""
+    right = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape
+    if not right or not array.flags.c_contiguous or not array.flags.writeable:
+        shown = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else repr(type(array))
+        raise ArgumentError(f"out[{name!r}] is {shown}; a contiguous, writeable float64 array {shape} is needed")
+    result: Array = array
+    return result
+
+
+def chosen_integrator(integrator: object) -> Integrator:
+    """Return the integrator that is meant."""
+    if isinstance(integrator, Integrator):
+        return integrator
+    if not isinstance(integrator, str) or integrator not in INTEGRATORS:
+        raise ArgumentError(unknown_name("integrator", str(integrator), INTEGRATORS))
+    return INTEGRATORS[integrator]
+
+
+def choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """Return one of several strings; `ArgumentError` for anything else."""
+    if value not in choices:
+        raise ArgumentError(f"{name} is {value!r}; choose from {', '.join(choices)}")
+    return str(value)
+
+
+def fits(own: tuple[int, ...], lead: tuple[int, ...]) -> bool:
+    """Return whether leading axes broadcast to these."""
+    try:
+        return np.broadcast_shapes(own, lead) == lead
+    except ValueError:
+        return False
+
+
+def flattened(array: Array, lead: tuple[int, ...], axes: int, over_time: bool) -> Array:
+    """Return an array with one axis of states, one of steps if it has one, and one of the entries of its last axes."""
+    own = array.shape[array.ndim - axes - over_time :]
+    wide = np.broadcast_to(array, (*lead, *own))
+    entries = math.prod(own[over_time:])
+    return np.ascontiguousarray(wide).reshape(math.prod(lead), *own[: int(over_time)], entries)

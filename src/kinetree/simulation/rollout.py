@@ -1,0 +1,88 @@
+"""The native loop over steps, a piece at a time, so that nothing computed is lost where it is interrupted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.backends.base import Steps
+from kinetree.runtime.function import Function
+from kinetree.runtime.scan import run_steps
+from kinetree.runtime.spec import Variant
+from kinetree.validation import Array
+
+PIECE_SECONDS = 0.1
+"""How long one piece takes, about: what an interrupt loses."""
+
+
+class Rollout(NamedTuple):
+    """Many steps of n robots.
+
+    Attributes
+    ----------
+    step : Function
+        From what is carried and given to the next values of what is carried.
+    carried : dict of array
+        (n, size): present values, replaced by those after the last piece.
+    given : dict of array
+        (n, size), or (n, steps, size) for what changes from step to step.
+    records : dict of array
+        (n, records, size): where what is carried is written, every so many steps.
+    """
+
+    step: Function
+    carried: dict[str, Array]
+    given: Mapping[str, Array]
+    records: Mapping[str, Array]
+
+    def run(self, steps: int, every: int) -> Iterator[int]:
+        """Run all steps and yield, after each piece, how many are done."""
+        done, piece = 0, every * max(1, 64 // every)
+        while done < steps:
+            count = min(piece, steps - done)
+            begin = time.perf_counter()
+            self._piece(done, count, every)
+            growth = min(8.0, PIECE_SECONDS / max(time.perf_counter() - begin, 1e-6))
+            done, piece = done + count, every * max(1, int(piece * growth / every))
+            yield done
+
+    def one(self, done: int, every: int) -> None:
+        """Run one step, where so many were done before."""
+        inputs = [
+            (self.carried[p.name] if p.name in self.carried else _now(self.given[p.name], done)).reshape(-1, *p.shape)
+            for p in self.step.spec.inputs
+        ]
+        results = self.step(*inputs)
+        for port, result in zip(self.step.spec.outputs, results, strict=True):
+            self.carried[port.name] = result.reshape(len(result), -1)
+        if (done + 1) % every == 0:
+            for name, record in self.records.items():
+                record[:, done // every] = self.carried[name]
+
+    def _piece(self, done: int, count: int, every: int) -> None:
+        names = [port.name for port in self.step.spec.inputs]
+        outputs = [port.name for port in self.step.spec.outputs]
+        kept = list(self.records)
+        steps = Steps(
+            tuple((names.index(name), outputs.index(name)) for name in self.carried),
+            tuple(outputs.index(name) for name in kept),
+        )
+        inputs = []
+        for name in names:
+            array = self.carried[name] if name in self.carried else self.given[name]
+            inputs.append(array[:, done : done + count] if array.ndim == 3 else array)
+        last = [np.empty(array.shape) for array in self.carried.values()]
+        rows = slice(done // every, (done + count) // every)
+        recorded = [self.records[name][:, rows] for name in kept]
+        variant = Variant((), (), "float64")
+        run_steps(self.step, variant, steps, inputs, last, recorded, count, every)
+        for name, array in zip(self.carried, last, strict=True):
+            self.carried[name] = array
+
+
+def _now(array: Array, done: int) -> Array:
+    """Return what is given for the step after so many."""
+    return array[:, done] if array.ndim == 3 else array

@@ -1,0 +1,142 @@
+"""The run of a simulation, natively or with a controller in Python, and the trajectory made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.robot.robot import Robot
+from kinetree.runtime.function import Function
+from kinetree.simulation.compiled import MOVING, Plan, observer, step_function
+from kinetree.simulation.request import Request
+from kinetree.simulation.rollout import Rollout
+from kinetree.trajectories.trajectory import Trajectory
+from kinetree.validation import Array
+
+REASONS = np.array([None, "not finite"], dtype=object)
+"""Why a robot has stopped, by the number that is carried."""
+
+_REMEMBERED = 16
+"""Compiled simulations that a robot keeps."""
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a simulation.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+        What was computed until then.
+    """
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        super().__init__(f"the simulation was interrupted at t = {trajectory.t[-1]:g} s: see trajectory")
+        self.trajectory = trajectory
+
+
+def run(request: Request, progress: Callable[[int, int], object] | None) -> Trajectory:
+    """Return the motion that is asked for."""
+    n, total = len(request.carried["q"]), request.times.steps
+    seen = {"q", "v"} | ({*request.carried} - {"memory", "reason"} if {"a", "tau"} & {*request.kept} else set())
+    records = {
+        name: np.empty((n, total // request.every, request.carried[name].shape[1])) for name in seen - {"q", "v"}
+    }
+    for name in ("q", "v"):
+        kept = request.kept[name].reshape(n, -1, request.carried[name].shape[1])
+        kept[:, 0] = request.carried[name]
+        records[name] = kept[:, 1:]
+    first = {name: request.carried[name] for name in records}
+    step = remembered(request.robot, step_function, request.plan)
+    rollout = Rollout(step, dict(request.carried), request.given, records)
+    pieces = rollout.run(total, request.every) if request.callback is None else with_callback(request, rollout, first)
+    done = 0
+    try:
+        for done in pieces:
+            if progress is not None:
+                progress(done, total)
+    except KeyboardInterrupt:
+        raise SimulationInterrupted(_trajectory(request, rollout, first, done)) from None
+    return _trajectory(request, rollout, first, done)
+
+
+def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -> Iterator[int]:
+    """Call a controller in Python at each step or every so many, and yield how many steps are done."""
+    shape, period = (*request.lead, request.robot.nv), request.period or 1
+    for done in range(request.times.steps):
+        if done % period == 0:
+            q, v = (rollout.carried[name].reshape(*request.lead, -1).copy() for name in ("q", "v"))
+            tau = request.callback(q, v, request.times.of(done))  # type: ignore[misc]  # there is one
+            try:
+                held = np.broadcast_to(np.asarray(tau, np.float64), shape)
+            except (TypeError, ValueError):
+                raise ArgumentError(
+                    f"controller: it returned {np.shape(tau) if np.ndim(tau) else repr(tau)}; joint forces of shape "
+                    f"{shape} are needed"
+                ) from None
+            rollout.carried["held"] = np.ascontiguousarray(held).reshape(len(rollout.carried["q"]), -1)
+        if done % request.every == 0 and "held" in first:  # what is applied from this record on
+            row = done // request.every
+            (rollout.records["held"][:, row - 1] if row else first["held"])[...] = rollout.carried["held"]
+        rollout.one(done, request.every)
+        yield done + 1
+
+
+def remembered(robot: Robot, make: Callable[..., Function], plan: Plan) -> Function:
+    """Return a compiled function of this robot and plan, the same one each time."""
+    known: dict[Any, Function] = robot.__dict__.setdefault("_simulations", {})
+    key = make.__name__, plan
+    if key not in known:
+        while len(known) >= _REMEMBERED:
+            known.pop(next(iter(known)))
+        known[key] = make(robot.model, plan)
+    return known[key]
+
+
+def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], done: int) -> Trajectory:
+    """Return what was kept of so many steps."""
+    every, lead = request.every, request.lead
+    rows = 1 + done // every
+    t = request.times.of(np.arange(rows) * every)
+    kept = {name: array[..., :rows, :] for name, array in request.kept.items()}
+    observed = [name for name in ("tau", "a") if name in kept]
+    if observed:
+        results = _observed(request, rollout, first, rows)
+        for name in observed:
+            kept[name][...] = getattr(results, name).reshape(kept[name].shape)
+    reason = rollout.carried["reason"].reshape(lead)
+    ended = request.times.of(rollout.carried["step"].reshape(lead) - request.times.first)
+    return Trajectory(
+        request.robot,
+        t,
+        kept["q"],
+        kept["v"],
+        kept.get("a"),
+        kept.get("tau"),
+        stopped_at=np.where(reason == MOVING, math.nan, ended),
+        reasons=REASONS[reason.astype(np.intp)],
+    )
+
+
+def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
+    """Return the joint forces and accelerations in the states that are kept."""
+    values = {}
+    function = remembered(request.robot, observer, request.plan)
+    for port in function.spec.inputs:
+        name = port.name
+        if name in rollout.records:
+            array = np.concatenate([first[name][:, None], rollout.records[name][:, : rows - 1]], axis=1)
+        elif name in rollout.carried:
+            array = rollout.carried[name][:, None]
+        else:
+            array = request.given[name]
+            if array.ndim == 3:
+                at = np.minimum(np.arange(rows) * request.every, array.shape[1] - 1)
+                array = array[:, at]
+            else:
+                array = array[:, None]
+        values[name] = array.reshape(*array.shape[:2], *port.shape)
+    return function(**values)

@@ -1,0 +1,127 @@
+"""`simulate`: the motion of a robot, or of many, from an initial state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from kinetree.algorithms.integrators import Integrator
+from kinetree.robot.robot import Robot
+from kinetree.runtime.function import Function
+from kinetree.simulation.request import Request
+from kinetree.simulation.run import run
+from kinetree.trajectories.trajectory import Trajectory
+from kinetree.validation import Array
+
+
+def simulate(
+    robot: Robot,
+    q: ArrayLike | str,
+    v: ArrayLike | None = None,
+    *,
+    duration: float | None = None,
+    steps: int | None = None,
+    dt: float = 1e-3,
+    tau: ArrayLike | None = None,
+    controller: Function | Callable[[Array, Array, float], ArrayLike] | None = None,
+    control_every: int | None = None,
+    f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    f_ext_frame: str = "body",
+    interpolation: str = "held",
+    inputs: Mapping[Any, ArrayLike] | None = None,
+    per_step: Sequence[str] = (),
+    integrator: str | Integrator = "semi_implicit_euler",
+    limits: str = "none",
+    t0: float = 0.0,
+    record: str | Sequence[str] = ("q", "v"),
+    record_every: int = 1,
+    out: Mapping[str, Array] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Trajectory:
+    """Return the motion from an initial state, or from many, computed as one native loop over the steps.
+
+    Parameters
+    ----------
+    q : (..., nq) array or str
+        Configurations to begin with, or the name of one. Leading axes are robots, each with the bits that it has alone.
+    v : (..., nv) array, optional
+        Velocities to begin with; zero if not given.
+    duration, steps : float, int, optional
+        How long (s), or how many steps; not needed where something is given over time.
+    dt : float
+        Length of a step (s).
+    tau : (..., nv) or (..., steps, nv) array, optional
+        Joint forces (N·m, N). With one axis more than q and v have, they change from step to step. A controller's are
+        added.
+    controller : Function or callable, optional
+        Joint forces from the state. A compiled function (`compile`) of any of ``q``, ``v``, ``t`` and ``dt`` is part
+        of the native loop; further arguments get their values from `inputs`, and those that are results too are its
+        own state: ``return {"tau": tau, "integral": integral + dt * error}``. One without such a state is a feedback
+        in continuous time, evaluated wherever the integrator asks for accelerations; one with it is called at the
+        beginning of each step, and its joint forces are held. A plain Python function ``controller(q, v, t)`` is
+        called at the beginning of each step with all robots' states, which is slower by far.
+    control_every : int, optional
+        Call the controller at every so many steps only, and hold its joint forces in between.
+    f_ext : (..., nb, 6) or (..., steps, nb, 6) array or dict, optional
+        Wrenches on the bodies, as in `forward_dynamics`.
+    f_ext_frame : {"body", "world"}
+        Axes and reference point of f_ext.
+    interpolation : {"held", "linear"}
+        What tau and f_ext over time are during a step: held, or changing linearly to the next value; there is one value
+        more than steps then.
+    inputs : dict, optional
+        Values of the controller's arguments by name, and of the robot's numbers (`kinetree.gravity`,
+        `kinetree.payload`, …): the same for all robots, or with the leading axes of q, for each its own. The
+        controller does not know these numbers: it is compiled for the robot as it is.
+    per_step : sequence of str
+        Arguments of the controller that change from step to step: their values have an axis of steps.
+    integrator : str or Integrator
+        The method (see `step`), by name or made by `kinetree.integrator`.
+    limits : {"none", "position", "effort", "all"}
+        Which limits of the joints count (see `step`).
+    t0 : float
+        Time at the beginning (s).
+    record : str or sequence of str
+        What to keep, of "q", "v", "a" and "tau" (the joint forces of tau and controller); q and v are kept always.
+    record_every : int
+        Keep every so many steps; the initial state is kept too.
+    out : dict of array, optional
+        Memory for what is kept, by name: float64 of shape (..., 1 + steps // record_every, n).
+    progress : callable, optional
+        Called with the number of steps done and that of all, about ten times a second.
+
+    Returns
+    -------
+    Trajectory
+        A robot whose state is no longer finite stops, with its last finite state; the others go on.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape, name or number is wrong: before anything moves.
+    SimulationInterrupted
+        At Ctrl-C; it is a `KeyboardInterrupt` and has what was computed as ``trajectory``.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("panda")
+    >>> falling = robot.simulate(robot.neutral(), duration=0.1)
+    >>> falling.q.shape, bool(abs(falling.v[-1]).max() > 0.5)
+    ((101, 7), True)
+    >>> @robot.compile
+    ... def hold(q, v, q_des):
+    ...     return robot.inverse_dynamics(q, v, 100.0 * (q_des - q) - 20.0 * v)
+    >>> q = robot.random_configuration(seed=0, size=5)
+    >>> held = robot.simulate(q, duration=2.0, controller=hold, inputs={"q_des": q[0]}, record_every=100)
+    >>> held.q.shape, bool(abs(held.q[:, -1] - q[0]).max() < 1e-5)
+    ((5, 21, 7), True)
+    """
+    request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step)
+    request.begin(q, v)
+    request.act(tau, f_ext, f_ext_frame)
+    request.count(dt, duration, steps, t0)
+    request.keep(record, record_every, out)
+    return run(request, progress)

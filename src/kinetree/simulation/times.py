@@ -1,0 +1,64 @@
+"""The times of a simulation's steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.validation import positive
+
+_CLOSE = 1e-6
+"""By which part of a step a duration may differ from a whole number of steps."""
+
+
+class Times(NamedTuple):
+    """A number of steps of one length: step k, counted from 0, begins at ``(first + k) dt + rest``.
+
+    A beginning at a multiple of dt, to rounding, is that multiple: so two simulations, of which the second goes on
+    where the first one ends, have the times of one.
+    """
+
+    dt: float
+    steps: int
+    first: float
+    rest: float
+
+    def of(self, k: Any) -> Any:
+        """Return the time at the beginning of step k."""
+        return (self.first + k) * self.dt + self.rest
+
+
+def times(dt: Any, duration: Any, steps: Any, counted: Mapping[str, int], t0: Any) -> Times:
+    """Return the times of the steps; `counted` are the numbers of steps that arrays over time have."""
+    dt, known = positive("dt", dt), dict(counted)
+    if isinstance(t0, bool) or not isinstance(t0, Real) or not math.isfinite(t0):
+        raise ArgumentError(f"t0 is {t0!r}, it must be a finite number of seconds")
+    t0 = float(t0)
+    if duration is not None:
+        exact = positive("duration", duration) / dt
+        if exact > 2**53 or abs(exact - round(exact)) > _CLOSE or not round(exact):
+            raise ArgumentError(f"duration = {duration:g} s is {exact:.9g} steps of dt = {dt:g} s: give a whole number")
+        known["duration"] = round(exact)
+    if steps is not None:
+        known["steps"] = count("steps", steps)
+    if not known:
+        raise ArgumentError("how long? Give duration= in seconds, steps=, or joint forces over time: tau (steps, nv)")
+    number = next(iter(known.values()))
+    if number < 1 or any(other != number for other in known.values()):
+        shown = ", ".join(f"{name}: {n}" for name, n in known.items())
+        raise ArgumentError(f"the numbers of steps must be equal and 1 or more; they are {shown}")
+    first = float(round(t0 / dt)) if abs(t0 / dt) < 2**52 else 0.0
+    rest = t0 - first * dt
+    return Times(dt, number, first, 0.0 if abs(rest) <= 4 * math.ulp(t0) else rest)
+
+
+def count(name: str, value: object) -> int:
+    """Return a whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ArgumentError(f"{name} is {value!r}, it must be a whole number from 1 on")
+    return int(value)

@@ -1,0 +1,352 @@
+"""A motion in time, as a simulation returns it: states, torques, energies, frames, pictures and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import ArgumentError
+from kinetree.lazy import cached_property, lazy_methods
+from kinetree.robot import Robot
+from kinetree.trajectories.interpolate import hermite
+from kinetree.trajectories.paths import Sample
+from kinetree.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from kinetree.trajectories import figures, stick_figure
+    from kinetree.trajectories.files import saved
+else:
+    figures, stick_figure, saved = (
+        lazy_methods(f"kinetree.trajectories.{module}") for module in ("figures", "stick_figure", "files.saved")
+    )
+
+NOT_RECORDED = 'was not recorded: simulate(…, record="q v a tau") records it'
+
+
+class State(NamedTuple):
+    """One sample of a trajectory: the time (s), q (..., nq) and v (..., nv)."""
+
+    t: float
+    q: Array
+    v: Array
+
+
+class Trajectory:
+    """A motion of a robot, or of a batch of robots: samples in time, and what follows from them.
+
+    `Robot.simulate` returns one; recorded motions make one too. It does not change, and its arrays are read-only.
+    ``trajectory[10:100:2]`` is that part in time, ``trajectory[-1]`` one `State`; ``trajectory.robots[3]`` is one robot
+    of a batch.
+
+    Parameters
+    ----------
+    robot : Robot
+    t : (n,) array-like
+        The times in s, increasing, the same for all robots; the first one is that of the initial state.
+    q : (..., n, nq) array-like
+        Configurations; the leading axes are the robots of a batch.
+    v : (..., n, nv) array-like
+        Velocities.
+    a, tau : (..., n, nv) array-like, optional
+        Accelerations and joint torques.
+    stopped_at : (...) array-like, optional
+        When a robot stopped, by a condition or because its state was no longer finite; NaN where it did not. From
+        then on its samples are its last state.
+    reasons : (...) array-like of str or None, optional
+        Why it stopped.
+    events : sequence, optional
+        Records of what happened on the way, with their times ``time``.
+
+    Attributes
+    ----------
+    robot : Robot
+    t, q, v, a, tau : arrays
+        As above, read-only; reading a or tau that was not recorded is an `ArgumentError`.
+    stopped_at : (...) array
+    reasons : (...) array of str or None
+    events : tuple
+
+    Raises
+    ------
+    ArgumentError
+        If the arrays do not fit the robot or each other, or the times are not finite and increasing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=2.0)
+    >>> t = np.linspace(0, 2, 21)
+    >>> motion = kt.Trajectory(robot, t, *path(t))
+    >>> motion
+    <Trajectory of 'ur5': 21 samples from 0 to 2 s>
+    >>> motion[::2].at(0.5).q.round(4)
+    array([ 0.    , -0.1035,  0.1035,  0.    ,  0.    ,  0.    ])
+    >>> motion.kinetic_energy.shape
+    (21,)
+    """
+
+    if TYPE_CHECKING:
+        robot: Robot
+        t: Array
+        q: Array
+        v: Array
+        stopped_at: Array
+        reasons: np.ndarray[Any, np.dtype[np.object_]]
+        events: tuple[Any, ...]
+
+    def __init__(
+        self,
+        robot: Robot,
+        t: ArrayLike,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        *,
+        stopped_at: ArrayLike | None = None,
+        reasons: ArrayLike | str | None = None,
+        events: Sequence[Any] = (),
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise ArgumentError(f"a Trajectory takes the robot first; {type(robot).__name__} was given")
+        times = _times(t)
+        arrays: dict[str, Array | None] = {"q": real_array("q", q, len(times), robot.nq)}
+        lead = np.shape(arrays["q"])[:-2]
+        for name, value in (("v", v), ("a", a), ("tau", tau)):
+            arrays[name] = None if value is None else real_array(name, value, *lead, len(times), robot.nv, batch=False)
+        stops = (
+            np.full(lead, np.nan) if stopped_at is None else real_array("stopped_at", stopped_at, *lead, batch=False)
+        )
+        why = np.full(lead, None, dtype=object)
+        if reasons is not None:
+            try:
+                why[...] = reasons
+            except ValueError:
+                raise ArgumentError(f"reasons has shape {np.shape(reasons)}, {lead} is needed") from None
+        kept = {"t": times, "q": arrays["q"], "v": arrays["v"], "stopped_at": stops, "reasons": why}
+        kept |= {"_a": arrays["a"], "_tau": arrays["tau"]}
+        seen = {name: None if value is None else _read_only(value) for name, value in kept.items()}
+        self.__dict__.update(seen, robot=robot, events=tuple(events))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
+
+    # -- what it is ---------------------------------------------------------------------------------------------
+
+    def _recorded(self, name: str) -> Array:
+        array: Array | None = self.__dict__[f"_{name}"]
+        if array is None:
+            raise ArgumentError(f"{name} {NOT_RECORDED}")
+        return array
+
+    @property
+    def a(self) -> Array:
+        """Accelerations (..., n, nv); an error where they were not recorded."""
+        return self._recorded("a")
+
+    @property
+    def tau(self) -> Array:
+        """Joint torques (..., n, nv); an error where they were not recorded."""
+        return self._recorded("tau")
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """What was recorded: "q" and "v", and "a" and "tau" if they were."""
+        return ("q", "v", *(name for name in ("a", "tau") if self.__dict__[f"_{name}"] is not None))
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """The leading axes: the robots of a batch; empty for one robot."""
+        return self.q.shape[:-2]
+
+    @property
+    def duration(self) -> float:
+        """Time from the first sample to the last (s)."""
+        return float(self.t[-1] - self.t[0])
+
+    @property
+    def final(self) -> State:
+        """The last sample."""
+        return self[-1]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __iter__(self) -> Iterator[State]:
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        robots = f"{' × '.join(map(str, self.batch_shape))} robots, " if self.batch_shape else ""
+        stopped = int(np.isfinite(self.stopped_at).sum())
+        end = f", {f'{stopped} ' if self.batch_shape else ''}stopped" if stopped else ""
+        span = f"{len(self)} samples from {self.t[0]:g} to {self.t[-1]:g} s"
+        return f"<Trajectory of {self.robot.name!r}: {robots}{span}{end}>"
+
+    # -- parts of it --------------------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, int | np.integer) and not isinstance(index, bool):
+            if not -len(self) <= index < len(self):
+                raise IndexError(f"sample {index} of {len(self)}: there is none")
+            return State(float(self.t[index]), self.q[..., index, :], self.v[..., index, :])
+        if not isinstance(index, slice):
+            raise ArgumentError(
+                f"trajectory[…] takes a number or a slice of the samples, not {index!r}; robots[…] robots"
+            )
+        t = self.t[index]
+        events = [e for e in self.events if len(t) and t[0] <= getattr(e, "time", t[0]) <= t[-1]]
+        return self._with(t, lambda array: array[..., index, :], lambda array: array, events)
+
+    @property
+    def robots(self) -> Robots:
+        """The robots of a batch: ``robots[3]``, ``robots[:10]`` and ``robots[2, 0]`` are trajectories of those."""
+        return Robots(self)
+
+    def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any]) -> Trajectory:
+        """Return what `part` takes of the arrays over time, and `of_robots` of those over robots."""
+        a, tau = (None if (x := self.__dict__[name]) is None else part(x) for name in ("_a", "_tau"))
+        stops, reasons = of_robots(self.stopped_at), of_robots(self.reasons)
+        return Trajectory(
+            self.robot, t, part(self.q), part(self.v), a, tau, stopped_at=stops, reasons=reasons, events=events
+        )
+
+    def at(self, t: ArrayLike) -> Sample:
+        """Return q, v and a at any times t (...) within, between the samples by interpolation on the manifold.
+
+        Hermite polynomials in the coordinates of each joint's group, quintic where accelerations were recorded and
+        cubic elsewhere: their error is of the order 6, or 4, in the time between samples (the velocity's one lower,
+        the acceleration's two). The curve goes through the samples and has a continuous velocity. From one sample to
+        the next no joint may turn by half a turn or more. A robot that has stopped stays where it is.
+
+        Parameters
+        ----------
+        t : (*m) array-like
+            Times in s.
+
+        Returns
+        -------
+        q : (..., *m, nq) array
+        v, a : (..., *m, nv) arrays
+            a is the second derivative of the curve, whether it was recorded or not.
+
+        Raises
+        ------
+        ArgumentError
+            If a time is not within the trajectory.
+        """
+        times = real_array("t", t)
+        outside = times[~((times >= self.t[0]) & (times <= self.t[-1]))]
+        if outside.size:
+            raise ArgumentError(f"t holds {outside[0]:g} s; this trajectory is from {self.t[0]:g} to {self.t[-1]:g} s")
+        flat = times.ravel()
+        first = np.minimum(np.searchsorted(self.t, flat, side="right") - 1, max(0, len(self) - 2))
+        pair = first, np.minimum(first + 1, len(self) - 1)
+        stop = np.where(np.isnan(self.stopped_at), np.inf, self.stopped_at)[..., None]
+        ends = np.minimum(self.t[pair[0]], stop), np.minimum(self.t[pair[1]], stop)
+        known = [x for x in (self.v, self.__dict__["_a"]) if x is not None]
+        rates = tuple((x[..., pair[0], :], x[..., pair[1], :]) for x in known)
+        q = self.q[..., pair[0], :], self.q[..., pair[1], :]
+        found = hermite(self.robot, ends, q, rates, np.minimum(flat, stop))
+        return Sample(*(x.reshape(*self.batch_shape, *times.shape, x.shape[-1]) for x in found))
+
+    # -- what follows from it -----------------------------------------------------------------------------------
+
+    @cached_property
+    def kinetic_energy(self) -> Array:
+        """Kinetic energy (..., n) in J."""
+        return _read_only(self.robot.kinetic_energy(self.q, self.v))
+
+    @cached_property
+    def potential_energy(self) -> Array:
+        """Potential energy of gravity (..., n) in J."""
+        return _read_only(self.robot.potential_energy(self.q))
+
+    @property
+    def mechanical_energy(self) -> Array:
+        """Kinetic and potential energy (..., n) in J: constant where nothing but gravity acts."""
+        return self.kinetic_energy + self.potential_energy
+
+    @property
+    def energy_drift(self) -> Any:
+        """How far the mechanical energy gets from that of the first sample, over the largest kinetic energy (...).
+
+        ``max |E(t) − E(0)| / max T(t)``: the error of the integration where nothing but gravity acts, and what
+        torques and friction put in or take out where they act. Zero for a robot that rests.
+        """
+        E = self.mechanical_energy
+        far, largest = np.abs(E - E[..., :1]).max(axis=-1), self.kinetic_energy.max(axis=-1)
+        return np.divide(far, largest, out=np.zeros_like(far), where=largest > 0)[()]
+
+    def momentum(self) -> Array:
+        """Return the momentum about the centre of mass (..., n, 6): angular (N·m·s), linear (N·s), world axes."""
+        return np.asarray(self.robot.centroidal_momentum(self.q, self.v))
+
+    def frame_placement(self, *, frame: str) -> Array:
+        """Return the poses of a frame in the world, (..., n, 4, 4)."""
+        return np.asarray(self.robot.frame_placement(self.q, frame=frame))
+
+    def frame_positions(self, names: Sequence[str]) -> Array:
+        """Return where the origins of some frames are in the world, (..., n, len(names), 3) in m."""
+        if isinstance(names, str):
+            raise ArgumentError(f"frame_positions takes a list of names: [{names!r}]")
+        return np.stack([self.frame_placement(frame=name)[..., :3, 3] for name in names], axis=-2)
+
+    # -- pictures and files: methods of other modules, imported at first use ------------------------------------
+
+    plot = figures.plot
+    plot_motion = stick_figure.plot_motion
+    animate = stick_figure.animate
+    save = saved.save
+    if TYPE_CHECKING:
+        load = staticmethod(saved.load)
+    else:
+        load = saved.load  # of the class: Trajectory.load(path, robot)
+
+
+class Robots(Sequence[Trajectory]):
+    """The robots of a batch of trajectories, by the leading axes."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        if not trajectory.batch_shape:
+            raise ArgumentError("this is the trajectory of one robot: there are no robots to choose from")
+        self._all = trajectory
+
+    def __len__(self) -> int:
+        return self._all.batch_shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        whole = self._all
+        keys = index if isinstance(index, tuple) else (index,)
+        if not all(isinstance(k, int | np.integer | slice) and not isinstance(k, bool) for k in keys):
+            raise ArgumentError(f"robots[…] takes numbers and slices, not {index!r}")
+        chosen = np.empty(whole.batch_shape, dtype=np.bool_)[keys]  # an IndexError is NumPy's
+        if chosen.size == 0:
+            raise ArgumentError(f"robots[{index!r}]: there are {whole.batch_shape}, and none of them is chosen")
+        return whole._with(whole.t, lambda x: x[keys], lambda x: x[keys], whole.events)
+
+
+def _times(t: ArrayLike) -> Array:
+    """Return times (n,), finite and increasing."""
+    times = real_array("t", t, None, batch=False)
+    if not len(times):
+        raise ArgumentError("a Trajectory has at least one sample, and none was given")
+    if not np.isfinite(times).all():
+        raise ArgumentError("t holds NaN or inf, which is no time")
+    bad = np.flatnonzero(np.diff(times) <= 0)
+    if len(bad):
+        k = int(bad[0]) + 1
+        raise ArgumentError(
+            f"t must increase: sample {k} is at {times[k]:g} s, the one before it at {times[k - 1]:g} s"
+        )
+    return times
+
+
+def _read_only(array: Any) -> Any:
+    seen = np.asarray(array).view()
+    seen.flags.writeable = False
+    return seen
