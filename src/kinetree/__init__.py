@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
+    from kinetree.algorithms.integrators import integrator
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
     from kinetree.runtime.scan import scan
+    from kinetree.simulation import SimulationInterrupted
     from kinetree.spatial import Inertia
     from kinetree.tracing.eigen import eigh3
     from kinetree.tracing.functions import abs, maximum, minimum, where
@@ -53,6 +55,7 @@ __all__ = [
     "Number",
     "Robot",
     "RobotNotFoundError",
+    "SimulationInterrupted",
     "__version__",
     "abs",
     "body_inertia",
@@ -65,6 +68,7 @@ __all__ = [
     "from_screws",
     "get_num_threads",
     "gravity",
+    "integrator",
     "inv",
     "load",
     "maximum",
@@ -82,6 +86,7 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
+    "algorithms.integrators": ("integrator",),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
@@ -94,6 +99,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),
     "runtime.scan": ("scan",),
+    "simulation": ("SimulationInterrupted",),
     "spatial": ("Inertia",),
     "tracing.eigen": ("eigh3",),
     "tracing.functions": ("abs", "maximum", "minimum", "where"),

@@ -12,11 +12,13 @@ def with_nested(program: Program, change: Callable[[Program], Program]) -> Progr
     nodes, order = program.graph.nodes, program.schedule()
     if all(nodes[i].op != "call" for i in order):
         return program
-    graph, new = Graph(), dict[int, int]()
+    graph, new, changed = Graph(), dict[int, int](), dict[object, object]()
     for i in order:
         op, args, payload = nodes[i]
-        new[i] = graph.node(
-            op, tuple([new[a] for a in args]), payload.with_programs(change) if op == "call" else payload
-        )
+        if op == "call":
+            if payload not in changed:
+                changed[payload] = payload.with_programs(change)
+            payload = changed[payload]
+        new[i] = graph.node(op, tuple([new[a] for a in args]), payload)
     results = tuple(tuple(new[i] for i in entries) for entries in program.results)
     return Program(graph, program.inputs, program.outputs, results)

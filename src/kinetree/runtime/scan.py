@@ -235,7 +235,7 @@ def run_steps(
 
     Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
     """
-    kernel, n = step._kernels.scan(variant, steps), len(last[0])
+    kernel, n = step._kernels.scan(variant, steps), len((last or recorded)[0])
     run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
     workers = min(threads.get_num_threads(), -(-n // kernel.lanes))
     unit = kernel.lanes

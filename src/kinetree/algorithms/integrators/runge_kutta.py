@@ -41,7 +41,7 @@ def stages(system: System, t: Scalar, q: Column, v: Column, dt: Scalar, tableau:
         u, v_i = dt * weighted(row, found.rates, system.model.nv), v + dt * weighted(row, found.accelerations, len(v))
         q_i = system.moved(q, u) if found.rates else q
         found.rates.append(system.rate(u, v_i, tableau.order - 1))
-        found.accelerations.append(system.acceleration(t + sum(row) * dt, q_i, v_i))
+        found.accelerations.append(system.called_acceleration(t + sum(row) * dt, q_i, v_i))
     return found
 
 

@@ -11,6 +11,7 @@ from kinetree.algorithms.kinematics.manifold import integrate, step_rate
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
+from kinetree.scalars.loops import map_columns
 
 Forces = Callable[[Scalar, Column, Column], Sequence[Scalar]]
 
@@ -50,6 +51,16 @@ class System:
         """Return the accelerations (nv,) at this time and in this state."""
         f_ext = self.wrenches and self.wrenches(t)
         return Column(aba(self.model, q, v, self.forces(t, q, v), f_ext, f_ext_frame=self.f_ext_frame))
+
+    def called_acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
+        """Return `acceleration`, computed by a routine: compiled code has one for all the calls in a step."""
+        nq = self.model.nq
+
+        def routine(x: list[Scalar]) -> list[Scalar]:
+            return list(self.acceleration(x[0], Column(x[1 : 1 + nq]), Column(x[1 + nq :])))
+
+        (a,) = map_columns(routine, [[t, *q, *v]], q[0] if q else t)
+        return Column(a)
 
     def moved(self, q: Column, u: Column) -> Column:
         """Return ``q ⊕ u``: the configuration reached from q by the velocity u held for a unit of time."""
