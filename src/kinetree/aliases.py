@@ -92,6 +92,8 @@ jnt_range: robot.lower_limits
 dof_armature: robot.armature
 dof_damping: robot.damping
 dof_frictionloss: robot.friction
+jnt_stiffness: robot.stiffness
+qpos_spring: robot.rest_positions
 from_xml_path from_xml_string MjModel: kt.load(source)
 qpos: q
 qvel: v
@@ -240,7 +242,7 @@ SYNONYMS = {
 }
 """Words that mean the same in names, by those that are looked for instead."""
 
-FILLERS = ("get", "compute", "calc", "calculate", "total", "of", "the", "to")
+FILLERS = ("get", "compute", "calc", "calculate", "total", "of", "the", "to", "position")
 """Words of names that tell nothing."""
 
 _TARGET = re.compile(r'^\w+="(?P<value>\w+)"$|^[-(]?(?:robot\.|kt\.)?(?P<name>\w+)')

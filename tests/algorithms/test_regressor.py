@@ -15,7 +15,7 @@ from helpers.joints import MOVING
 from helpers.pinocchio_quantities import NAMES, evaluate, inertial_parameters, on_rows, oracle, parameters_of_bodies
 from helpers.trees import Array, page, random_inertia, random_states, random_tree
 from kinetree.algorithms import rnea
-from kinetree.algorithms.dynamics.friction import joint_physics_regressor
+from kinetree.algorithms.dynamics.passive_forces import joint_physics_regressor
 from kinetree.algorithms.quantities.energy import kinetic_energy, potential_energy
 from kinetree.algorithms.quantities.momentum import centroidal_momentum
 from kinetree.algorithms.regressors import (

@@ -73,6 +73,30 @@ def test_a_joint_of_several_degrees_of_freedom_tells_each_figure() -> None:
     assert (robot.joint("turn").friction, robot.joint("follow").damping) == (0.5, 12.0)  # the leader feels (−2)² · 3
 
 
+def test_springs_by_name_as_a_number_and_as_arrays() -> None:
+    springs = {
+        "turn": {"stiffness": 5.0, "rest_position": 0.25},
+        "follow": {"stiffness": 2.0, "rest_position": 0.5},
+    }
+    robot = build(springs)
+    by_name = {what: {name: of[what] for name, of in springs.items()} for what in ("stiffness", "rest_position")}
+    assert build({}).with_joint_physics(**by_name) == robot
+    assert robot.with_joint_physics(rest_position={"turn": 1.0}) == build(
+        {**springs, "turn": {"stiffness": 5.0, "rest_position": 1.0}}
+    )
+    assert robot.stiffness.tolist() == [0.0] * 6 + [5.0, 8.0, 0.0, 0.0]
+    assert robot.rest_positions.tolist() == [0.0] * 6 + [1.0, 0.25, -0.25, 0.0, 0.0]
+    assert (robot.joint("turn").stiffness, robot.joint("turn").rest_position) == (5.0, 0.25)
+    again = robot.with_joint_physics(stiffness=robot.stiffness, rest_position=robot.rest_positions)
+    assert again.stiffness.tolist() == robot.stiffness.tolist()
+    assert again.rest_positions.tolist() == robot.rest_positions.tolist()
+    all_of_one = build({}).with_joint_physics(stiffness=3.0, rest_position=-1.0)
+    assert all_of_one.stiffness.tolist() == [0.0] * 6 + [3.0, 3.0, 0.0, 0.0]
+    assert all_of_one.rest_positions.tolist() == [0.0] * 6 + [1.0, -1.0, -1.0, 0.0, 0.0]
+    assert not robot.stiffness.flags.writeable
+    assert not robot.rest_positions.flags.writeable
+
+
 def test_figures_count_in_dynamics() -> None:
     robot = kt.load("ur5")
     q, v, a = robot.random_state(seed=0)
@@ -125,6 +149,20 @@ def test_limits_as_numbers_and_arrays() -> None:
             "gear_ratio² · rotor_inertia of joint 'turn' overflows",
         ),
         (lambda r: r.with_joint_physics(damping="much"), "damping has dtype <U4, which is no real number"),
+        (
+            lambda r: r.with_joint_physics(stiffness={"bend": 2}),
+            "joint 'bend' has 2 degrees of freedom: only joints with one have springs",
+        ),
+        (lambda r: r.with_joint_physics(stiffness={"turn": -2}), "stiffness of joint 'turn' is -2.0, and cannot"),
+        (
+            lambda r: r.with_joint_physics(stiffness=np.ones(r.nv)),
+            "stiffness: joint 'float' has 6 entries, which have no springs: give 0",
+        ),
+        (lambda r: r.with_joint_physics(rest_position=[1, 2]), r"rest_position has shape \(2,\): give one number"),
+        (lambda r: r.with_joint_physics(rest_position={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
+        (lambda _: build({"bend": {"stiffness": 1.0}}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
+        (lambda _: build({"turn": {"stiffness": -1.0}}), "joint 'turn': stiffness is -1.0, and cannot be negative"),
+        (lambda _: build({"turn": {"rest_position": np.inf}}), "joint 'turn' holds the number inf"),
         (lambda r: r.with_limits(lower={"turn": 2}, upper={"turn": 1}), "joint 'turn': the lower limit 2.0 is above"),
         (lambda r: r.with_limits(lower={"follow": 2}), "joint 'follow' follows 'slide': give the limits of that one"),
         (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),

@@ -20,7 +20,7 @@ def joint_torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Mat
     """Joint forces as a linear function of the inertial parameters, ``inverse_dynamics(q, v, a) = Y φ``.
 
     Row k is zero for the bodies that joint k does not carry. Armature and friction, which are no parameters of the
-    bodies, add the product with `joint_physics_regressor`.
+    bodies, add the product with `joint_physics_regressor`; springs add ``k (q − q_rest)``.
 
     References: Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links", 1986:
     with body i's wrench ``f_i = A_i φ_i``, ``Y_ki = (iXj S_k)ᵀ A_i`` for the joints k that carry i.
@@ -72,7 +72,7 @@ def kinetic_energy_regressor(model: Model, q: Vector, v: Vector) -> list[Scalar]
 
 @algorithm("potential_energy_regressor", outputs={"Y": ("10*nb",)})
 def potential_energy_regressor(model: Model, q: Vector) -> list[Scalar]:
-    """Potential energy as a linear function of the inertial parameters, ``V = Y·φ``.
+    """Potential energy of the bodies as a linear function of the inertial parameters, ``V = Y·φ``, without springs.
 
     ``V = −Σ (m_i g·r_i + g·(m c)_i)``, with g and the heights of the origins propagated outwards in body coordinates.
     It is zero for the moments of inertia.

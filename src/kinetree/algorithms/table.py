@@ -18,8 +18,8 @@ PAGES = {
     "dynamics.coriolis": "coriolis_matrix",
     "dynamics.crba": "mass_matrix",
     "dynamics.factorization": "mass_matrix_factor mass_matrix_inverse solve_mass_matrix",
-    "dynamics.friction": "joint_physics_regressor",
     "dynamics.hybrid": "hybrid_dynamics",
+    "dynamics.passive_forces": "joint_physics_regressor",
     "dynamics.reactions": "joint_reactions",
     "dynamics.rnea": "inverse_dynamics bias_forces gravity_forces",
     "dynamics.task_space": "task_space_dynamics operational_space_dynamics "

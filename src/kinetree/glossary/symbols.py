@@ -80,11 +80,11 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "M": (("nv", "nv"), "Symmetric; positive definite unless a massless body can move freely (kg·m², kg·m, kg)."),
     "Minv": (("nv", "nv"), "M⁻¹, exactly symmetric."),
     "x": (("nv",), "M⁻¹ b: the accelerations under the joint forces b at rest and without gravity."),
-    "C": (("nv", "nv"), "Coriolis matrix: ``τ = M a + C v + g`` without friction."),
+    "C": (("nv", "nv"), "Coriolis matrix: ``τ = M a + C v + g`` without springs and friction."),
     "g": (("nv",), "Gravity forces (N·m, N)."),
     "Lambda": (("rows", "rows"), "Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg)."),
     "eta": (("rows",), "Wrench at ``V̇ = 0``: velocity products and gravity (N·m, N). ``Jᵀ F`` are the joint forces."),
-    "mu": (("rows",), "Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction if it is on."),
+    "mu": (("rows",), "Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with springs, and joint friction if it is on."),
     "p": (("rows",), "Gravity ``J̄ᵀ g`` (N·m, N)."),
     "J_bar": (("nv", "rows"), "``J̄``, for which ``J J̄ = 1`` where J has full rank."),
     "N": (

@@ -1,7 +1,8 @@
 """The model of a robot, and its builder."""
 
-from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointFriction, JointLimits
+from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointFriction, JointLimits, JointSpring
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.model import Model
 
-__all__ = ["GRAVITY", "NO_LIMITS", "WORLD", "Body", "Frame", "JointFriction", "JointLimits", "Model", "ModelBuilder"]
+__all__ = ["GRAVITY", "NO_LIMITS", "WORLD", "Body", "Frame", "JointFriction", "JointLimits", "JointSpring", "Model"]
+__all__ += ["ModelBuilder"]

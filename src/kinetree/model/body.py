@@ -55,6 +55,26 @@ NO_LIMITS = JointLimits()
 
 
 @dataclass(frozen=True)
+class JointSpring:
+    """A linear spring in a joint with one degree of freedom, ``τ = k (q − q_rest)`` with τ the force that overcomes it.
+
+    Attributes
+    ----------
+    stiffness : scalar
+        k (N·m/rad, N/m); there is no spring where it is zero.
+    rest : scalar
+        Where it is relaxed (rad, m).
+    """
+
+    stiffness: Scalar = 0.0
+    rest: Scalar = 0.0
+
+
+NO_SPRING = JointSpring()
+ONE_HAS_SPRINGS = "only joints with one have springs"
+
+
+@dataclass(frozen=True)
 class Body:
     """A moving body, and the joint that carries it.
 
@@ -77,6 +97,8 @@ class Body:
     damping, friction : tuple of scalars
         Viscous (N·m·s or N·s/m) and Coulomb (N·m or N) friction, one a degree of freedom.
     limits : JointLimits
+    spring : JointSpring
+        As its coordinate feels it: of a mimic joint, at the leader's.
     """
 
     name: str
@@ -91,6 +113,12 @@ class Body:
     damping: tuple[Scalar, ...]
     friction: tuple[Scalar, ...]
     limits: JointLimits = NO_LIMITS
+    spring: JointSpring = NO_SPRING
+
+    @property
+    def has_one_coordinate(self) -> bool:
+        """Whether its joint has one degree of freedom, and so may have limits and a spring."""
+        return len(self.q_index) == len(self.v_index) == 1
 
 
 @dataclass(frozen=True)

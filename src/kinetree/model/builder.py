@@ -10,7 +10,17 @@ from numbers import Real
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
 from kinetree.joints._first_use import check_at_first_use
-from kinetree.model.body import GRAVITY, NO_LIMITS, WORLD, Body, Frame, JointLimits
+from kinetree.model.body import (
+    GRAVITY,
+    NO_LIMITS,
+    NO_SPRING,
+    ONE_HAS_SPRINGS,
+    WORLD,
+    Body,
+    Frame,
+    JointLimits,
+    JointSpring,
+)
 from kinetree.model.checks import Pose, as_floats, as_transform, as_vector, check_finite, check_not_negative, check_size
 from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leaders_limits
 from kinetree.model.model import Model
@@ -93,6 +103,8 @@ class ModelBuilder:
         armature: float = 0.0,
         rotor_inertia: float = 0.0,
         gear_ratio: float = 1.0,
+        stiffness: float = 0.0,
+        rest_position: float = 0.0,
         mimic: tuple[str, float, float] | None = None,
     ) -> None:
         """Add a joint between two links (which may be added later).
@@ -111,6 +123,8 @@ class ModelBuilder:
             inertia, which counts always; at each degree of freedom.
         rotor_inertia, gear_ratio : float, optional
             The same as an armature of ``rotor_inertia · gear_ratio²``, added to it.
+        stiffness, rest_position : float, optional
+            Of a spring in a joint of one degree of freedom (N·m/rad, N/m), and where it is relaxed (rad, m).
         mimic : (str, float, float), optional
             The name of a joint that this one follows, a factor and an offset: it stands at ``factor · q + offset``
             and has no coordinate of its own. Its limits narrow its leader's.
@@ -118,8 +132,8 @@ class ModelBuilder:
         Raises
         ------
         ModelError
-            If the name is taken, a number is not finite, what resists motion is negative, or a joint type of one's own
-            breaks a law (`kinetree.joints.check`).
+            If the name is taken, a number is not finite, what resists motion is negative, a joint of several degrees of
+            freedom has a spring, or a joint type of one's own breaks a law (`kinetree.joints.check`).
         """
         if name in self._joints:
             raise ModelError(f"there are two joints named {name!r}: names must differ")
@@ -132,8 +146,12 @@ class ModelBuilder:
         if not isinstance(limits, JointLimits):
             raise ModelError(f"joint {name!r}: limits takes a JointLimits(lower, upper, …); {limits!r} was given")
         X = as_transform(placement, f"the placement of joint {name!r}")
-        check_finite(f"joint {name!r}", (damping, friction, armature, rotor_inertia, gear_ratio))
-        check_not_negative(name, armature=armature, damping=damping, friction=friction, rotor_inertia=rotor_inertia)
+        figures = {"armature": armature, "damping": damping, "friction": friction, "rotor_inertia": rotor_inertia}
+        check_finite(f"joint {name!r}", (*figures.values(), gear_ratio, stiffness, rest_position))
+        check_not_negative(name, **figures, stiffness=stiffness)
+        spring = JointSpring(float(stiffness), float(rest_position))
+        if spring != NO_SPRING and (joint.nq, joint.nv) != (1, 1):
+            raise ModelError(f"joint {name!r} has {joint.nv} degrees of freedom: {ONE_HAS_SPRINGS}")
         armature = armature + rotor_inertia * gear_ratio**2
         leader = None
         if mimic is not None:
@@ -143,7 +161,7 @@ class ModelBuilder:
             check_finite(f"joint {name!r}", (factor, offset))
             joint = Mimic(joint, float(factor), float(offset))
         self._joints[name] = JointSpec(
-            name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader
+            name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader, spring
         )
 
     def add_frame(self, name: str, *, link: str, placement: Pose | None = None) -> None:
@@ -262,7 +280,7 @@ class ModelBuilder:
                 bodies.append(
                     Body(
                         spec.child, on.body, spec.name, spec.joint, X, inertia, q_index[k], v_index[k],
-                        (spec.armature,) * n, (spec.damping,) * n, (spec.friction,) * n, spec.limits,
+                        (spec.armature,) * n, (spec.damping,) * n, (spec.friction,) * n, spec.limits, spec.spring,
                     )
                 )  # fmt: skip
             for child in waiting.get(spec.child, ()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Joint, Mimic
-from kinetree.model.body import JointLimits
+from kinetree.model.body import NO_SPRING, JointLimits, JointSpring
 from kinetree.spatial import Transform
 
 
@@ -25,6 +25,7 @@ class JointSpec:
     friction: float
     armature: float
     leader: str | None = None
+    spring: JointSpring = NO_SPRING
 
 
 def resolve_leaders(joints: Mapping[str, JointSpec]) -> list[JointSpec]:
@@ -69,7 +70,14 @@ def _reflected(spec: JointSpec) -> JointSpec:
     if spec.leader is None or not isinstance(spec.joint, Mimic):
         return spec
     f = spec.joint.factor
-    return replace(spec, armature=f * f * spec.armature, damping=f * f * spec.damping, friction=abs(f) * spec.friction)
+    figures = {"armature": f * f * spec.armature, "damping": f * f * spec.damping, "friction": abs(f) * spec.friction}
+    return replace(spec, **figures, spring=spring_at_leader(spec.joint, spec.spring))
+
+
+def spring_at_leader(joint: Mimic, spring: JointSpring) -> JointSpring:
+    """Return the spring of a follower as its leader feels it: ``f q + offset − q_rest`` is ``f (q − that rest)``."""
+    f = joint.factor
+    return JointSpring(f * f * spring.stiffness, (spring.rest - joint.offset) / f) if f != 0 else NO_SPRING
 
 
 def with_leaders_limits(joints: list[JointSpec]) -> list[JointSpec]:

@@ -1,4 +1,4 @@
-"""Another robot from a robot: friction, rotors and limits of its joints."""
+"""Another robot from a robot: friction, rotors, springs and limits of its joints."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints import Mimic
-from kinetree.model import Body, JointLimits, Model
+from kinetree.model import JointLimits, JointSpring, Model
+from kinetree.model.body import ONE_HAS_SPRINGS
+from kinetree.model.mimic import spring_at_leader
 from kinetree.robot.edit import changed
 from kinetree.robot.robot import Robot
+from kinetree.robot.springs import combined
 from kinetree.validation import Array, real_array
 
 R = TypeVar("R", bound=Robot)
@@ -29,8 +32,10 @@ def with_joint_physics(
     friction: Values | None = None,
     rotor_inertia: Values | None = None,
     gear_ratio: Values | None = None,
+    stiffness: Values | None = None,
+    rest_position: Values | None = None,
 ) -> R:
-    """Return this robot with other figures of what resists the motion of its joints.
+    """Return this robot with other figures of what resists the motion of its joints, and of their springs.
 
     Each is one number, which every entry of v with an actuator has (not those of a floating base), or an array (nv,),
     both as the coordinates feel them in all: joints that follow others (mimic joints) have none of their own then. Or
@@ -46,13 +51,18 @@ def with_joint_physics(
     rotor_inertia, gear_ratio : float, (nv,) array or dict, optional
         Inertia of the motor (kg·m²) and its turns per unit of the joint, 1 if not given. ``G² · rotor_inertia`` with G
         that ratio is the armature, with the one given here added to it.
+    stiffness : float, (nv,) array or dict, optional
+        Of springs in joints of one degree of freedom (N·m/rad, N/m), which count always but in `gravity_forces` and
+        regressors. One number is for all such joints.
+    rest_position : float, (nq,) array or dict, optional
+        Where these springs are relaxed (rad, m); entries of other joints make no difference.
 
     Raises
     ------
     ArgumentError
         If something is no number, or not of that shape, negative or not finite.
     ModelError
-        If there is no such joint.
+        If there is no such joint, or one with several degrees of freedom is to have a spring.
 
     Examples
     --------
@@ -62,6 +72,8 @@ def with_joint_physics(
     1.0
     >>> robot.with_friction().damping
     array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+    >>> robot.with_joint_physics(stiffness={"elbow_joint": 200.0}, rest_position={"elbow_joint": 1.5}).rest_positions
+    array([0. , 0. , 1.5, 0. , 0. , 0. ])
     """
     model = robot.model
     given = {"armature": armature, "damping": damping, "friction": friction, "rotor_inertia": rotor_inertia}
@@ -84,7 +96,10 @@ def with_joint_physics(
         its = {what: of[body.joint_name] for what, of in figures.items() if body.joint_name in of}
         new: dict[str, Any] = {what: _felt(model, i, what, x) for what, x in its.items()}
         bodies[i] = replace(body, **new)
-    return changed(robot, replace(model, bodies=tuple(bodies)))
+    model = replace(model, bodies=tuple(bodies))
+    for what, value in (("stiffness", stiffness), ("rest_position", rest_position)):
+        model = model if value is None else _with_springs(model, what, value)
+    return changed(robot, model)
 
 
 def with_limits(
@@ -135,6 +150,33 @@ def with_limits(
     return changed(robot, replace(model, bodies=tuple(bodies)))
 
 
+def _with_springs(model: Model, what: str, value: Values) -> Model:
+    """Return the model with this stiffness, or rest_position, of springs."""
+    field = "rest" if what == "rest_position" else what
+    bodies = list(model.bodies)
+    for name, x in value.items() if isinstance(value, Mapping) else ():
+        i = model.body_of_joint(name)
+        if not bodies[i].has_one_coordinate:
+            raise ModelError(f"joint {name!r} has {len(bodies[i].v_index)} degrees of freedom: {ONE_HAS_SPRINGS}")
+        joint, spring = bodies[i].joint, JointSpring(**{field: _of_joint(model, what, name, x)[0]})
+        if i not in model.joint_order and isinstance(joint, Mimic):
+            spring = spring_at_leader(joint, spring)
+        bodies[i] = replace(bodies[i], spring=replace(bodies[i].spring, **{field: getattr(spring, field)}))
+    if isinstance(value, Mapping):
+        return replace(model, bodies=tuple(bodies))
+    array = _resistance(what, value, model.nq if field == "rest" else model.nv)
+    for i, body in enumerate(bodies):
+        if i not in model.joint_order:
+            bodies[i] = replace(body, spring=replace(body.spring, stiffness=0.0))
+        elif body.has_one_coordinate:
+            (k,) = body.q_index if field == "rest" else body.v_index
+            bodies[i] = replace(body, spring=replace(combined(model, body), **{field: float(array[k])}))
+        elif field == "stiffness" and np.ndim(value) and array[list(body.v_index)].any():
+            entries = f"joint {body.joint_name!r} has {len(body.v_index)} entries, which have no springs: give 0"
+            raise ModelError(f"{what}: {entries}")
+    return replace(model, bodies=tuple(bodies))
+
+
 def _figures(model: Model, what: str, value: Values) -> ByJoint:
     """Return these figures by joint, where they change."""
     if isinstance(value, Mapping):
@@ -163,11 +205,11 @@ def _of_joint(model: Model, what: str, name: str, value: ArrayLike) -> tuple[flo
 
 
 def _resistance(what: str, value: ArrayLike, n: int, of: str = "") -> Array:
-    """Return the figures as n numbers, which are finite and, but for gear ratios, not negative."""
+    """Return the figures as n numbers, which are finite and, but for gear ratios and places, not negative."""
     array = _numbers(what + of, value, n)
     if not np.isfinite(array).all():
         raise ArgumentError(f"{what}{of} holds a number that is not finite (NaN or inf)")
-    if what != "gear_ratio" and (array < 0.0).any():
+    if what not in ("gear_ratio", "rest_position") and (array < 0.0).any():
         raise ArgumentError(f"{what}{of} is {array.min()}, and cannot be negative")
     return array
 
@@ -199,7 +241,7 @@ def _limits(model: Model, what: str, value: Values) -> dict[str, float]:
     found = {}
     for body in model.leading:
         index = list(body.q_index if of_q else body.v_index)
-        if _has_limits(body):
+        if body.has_one_coordinate:
             found[body.joint_name] = float(array[index[0]])
         elif np.ndim(value) and np.isfinite(array[index]).any():
             raise ModelError(
@@ -214,10 +256,6 @@ def _limit(model: Model, what: str, name: str, value: ArrayLike) -> float:
     if i not in model.joint_order:
         leader = next(b.joint_name for b in model.leading if b.v_index == body.v_index)
         raise ModelError(f"joint {name!r} follows {leader!r}: give the limits of that one")
-    if not _has_limits(body):
+    if not body.has_one_coordinate:
         raise ModelError(f"joint {name!r} has {len(body.v_index)} degrees of freedom: only joints with one have limits")
     return float(real_array(f"{what} of joint {name!r}", value, batch=False))
-
-
-def _has_limits(body: Body) -> bool:
-    return len(body.q_index) == len(body.v_index) == 1

@@ -42,6 +42,8 @@ class JointInfo:
     damping, friction, armature : float, or tuple of floats
         As its coordinate feels them: of a joint that follows another one, at the other's speed. One each for several
         degrees of freedom. Damping and friction are not used unless asked for (`Robot.with_friction`).
+    stiffness, rest_position : float
+        Of its spring (N·m/rad, N/m; rad, m), as its coordinate feels it; zero where there is none.
     """
 
     name: str
@@ -57,6 +59,8 @@ class JointInfo:
     damping: float | tuple[float, ...]
     friction: float | tuple[float, ...]
     armature: float | tuple[float, ...]
+    stiffness: float
+    rest_position: float
 
     @property
     def child(self) -> str:
@@ -106,6 +110,8 @@ def joint(robot: Robot, name: str) -> JointInfo:
     axis = getattr(alone, "axis", None)
     parent, X = _parent(model, body)
     q, v = body.q_index, body.v_index
+    figures = [body.damping, body.friction, body.armature]
+    damping, friction, armature = (float(x[0]) if len(x) == 1 else tuple(map(float, x)) for x in figures)
     return JointInfo(
         name,
         type(body.joint).__name__,
@@ -117,7 +123,11 @@ def joint(robot: Robot, name: str) -> JointInfo:
         slice(q[0], q[-1] + 1),
         slice(v[0], v[-1] + 1),
         body.limits,
-        *(float(x[0]) if len(x) == 1 else tuple(map(float, x)) for x in (body.damping, body.friction, body.armature)),
+        damping,
+        friction,
+        armature,
+        float(body.spring.stiffness),
+        float(body.spring.rest),
     )
 
 

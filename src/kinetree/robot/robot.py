@@ -14,6 +14,7 @@ from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknow
 from kinetree.lazy import lazy_methods
 from kinetree.locks import importing
 from kinetree.model import Model
+from kinetree.robot import springs
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -243,6 +244,10 @@ class Robot(Functions):
     )
     damping = _resistance("damping", "Viscous friction (nv,), followers' included (N·m·s, N·s/m).")
     friction = _resistance("friction", "Coulomb friction (nv,), followers' included (N·m, N).")
+    stiffness = _of_model(springs.stiffness, "Stiffness of springs (nv,), followers' included (N·m/rad, N/m).")
+    rest_positions = _of_model(
+        springs.rest_positions, "Configuration (nq,) in which springs are relaxed; 0, or neutral, where there are none."
+    )
     lower_limits = _limit("lower", "q", "Lowest positions (nq,), −inf where there is no limit (rad, m).")
     upper_limits = _limit("upper", "q", "Highest positions (nq,), inf where there is no limit (rad, m).")
     velocity_limits = _limit("velocity", "v", "Largest speeds (nv,), inf where there is no limit (rad/s, m/s).")

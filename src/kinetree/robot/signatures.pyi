@@ -94,18 +94,6 @@ class SolveMassMatrixFunction(Function):
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
-class JointPhysicsRegressorFunction(Function):
-    """Regressor of the joints' own resistance: armature, damping and Coulomb friction."""
-
-    @overload
-    def __call__(self, v: _F64, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
-    @overload
-    def __call__(self, v: _F32, a: _F32, *, out: _F32 | None = None) -> _F32: ...
-    @overload
-    def __call__(self, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
-    def bind(self) -> Self: ...
-    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
-
 class HybridDynamics(NamedTuple, Generic[_T]):
     """Accelerations and joint forces, where one of the two is given at each joint."""
 
@@ -123,6 +111,18 @@ class HybridDynamicsFunction(Function):
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, *, prescribed: Sequence[str] = (), method: Literal["articulated", "system"] = "articulated", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
     def bind(self, *, prescribed: Sequence[str] = ..., method: Literal["articulated", "system"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, prescribed: Sequence[str] = (), method: Literal["articulated", "system"] = "articulated", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
+class JointPhysicsRegressorFunction(Function):
+    """Regressor of the joints' own resistance: armature, damping and Coulomb friction."""
+
+    @overload
+    def __call__(self, v: _F64, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, v: _F32, a: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, v: ArrayLike, a: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
 class JointReactionsFunction(Function):
     """Wrench that each joint transmits to its body."""
@@ -149,7 +149,7 @@ class InverseDynamicsFunction(Function):
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
 class BiasForcesFunction(Function):
-    """Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with friction if it is on."""
+    """Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with springs, and with friction if it is on."""
 
     @overload
     def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
@@ -161,7 +161,7 @@ class BiasForcesFunction(Function):
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
 class GravityForcesFunction(Function):
-    """Joint forces that hold the robot at rest against gravity."""
+    """Joint forces that hold the robot at rest against gravity; springs in the joints do not count."""
 
     @overload
     def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
@@ -756,7 +756,7 @@ class KineticEnergyFunction(Function):
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
 class PotentialEnergyFunction(Function):
-    """Potential energy in the field of gravity, ``V = −Σ m_i g·c_i``; its gradient is `gravity_forces`."""
+    """Potential energy of gravity and of springs in the joints, ``V = −Σ m_i g·c_i + Σ ½ k (q − q_rest)²``."""
 
     @overload
     def __call__(self, q: _F64, *, out: _F64 | None = None) -> _Number: ...
@@ -768,7 +768,7 @@ class PotentialEnergyFunction(Function):
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
 class MechanicalEnergyFunction(Function):
-    """Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity acts."""
+    """Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity and springs act."""
 
     @overload
     def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _Number: ...
@@ -864,7 +864,7 @@ class KineticEnergyRegressorFunction(Function):
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
 class PotentialEnergyRegressorFunction(Function):
-    """Potential energy as a linear function of the inertial parameters, ``V = Y·φ``."""
+    """Potential energy of the bodies as a linear function of the inertial parameters, ``V = Y·φ``, without springs."""
 
     @overload
     def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
@@ -938,7 +938,7 @@ class Functions:
         Returns
         -------
         C : (..., nv, nv) array
-            Coriolis matrix: ``τ = M a + C v + g`` without friction.
+            Coriolis matrix: ``τ = M a + C v + g`` without springs and friction.
 
         References
         ----------
@@ -1091,34 +1091,6 @@ class Functions:
         """
 
     @property
-    def joint_physics_regressor(self) -> JointPhysicsRegressorFunction:
-        r"""Regressor of the joints' own resistance: armature, damping and Coulomb friction.
-
-        ``τ = Y_links φ + Y(v, a) [armature; damping; friction]``, each of length nv (`Robot.armature`, `Robot.damping`,
-        `Robot.friction`). All three count, whether or not friction is turned on; `JointFriction` defines the smooth sign.
-
-        Parameters
-        ----------
-        v : (..., nv) array
-            Velocity (rad/s, m/s).
-        a : (..., nv) array
-            True acceleration, which does not include gravity (rad/s², m/s²).
-
-        Returns
-        -------
-        Y : (..., nv, 3 nv) array
-            Three diagonal blocks: the accelerations, the velocities, and the smooth signs of the velocities.
-
-        Examples
-        --------
-        >>> import kinetree as kt
-        >>> robot = kt.load("panda")
-        >>> q, v, a = robot.random_state(seed=0)
-        >>> robot.joint_physics_regressor(v, a).shape
-        (7, 21)
-        """
-
-    @property
     def hybrid_dynamics(self) -> HybridDynamicsFunction:
         r"""Accelerations and joint forces, where one of the two is given at each joint.
 
@@ -1170,6 +1142,35 @@ class Functions:
         """
 
     @property
+    def joint_physics_regressor(self) -> JointPhysicsRegressorFunction:
+        r"""Regressor of the joints' own resistance: armature, damping and Coulomb friction.
+
+        ``τ = Y_links φ + Y(v, a) [armature; damping; friction]``, each of length nv (`Robot.armature`, `Robot.damping`,
+        `Robot.friction`). All three count, whether or not friction is turned on; `JointFriction` defines the smooth sign.
+        Springs, which resist no motion, are not in it.
+
+        Parameters
+        ----------
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+
+        Returns
+        -------
+        Y : (..., nv, 3 nv) array
+            Three diagonal blocks: the accelerations, the velocities, and the smooth signs of the velocities.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> robot.joint_physics_regressor(v, a).shape
+        (7, 21)
+        """
+
+    @property
     def joint_reactions(self) -> JointReactionsFunction:
         r"""Wrench that each joint transmits to its body.
 
@@ -1192,8 +1193,8 @@ class Functions:
         f : (..., nb, 6) array
             Wrench (n, f) that the parent exerts on the body through the joint, about the body's origin in its axes (N·m,
             N): constraint forces and the joint's own force. The opposite wrench acts on the parent. ``Sᵀ f`` is the
-            joint's force in `inverse_dynamics` without armature and friction. For a robot at rest on its base f points
-            upwards, since it bears the weight.
+            joint's force in `inverse_dynamics` without armature, springs and friction. For a robot at rest on its base f
+            points upwards, since it bears the weight.
 
         References
         ----------
@@ -1212,7 +1213,8 @@ class Functions:
     def inverse_dynamics(self) -> InverseDynamicsFunction:
         r"""Joint forces for given accelerations, ``τ = M(q) a + h(q, v) − Jᵀ f_ext``.
 
-        Armature adds ``I_rotor a`` at each joint, and friction what `Robot.with_friction` turned on.
+        Armature adds ``I_rotor a`` at each joint, a spring ``k (q − q_rest)``, and friction what `Robot.with_friction`
+        turned on.
 
         Parameters
         ----------
@@ -1249,7 +1251,7 @@ class Functions:
 
     @property
     def bias_forces(self) -> BiasForcesFunction:
-        r"""Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with friction if it is on.
+        r"""Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with springs, and with friction if it is on.
 
         Parameters
         ----------
@@ -1278,7 +1280,7 @@ class Functions:
 
     @property
     def gravity_forces(self) -> GravityForcesFunction:
-        r"""Joint forces that hold the robot at rest against gravity.
+        r"""Joint forces that hold the robot at rest against gravity; springs in the joints do not count.
 
         Parameters
         ----------
@@ -1385,7 +1387,7 @@ class Functions:
         Lambda : (..., rows, rows) array
             Inertia that a wrench at the frame acts against, symmetric (kg·m², kg·m, kg).
         mu : (..., rows) array
-            Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with joint friction if it is on.
+            Velocity products ``J̄ᵀ C v − Λ J̇ v`` (N·m, N), with springs, and joint friction if it is on.
         p : (..., rows) array
             Gravity ``J̄ᵀ g`` (N·m, N).
 
@@ -2368,7 +2370,9 @@ class Functions:
 
     @property
     def potential_energy(self) -> PotentialEnergyFunction:
-        r"""Potential energy in the field of gravity, ``V = −Σ m_i g·c_i``; its gradient is `gravity_forces`.
+        r"""Potential energy of gravity and of springs in the joints, ``V = −Σ m_i g·c_i + Σ ½ k (q − q_rest)²``.
+
+        Its gradient is `gravity_forces` without springs, and with them `bias_forces` at rest.
 
         Parameters
         ----------
@@ -2378,7 +2382,7 @@ class Functions:
         Returns
         -------
         V : (...) array
-            Energy of the moving bodies (J), zero when their centre of mass is at the world's origin.
+            Energy of the moving bodies (J), without springs zero when their centre of mass is at the world's origin.
 
         Examples
         --------
@@ -2391,7 +2395,7 @@ class Functions:
 
     @property
     def mechanical_energy(self) -> MechanicalEnergyFunction:
-        r"""Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity acts.
+        r"""Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity and springs act.
 
         Parameters
         ----------
@@ -2557,7 +2561,7 @@ class Functions:
         r"""Joint forces as a linear function of the inertial parameters, ``inverse_dynamics(q, v, a) = Y φ``.
 
         Row k is zero for the bodies that joint k does not carry. Armature and friction, which are no parameters of the
-        bodies, add the product with `joint_physics_regressor`.
+        bodies, add the product with `joint_physics_regressor`; springs add ``k (q − q_rest)``.
 
         Parameters
         ----------
@@ -2654,7 +2658,7 @@ class Functions:
 
     @property
     def potential_energy_regressor(self) -> PotentialEnergyRegressorFunction:
-        r"""Potential energy as a linear function of the inertial parameters, ``V = Y·φ``.
+        r"""Potential energy of the bodies as a linear function of the inertial parameters, ``V = Y·φ``, without springs.
 
         ``V = −Σ (m_i g·r_i + g·(m c)_i)``, with g and the heights of the origins propagated outwards in body coordinates.
         It is zero for the moments of inertia.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.friction import friction_forces
 from kinetree.algorithms.dynamics.joint_space import joint_space
+from kinetree.algorithms.dynamics.passive_forces import passive_forces
 from kinetree.algorithms.dynamics.rnea import Wrenches, body_wrenches, net_forces
 from kinetree.algorithms.dynamics.singular import SINGULAR, refuse_singular, velocities
 from kinetree.algorithms.recursions.articulated import Pivot, articulated_bodies
@@ -36,12 +36,12 @@ def articulated(
     given = velocities(model, prescribed)
     a_out: list[Scalar] = [a[k] if k in given else 0.0 for k in range(model.nv)]
     p = net_forces(model, states, a_out, body_wrenches(states, model, f_ext, frame))
-    friction = friction_forces(model, v)
+    passive = passive_forces(model, q, v)
     met: list[list[tuple[Pivot, Scalar]]] = [[] for _ in model.bodies]  # with u, what tau leaves for the acceleration
     beyond: dict[int, ArticulatedInertia] = {}
     for i, pivots, inertia in articulated_bodies(model, states, known):
         for pivot in pivots:
-            u = tau[pivot.k] - friction[pivot.k] - pivot.S.dot(p[i])
+            u = tau[pivot.k] - passive[pivot.k] - pivot.S.dot(p[i])
             met[i].append((pivot, u))
             p[i] = p[i] + pivot.UD * u
         beyond[i] = inertia
@@ -59,5 +59,5 @@ def articulated(
         if i in known:
             f = p[i] + beyond[i] @ da_i
             for k, S_k, rotor in zip(body.v_index, state.S, body.armature, strict=True):
-                tau_out[k] = S_k.dot(f) + rotor * a_out[k] + friction[k]
+                tau_out[k] = S_k.dot(f) + rotor * a_out[k] + passive[k]
     return a_out, tau_out

@@ -18,8 +18,8 @@ def joint_reactions(
     f
         Wrench (n, f) that the parent exerts on the body through the joint, about the body's origin in its axes (N·m,
         N): constraint forces and the joint's own force. The opposite wrench acts on the parent. ``Sᵀ f`` is the
-        joint's force in `inverse_dynamics` without armature and friction. For a robot at rest on its base f points
-        upwards, since it bears the weight.
+        joint's force in `inverse_dynamics` without armature, springs and friction. For a robot at rest on its base f
+        points upwards, since it bears the weight.
 
     References: RBDA Table 5.1: ``f_i = f_i^B − f_i^x + Σ_μ iXμ* f_μ`` over the children μ.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.dynamics.friction import friction_forces
+from kinetree.algorithms.dynamics.passive_forces import passive_forces, without_springs
 from kinetree.algorithms.recursions.motions import body_motions, world_transforms
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import WORLD, Model
@@ -21,7 +21,8 @@ def rnea(
 ) -> list[Scalar]:
     """Joint forces for given accelerations, ``τ = M(q) a + h(q, v) − Jᵀ f_ext``.
 
-    Armature adds ``I_rotor a`` at each joint, and friction what `Robot.with_friction` turned on.
+    Armature adds ``I_rotor a`` at each joint, a spring ``k (q − q_rest)``, and friction what `Robot.with_friction`
+    turned on.
 
     References: RBDA Table 5.1.
 
@@ -31,7 +32,7 @@ def rnea(
     """
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     f = net_forces(model, states, a, body_wrenches(states, model, f_ext, f_ext_frame))
-    tau = friction_forces(model, v)
+    tau = passive_forces(model, q, v)
     for i in reversed(range(model.nb)):
         body, (Xup, _, S, _, _) = model.bodies[i], states[i]
         for k, S_k, rotor in zip(body.v_index, S, body.armature, strict=True):
@@ -58,7 +59,7 @@ def body_wrenches(states: Sequence[BodyState], model: Model, f_ext: Wrenches, fr
 
 @algorithm("bias_forces", outputs="h", joint_space=True)
 def bias_forces(model: Model, q: Vector, v: Vector) -> list[Scalar]:
-    """Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with friction if it is on.
+    """Joint forces at zero acceleration, ``h = C(q, v) v + g(q)``, with springs, and with friction if it is on.
 
     References: RBDA eq. 6.2: ``C = ID(q, v, 0)``.
     """
@@ -67,9 +68,9 @@ def bias_forces(model: Model, q: Vector, v: Vector) -> list[Scalar]:
 
 @algorithm("gravity_forces", outputs="g", joint_space=True)
 def gravity_forces(model: Model, q: Vector) -> list[Scalar]:
-    """Joint forces that hold the robot at rest against gravity.
+    """Joint forces that hold the robot at rest against gravity; springs in the joints do not count.
 
     References: RBDA Table 5.1 at zero velocity and acceleration.
     """
     zero = [0.0] * model.nv
-    return rnea(model, q, zero, zero)
+    return rnea(without_springs(model), q, zero, zero)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinetree.algorithms.dynamics.passive_forces import spring_energies
 from kinetree.algorithms.recursions.motions import body_velocities
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import WORLD, Model
@@ -35,12 +36,14 @@ def kinetic_energy(model: Model, q: Vector, v: Vector) -> Scalar:
 
 @algorithm("potential_energy", outputs={"V": ()})
 def potential_energy(model: Model, q: Vector) -> Scalar:
-    """Potential energy in the field of gravity, ``V = −Σ m_i g·c_i``; its gradient is `gravity_forces`.
+    """Potential energy of gravity and of springs in the joints, ``V = −Σ m_i g·c_i + Σ ½ k (q − q_rest)²``.
+
+    Its gradient is `gravity_forces` without springs, and with them `bias_forces` at rest.
 
     Returns
     -------
     V
-        Energy of the moving bodies (J), zero when their centre of mass is at the world's origin.
+        Energy of the moving bodies (J), without springs zero when their centre of mass is at the world's origin.
     """
     moment = ZERO  # Σ m c in the world's axes
     Ic = [Inertia.about_origin(body.inertia.m, body.inertia.h, Sym3.zero()) for body in model.bodies]
@@ -50,12 +53,12 @@ def potential_energy(model: Model, q: Vector) -> Scalar:
             moment = moment + moved.h
         else:
             Ic[parent] = Ic[parent] + moved
-    return -model.gravity.dot(moment)
+    return sum(spring_energies(model, q), -model.gravity.dot(moment))
 
 
 @algorithm("mechanical_energy", outputs="E")
 def mechanical_energy(model: Model, q: Vector, v: Vector) -> Scalar:
-    """Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity acts.
+    """Kinetic and potential energy together, ``Ė = τᵀ v``; constant where only gravity and springs act.
 
     >>> float(robot.mechanical_energy(q, 0 * v) - robot.potential_energy(q))
     0.0

@@ -1,10 +1,45 @@
-"""Friction and rotor inertia in the joints."""
+"""What joints do by themselves: springs and friction, and the regressor of what resists."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
-from kinetree.model import Model
+from kinetree.model import Body, Model
+from kinetree.model.body import NO_SPRING
+from kinetree.scalars.functions import is_zero
 from kinetree.spatial import Scalar, sqrt
+
+
+def passive_forces(model: Model, q: Vector, v: Vector) -> list[Scalar]:
+    """Return the joint forces that overcome the joints' springs, and the kinds of friction that are turned on."""
+    forces = friction_forces(model, v)
+    for body in sprung(model):
+        (k,) = body.v_index
+        forces[k] = forces[k] + body.spring.stiffness * deflection(body, q)
+    return forces
+
+
+def sprung(model: Model) -> list[Body]:
+    """Return the bodies whose joints have a spring."""
+    return [body for body in model.bodies if not is_zero(body.spring.stiffness)]
+
+
+def without_springs(model: Model) -> Model:
+    """Return the model with no springs in its joints."""
+    return replace(model, bodies=tuple(replace(body, spring=NO_SPRING) for body in model.bodies))
+
+
+def deflection(body: Body, q: Vector) -> Scalar:
+    """Return how far the spring of a joint of one degree of freedom is from its rest."""
+    (d,) = body.joint.difference([body.spring.rest], [q[k] for k in body.q_index])
+    return d
+
+
+def spring_energies(model: Model, q: Vector) -> list[Scalar]:
+    """Return ``½ k (q − q_rest)²`` of the joints' springs."""
+    pairs = ((body.spring.stiffness, deflection(body, q)) for body in sprung(model))
+    return [d * d * (stiffness * 0.5) for stiffness, d in pairs]
 
 
 def smooth_sign(model: Model, v: Scalar) -> Scalar:
@@ -44,6 +79,7 @@ def joint_physics_regressor(model: Model, v: Vector, a: Vector) -> Matrix:
 
     ``τ = Y_links φ + Y(v, a) [armature; damping; friction]``, each of length nv (`Robot.armature`, `Robot.damping`,
     `Robot.friction`). All three count, whether or not friction is turned on; `JointFriction` defines the smooth sign.
+    Springs, which resist no motion, are not in it.
 
     Returns
     -------
