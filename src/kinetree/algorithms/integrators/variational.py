@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
-from kinetree.algorithms.dynamics.friction import friction_forces, friction_slopes
+from kinetree.algorithms.dynamics.passive_forces import friction_forces
 from kinetree.algorithms.dynamics.rnea import rnea
 from kinetree.algorithms.integrators.contract import State, integrator
-from kinetree.algorithms.integrators.implicit import with_rotors
+from kinetree.algorithms.integrators.implicit import own_derivatives, with_rotors
 from kinetree.algorithms.integrators.system import System
 from kinetree.algorithms.recursions.motions import body_velocities, subspace_rates
 from kinetree.glossary.symbols import Vector
@@ -64,8 +64,9 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     expected = system.moved(q, half * v)
 
     def matrix(u: Column) -> Factor:
-        """Return M at the expected middle, with what friction adds to the derivative of the equation."""
-        return factorised(with_rotors(model, half * Column(friction_slopes(model, u))), expected)
+        """Return M at the expected middle, with what springs and friction add to the derivative of the equation."""
+        stiffness, damping = own_derivatives(model, u)
+        return factorised(with_rotors(model, half * damping + (half * half) * stiffness), expected)
 
     constant = None if model.friction.damping or model.friction.coulomb else matrix(v)
 
