@@ -133,8 +133,10 @@ OPTIONS: dict[str, tuple[Option, str]] = {
     "prescribed": (Joints(), "Names of joints with given accelerations: all is inverse, none is forward dynamics."),
     "integrator": (
         (),
-        "The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; or the "
-        "classical Runge–Kutta method, fourth order and four accelerations a step.",
+        "The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the "
+        "classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the "
+        "joints' friction at the new velocity and is stable however stiff that is; or the variational midpoint rule, "
+        "second order and symmetric in time, whose energy does not drift: it iterates, at about ten times the cost.",
     ),
     "limits": (
         ("none", "position", "effort", "all"),

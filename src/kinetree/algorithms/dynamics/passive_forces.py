@@ -72,6 +72,17 @@ def friction_damping(model: Model, v: Vector) -> list[Scalar]:
                 square = v[k] * v[k] + s * s
                 rates[k] = rates[k] + coulomb * (s * s) / (square * sqrt(square))
     return rates
+def friction_slopes(model: Model, v: Vector) -> list[Scalar]:
+    """Return d with the friction forces ``d_k v_k``: of Coulomb friction ``f / sqrt(v² + s²)``."""
+    slopes: list[Scalar] = [0.0] * model.nv
+    s = model.friction.smoothing
+    for body in model.bodies:
+        for k, damping, coulomb in zip(body.v_index, body.damping, body.friction, strict=True):
+            if model.friction.damping:
+                slopes[k] = slopes[k] + damping
+            if model.friction.coulomb:
+                slopes[k] = slopes[k] + coulomb / sqrt(v[k] * v[k] + s * s)
+    return slopes
 
 
 @algorithm("joint_physics_regressor", outputs={"Y": ("nv", "3*nv")})

@@ -1,0 +1,298 @@
+"""The laws of integrators: order, the manifold, symmetry in time, symplecticity, momentum, energy."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import kinetree as kt
+from helpers.trees import Array, random_inertia, random_tree
+from kinetree.algorithms.integrators import INTEGRATORS, Integrator, System, integrator
+from kinetree.algorithms.integrators.step import OWN
+from kinetree.algorithms.integrators.variational import momenta, variational
+from kinetree.algorithms.kinematics.manifold import difference, step_rate
+from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
+from kinetree.model import ModelBuilder
+from kinetree.scalars.column import Column
+from kinetree.scalars.functions import Scalar
+
+SPACE = (0.0, 0.0, 0.0)
+TREES = {
+    "groups": random_tree(3, n=4, joints=[FreeFlyer(), Spherical(), Planar((0, 1, 0)), Helical((0.6, -0.3, 0.7), 0.1)]),
+    "coordinates": random_tree(4, n=4, joints=[Revolute((0, 1, 0)), Universal(), Prismatic((1, 0, 0)), Helical()]),
+}
+DURATION = 0.2
+
+
+@integrator("Heun of a user", order=2)
+def heun(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> tuple[Column, Column]:
+    a = system.acceleration(t, q, v)
+    q_end, v_end = system.moved(q, dt * v), v + dt * a
+    a_end = system.acceleration(t + dt, q_end, v_end)
+    return system.moved(q, dt / 2 * (v + v_end)), v + dt / 2 * (a + a_end)
+
+
+CASES = [*(("groups", name) for name in OWN), *(("coordinates", name) for name in (*OWN, heun.name))]
+
+
+def chain(joints: list[Joint], gravity: tuple[float, ...] = SPACE) -> kt.Robot:
+    """Return bodies one after another, 0.3 m apart."""
+    rng, builder = np.random.default_rng(1), ModelBuilder("chain")
+    placement = np.eye(4)
+    builder.add_link("link 0")
+    for i, joint in enumerate(joints, 1):
+        builder.add_link(f"link {i}", random_inertia(rng))
+        builder.add_joint(
+            f"joint {i}", parent=f"link {i - 1}", child=f"link {i}", joint=joint, placement=placement.tolist()
+        )
+        placement[:3, 3] = 0.3, 0.1, 0.0
+    return kt.Robot(builder.build(gravity=gravity))
+
+
+@cache
+def robot(tree: str) -> kt.Robot:
+    return kt.Robot(TREES[tree])
+
+
+@cache
+def state(tree: str) -> tuple[Array, Array]:
+    q, v, _ = robot(tree).random_state(seed=5)
+    return q, v
+
+
+@cache
+def exact(tree: str) -> tuple[Array, Array]:
+    """Return the state after DURATION, in coordinates around the first one, by SciPy's method of order eight."""
+    r, (q, v) = robot(tree), state(tree)
+    n, tau = len(v), np.zeros(len(v))
+
+    def rates(_: float, x: Array) -> Array:
+        u, v = x[:n], x[n:]
+        return np.concatenate([step_rate(r.model, u, v, 10), r.forward_dynamics(r.integrate(q, u), v, tau)])
+
+    x = solve_ivp(rates, (0.0, DURATION), [*tau, *v], method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+    return r.integrate(q, x[:n]), x[n:]
+
+
+def error(tree: str, name: str, steps: int) -> float:
+    moved = robot(tree).simulate(*state(tree), steps=steps, dt=DURATION / steps, integrator=name, record_every=steps)
+    q, v = exact(tree)
+    return float(max(np.abs(robot(tree).difference(q, moved.q[-1])).max(), np.abs(moved.v[-1] - v).max()))
+
+
+@pytest.mark.parametrize(("tree", "name"), CASES)
+def test_the_order_of_its_error(tree: str, name: str) -> None:
+    order = INTEGRATORS[name].order
+    steps = np.array([16, 24, 36, 54]) * (1 if order > 2 else 8)
+    slope, _ = np.polyfit(np.log(DURATION / steps), np.log([error(tree, name, n) for n in steps]), 1)
+    assert slope == pytest.approx(order, abs=0.05)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_orientations_keep_unit_length(name: str) -> None:
+    r = robot("groups")
+    q = r.simulate(*state("groups"), steps=1000, dt=1e-3, integrator=name, record_every=1000).q[-1]
+    lengths = [
+        np.linalg.norm(q[list(body.q_index)[-4:]]) for body in r.model.bodies if len(body.q_index) > len(body.v_index)
+    ]
+    assert len(lengths) == 2
+    assert lengths == pytest.approx([1.0, 1.0], rel=0, abs=1e-14)
+
+
+# -- the variational one ---------------------------------------------------------------------------------------------
+
+
+def flow(r: kt.Robot, q: Array, p: Array, dt: float) -> tuple[Array, Array]:
+    """Return the configuration and the momenta a step later."""
+    v = np.linalg.solve(r.mass_matrix(q), p[..., None])[..., 0]
+    after = r.step(q, v, np.zeros(r.nv), dt, integrator="variational")
+    return after.q, np.einsum("...ij,...j", r.mass_matrix(after.q), after.v)
+
+
+def symplectic_form(r: kt.Robot, p: Array) -> Array:
+    """Return that of the joints' groups, in their own axes: the canonical one and ``p·[·, ·]``."""
+    n = r.nv
+    form = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    for body in r.model.leading:
+        at = list(body.v_index)
+        units = np.eye(len(at))
+        form[np.ix_(at, at)] += [[p[at] @ body.joint.bracket(a, b) for b in units] for a in units]
+    return form
+
+
+def test_it_is_symplectic() -> None:
+    """On groups too, where rotors are left out: theirs have no gyroscopic torques in equations of joints."""
+    r = robot("groups").with_joint_physics(armature=0.0)
+    (q, v), n, dt = state("groups"), robot("groups").nv, 0.02
+    p = r.mass_matrix(q) @ v
+    q1, p1 = flow(r, q, p, dt)
+    units = np.eye(2 * n)
+
+    def response(size: float) -> Array:
+        q_after, p_after = flow(r, r.integrate(q, size * units[:, :n]), p + size * units[:, n:], dt)
+        return np.concatenate([r.difference(q1, q_after), p_after - p1], axis=1).T
+
+    def central(size: float) -> Array:
+        return (response(size) - response(-size)) / (2 * size)
+
+    A = (4 * central(1e-3) - central(2e-3)) / 3
+    assert A.T @ symplectic_form(r, p1) @ A == pytest.approx(symplectic_form(r, p), rel=0, abs=1e-9)
+    assert np.abs(A - units).max() > 0.01
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("dt", [1e-2, 1e-3])
+def test_it_is_symmetric_in_time(tree: str, dt: float) -> None:
+    """On Python's numbers, as on all others."""
+    model = TREES[tree]
+    system = System(model, lambda *_: [0.0] * model.nv)
+    q0, v0 = (x.tolist() for x in state(tree))
+    forth = variational(system, 0.0, q0, v0, dt)
+    back = variational(system, 0.0, *forth, -dt)
+    assert difference(model, q0, back[0]) == pytest.approx([0.0] * model.nv, abs=1e-14)
+    assert back[1] == pytest.approx(v0, rel=0, abs=1e-13)
+    assert max(abs(x - y) for x, y in zip(forth[1], v0, strict=True)) > dt / 10
+
+
+def test_momenta_are_those_of_the_mass_matrix() -> None:
+    r, (q, v) = robot("groups"), state("groups")
+    p, rates = momenta(r.model, q.tolist(), v.tolist())
+    assert p == pytest.approx(r.mass_matrix(q) @ v, rel=0, abs=1e-13)
+    assert rates == pytest.approx(r.coriolis_matrix(q, v).T @ v, rel=0, abs=1e-13)
+
+
+def test_free_flight_keeps_momentum() -> None:
+    """About a fixed point of the world, of a chain that turns and bends for some thousand steps."""
+    r = chain([FreeFlyer(), Revolute((0, 1, 0)), Spherical()])
+    q, v, _ = r.random_state(seed=1)
+    moved = r.simulate(q, 3.0 * v, steps=5000, dt=2e-3, integrator="variational", record_every=100)
+    h, c = r.centroidal_momentum(moved.q, moved.v), r.center_of_mass(moved.q)
+    h[:, :3] += np.cross(c, h[:, 3:])
+    assert h == pytest.approx(np.tile(h[0], (51, 1)), rel=0, abs=1e-12 * np.abs(h[0]).max())
+    assert np.abs(moved.v - moved.v[0]).max() > 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("base", "steps"), [(Revolute((0, 1, 0)), 10**6), (FreeFlyer(), 10**5)])
+def test_energy_does_not_drift(base: Joint, steps: int) -> None:
+    """Of a double pendulum that tumbles, over a million steps, and of two bodies in space."""
+    r = chain([base, Revolute((0, 1, 0))], (0.0, 0.0, -9.81) if base.nv == 1 else SPACE)
+    q, v = np.array(r.neutral()), np.zeros(r.nv) if base.nv == 1 else np.linspace(1.0, -2.0, r.nv)
+    q[0], q[-1] = 2.5, 1.0
+    moved = r.simulate(q, v, steps=steps, dt=4e-3, integrator="variational", record_every=steps // 2000)
+    E = r.mechanical_energy(moved.q, moved.v)
+    off = E - E[0]
+    parts = np.abs(off[1:]).reshape(10, -1).max(axis=1)
+    assert parts.max() < 2.0 * parts[0] < 2e-3 * abs(E[0])
+    drift = np.polyfit(np.linspace(0.0, 1.0, len(off)), off, 1)[0]
+    assert abs(drift) < 0.25 * np.ptp(off)
+
+
+def test_a_step_for_which_there_is_no_solution() -> None:
+    r = robot("coordinates")
+    q, v = state("coordinates")
+    with np.errstate(all="ignore"):
+        after = r.step(q, 100.0 * v, np.zeros(r.nv), 1.0, integrator="variational")
+    assert not np.isfinite(after.v).all()
+
+
+# -- the implicit one ------------------------------------------------------------------------------------------------
+
+
+def stiff(**physics: object) -> tuple[kt.Trajectory, list[kt.Trajectory]]:
+    """Return what implicit Euler makes of a robot with such joints, pushed by 30 N·m or N, and what others do."""
+    r = robot("coordinates").with_joint_physics(**physics).with_friction(coulomb=False)
+    q, v = state("coordinates")
+    names = ("implicit_euler", "semi_implicit_euler", "rk4")
+    ours, *others = (r.simulate(q, v, steps=200, dt=0.01, integrator=name, tau=np.full(r.nv, 30.0)) for name in names)
+    return ours, others
+
+
+def test_stiff_damping_is_stable() -> None:
+    """Where a step is a hundred times the time constant of damping, v goes to its value at rest: D v = τ − g."""
+    r = robot("coordinates")
+    damping = 1e4 * np.abs(r.mass_matrix(state("coordinates")[0])).max()
+    ours, others = stiff(damping=damping)
+    assert ours.v[-1] == pytest.approx((30.0 - r.gravity_forces(ours.q[-1])) / damping, rel=1e-3)
+    assert not any(np.abs(other.v[-1]).max() < 1e3 for other in others)
+
+
+def test_stiff_springs_are_stable() -> None:
+    """Where a step is a hundred times their period, q stays where they are relaxed."""
+    r, stiffness = robot("coordinates"), 1e6
+    at, sprung = zip(*((k, name) for k, name in enumerate(r.v_names) if name in r.joint_names), strict=True)
+    ours, others = stiff(
+        stiffness=dict.fromkeys(sprung, stiffness), rest_position=dict.fromkeys(sprung, 0.1), damping=1.0
+    )
+    assert np.abs(ours.q[-1][list(at)] - 0.1).max() < 100 * 30.0 / stiffness
+    assert not any(np.abs(other.v[-1]).max() < 1e3 for other in others)
+
+
+def test_coulomb_friction_brings_it_to_rest() -> None:
+    """However sharp it is: it does not chatter."""
+    r = robot("coordinates").with_joint_physics(friction=50.0).with_friction(damping=False, smoothing=1e-6)
+    q, v = state("coordinates")
+    speeds = [
+        np.abs(r.simulate(q, v, steps=400, dt=0.01, integrator=name, record_every=400).v[-1]).max()
+        for name in ("implicit_euler", "semi_implicit_euler")
+    ]
+    assert speeds[0] < 1e-5
+    assert not speeds[1] < 0.1
+
+
+def test_without_friction_it_is_semi_implicit_euler() -> None:
+    r, (q, v) = robot("groups"), state("groups")
+    after = [r.step(q, v, v, 1e-3, integrator=name) for name in ("implicit_euler", "semi_implicit_euler")]
+    assert all(np.array_equal(a, b) for a, b in zip(*after, strict=True))
+
+
+@pytest.mark.parametrize("name", ["implicit_euler", "variational"])
+def test_a_leader_feels_its_follower(name: str) -> None:
+    """Against M, D and the bias forces: the change of v in a step that is far too short to see the order."""
+    builder = ModelBuilder("fingers")
+    for link in ("palm", "left", "right", "tip"):
+        builder.add_link(link, random_inertia(np.random.default_rng(len(link))))
+    for i, (parent, child, mimic) in enumerate(
+        [("palm", "left", None), ("palm", "right", ("joint 0", -2.0, 0.3)), ("right", "tip", None)]
+    ):
+        builder.add_joint(
+            f"joint {i}", parent=parent, child=child, joint=Revolute((i, 1, 0)), mimic=mimic, damping=3.0, armature=0.1
+        )
+    r = kt.Robot(builder.build()).with_friction()
+    q, v, h = np.array([0.4, -0.8]), np.array([1.0, 2.0]), 1e-2
+    implicit = v + h * np.linalg.solve(r.mass_matrix(q) + h * np.diag(r.damping), -r.bias_forces(q, v))
+    after = r.step(q, v, np.zeros(2), h, integrator=name)
+    assert r.damping == pytest.approx([15.0, 3.0], rel=1e-15)
+    assert after.v == pytest.approx(implicit, rel=1e-13 if name == "implicit_euler" else 0.02)
+
+
+def test_forces_and_controllers() -> None:
+    """A motor that depends on time and state acts at the times of the method: its order is kept."""
+    r, (q, v) = robot("coordinates"), state("coordinates")
+
+    @r.compile(shapes={"t": ()})
+    def pushed(q: Array, v: Array, t: float) -> Array:
+        return 5.0 * np.sin(20.0 * t) - 3.0 * v - 20.0 * q
+
+    def after(name: str, steps: int) -> Array:
+        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, controller=pushed, integrator=name, record_every=steps)
+        return np.concatenate([moved.q[-1], moved.v[-1]])
+
+    fine = after("rk4", 2000)
+    errors = [np.abs(after("variational", n) - fine).max() for n in (100, 200, 400)]
+    assert [a / b for a, b in pairwise(errors)] == pytest.approx([4.0, 4.0], rel=0.03)
+
+
+def test_what_an_integrator_must_return() -> None:
+    def short(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> tuple[Column, Column]:
+        return q, Column(v[1:])
+
+    r, (q, v) = robot("coordinates"), state("coordinates")
+    with pytest.raises(kt.ArgumentError, match=r"'short' returned q with 5 and v with 4 entries; .* nv = 5"):
+        r.simulate(q, v, steps=1, dt=0.1, integrator=Integrator("short", 1, short))
+    with pytest.raises(kt.ArgumentError, match="has an integrator 'rk4' already: give yours another name"):
+        integrator("rk4", order=4)(short)
