@@ -58,7 +58,9 @@ class Skeleton:
         bodies, nb = self.robot.model.bodies, self.robot.nb
         root = nb + len(self.ends)
         joints = [(root if b.parent == WORLD else b.parent, i) for i, b in enumerate(bodies) if not _roams(b)]
-        return np.array([*joints, *((i, nb + k) for k, (_, i, _) in enumerate(self.ends))], dtype=np.int_).reshape(-1, 2)
+        return np.array([*joints, *((i, nb + k) for k, (_, i, _) in enumerate(self.ends))], dtype=np.int_).reshape(
+            -1, 2
+        )
 
     @cached_property
     def branches(self) -> NDArray[np.int_]:
