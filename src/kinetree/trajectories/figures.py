@@ -72,7 +72,7 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
     rows = max(2, math.ceil(len(panels) / columns))
     wide = 0.0 if paths is None else 1.1
     figure = Figure(figsize=(4.4 * (columns + wide), 2.3 * rows + 0.5), layout="constrained")
-    sides = figure.subfigures(1, 2, width_ratios=(columns, wide)) if paths is not None else [figure.subfigures(1, 1)]
+    sides: Any = figure.subfigures(1, 1 + bool(wide), width_ratios=(columns, wide)[: 1 + bool(wide)], squeeze=False)[0]
     axes = sides[0].subplots(rows, columns, sharex=True, squeeze=False).ravel()
     thin = 1.1 if len(chosen) == 1 else 0.5
     for ax, panel in zip(axes, panels, strict=False):

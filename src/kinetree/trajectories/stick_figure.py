@@ -51,8 +51,8 @@ def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str
     Raises
     ------
     ArgumentError
-        If this is a batch (take ``trajectory.robots[3]``), matplotlib, the extra ``plot``, is not installed, or a time is
-        not within the trajectory.
+        If this is a batch (take ``trajectory.robots[3]``), matplotlib, the extra ``plot``, is not installed, or a
+        time is not within the trajectory.
     """
     check_matplotlib()
     from matplotlib.figure import Figure
@@ -117,7 +117,8 @@ def animate(
     show = stage.show(stage.axes(figure, (1, 1, 1)))
     figure.subplots_adjust(left=0.1, right=0.97, bottom=0.06, top=1.0 - 0.7 / (5.0 * shape + 0.7))
     figure.suptitle(f"{self.robot.name}: {stage.title}", fontsize=10)
-    writer = (PillowWriter if name.lower().endswith(".gif") else FFMpegWriter)(fps=fps)
+    kind: Any = PillowWriter if name.lower().endswith(".gif") else FFMpegWriter
+    writer = kind(fps=fps)
     with _suffixed(Path(name)) as partial, writer.saving(figure, str(partial), dpi=90):
         for k, t in enumerate(np.linspace(self.t[0], self.t[-1], max(2, count))):
             show(float(t))
@@ -142,7 +143,7 @@ class Stage:
     def __init__(self, trajectory: Trajectory, projection: str | None) -> None:
         if trajectory.batch_shape:
             raise ArgumentError(
-                f"stick figures are of one robot, and this is a batch {trajectory.batch_shape}: take trajectory.robots[…]"
+                f"stick figures are of one robot, and here are {trajectory.batch_shape}: take trajectory.robots[…]"
             )
         if projection is not None and projection not in AXES:
             raise ArgumentError(unknown_name("projection", projection, AXES))
@@ -194,7 +195,7 @@ class Stage:
         space = self.projection == "3d"
         axes, skeleton = list(AXES[self.projection]), self.skeleton
         empty = np.zeros((1, 2, len(axes)))
-        many = Line3DCollection if space else LineCollection
+        many: Any = Line3DCollection if space else LineCollection
         colours = [colormaps["tab10"](int(b) % 10) for b in skeleton.branches]
         trails = many(empty, colors="0.6", linewidths=0.8)
         sticks = many(empty, colors=colours, linewidths=3.0, capstyle="round")

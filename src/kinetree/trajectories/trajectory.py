@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,8 +115,8 @@ class Trajectory:
         if not isinstance(robot, Robot):
             raise ArgumentError(f"a Trajectory takes the robot first; {type(robot).__name__} was given")
         times = _times(t)
-        arrays: dict[str, Array | None] = {"q": real_array("q", q, len(times), robot.nq)}
-        lead = np.shape(arrays["q"])[:-2]
+        Q = real_array("q", q, len(times), robot.nq)
+        lead, arrays = Q.shape[:-2], {}
         for name, value in (("v", v), ("a", a), ("tau", tau)):
             arrays[name] = None if value is None else real_array(name, value, *lead, len(times), robot.nv, batch=False)
         stops = (
@@ -128,7 +128,7 @@ class Trajectory:
                 why[...] = reasons
             except ValueError:
                 raise ArgumentError(f"reasons has shape {np.shape(reasons)}, {lead} is needed") from None
-        kept = {"t": times, "q": arrays["q"], "v": arrays["v"], "stopped_at": stops, "reasons": why}
+        kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why}
         kept |= {"_a": arrays["a"], "_tau": arrays["tau"]}
         seen = {name: None if value is None else _read_only(value) for name, value in kept.items()}
         self.__dict__.update(seen, robot=robot, events=tuple(events))
@@ -162,7 +162,8 @@ class Trajectory:
     @property
     def batch_shape(self) -> tuple[int, ...]:
         """The leading axes: the robots of a batch; empty for one robot."""
-        return self.q.shape[:-2]
+        lead: tuple[int, ...] = self.q.shape[:-2]
+        return lead
 
     @property
     def duration(self) -> float:
@@ -189,7 +190,11 @@ class Trajectory:
 
     # -- parts of it --------------------------------------------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> Trajectory: ...
+    def __getitem__(self, index: int | slice) -> State | Trajectory:
         if isinstance(index, int | np.integer) and not isinstance(index, bool):
             if not -len(self) <= index < len(self):
                 raise IndexError(f"sample {index} of {len(self)}: there is none")
@@ -346,7 +351,7 @@ def _times(t: ArrayLike) -> Array:
     return times
 
 
-def _read_only(array: Any) -> Any:
-    seen = np.asarray(array).view()
+def _read_only(array: Any) -> Array:
+    seen: Array = np.asarray(array).view()
     seen.flags.writeable = False
     return seen

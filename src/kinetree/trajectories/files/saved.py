@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 from zipfile import ZipFile
 
 import numpy as np
@@ -19,7 +19,6 @@ from kinetree.trajectories.files.csv import CsvReader
 from kinetree.trajectories.files.limits import check_size
 from kinetree.trajectories.files.write import check_output, open_sink, whole_file
 from kinetree.trajectories.trajectory import Trajectory
-from kinetree.validation import Array
 
 Read = dict[str, Any]
 """What a file holds: t, q, v, a, tau, stopped_at and reasons, or some of these."""
