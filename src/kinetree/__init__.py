@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kinetree.tracing.functions import abs, maximum, minimum, where
     from kinetree.tracing.linalg import inv, solve, solve_spd
     from kinetree.tracing.loops import repeat
+    from kinetree.trajectories import Trajectory
 
 __all__ = [
     "ArgumentError",
@@ -56,6 +57,7 @@ __all__ = [
     "Robot",
     "RobotNotFoundError",
     "SimulationInterrupted",
+    "Trajectory",
     "__version__",
     "abs",
     "body_inertia",
@@ -105,6 +107,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "tracing.functions": ("abs", "maximum", "minimum", "where"),
     "tracing.linalg": ("inv", "solve", "solve_spd"),
     "tracing.loops": ("repeat",),
+    "trajectories.trajectory": ("Trajectory",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
 _RENAMED = {
