@@ -124,16 +124,6 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     return remembered(robot, differential_step, goals_of(robot.model, frames), joints_of(robot.model, fixed))
 
 
-def solver_of(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
-    """Return the solver for these goals; the same one each time."""
-    return remembered(robot, solver, goals, fixed)
-
-
-def weight_names(solver: Function) -> list[str]:
-    """Return the arguments of a solver for the weights of its goals."""
-    return [port.name for port in solver.spec.inputs if port.name.startswith("weights")]
-
-
 def remembered(robot: Robot, make: Callable[..., T], *shape: Any) -> T:
     """Return what `make` makes of a robot and these, made once."""
     known: dict[Any, T] = robot.__dict__.setdefault("_inverse_kinematics", {})
