@@ -160,3 +160,12 @@ def test_numbers_that_are_none_end_the_search() -> None:
     assert (found.converged, found.attempts) == (0.0, 101.0)
     assert np.isnan(found.position_error)
     assert solver(np.full(6, np.nan), POSE).converged == 0.0
+
+
+def test_weights_are_told_by_what_they_weigh() -> None:
+    kinds = ["pose", "orientation", "position", "look_at"]
+    text = str(ROBOT.inverse_kinematics_solver({"tool0": kinds}).__doc__)
+    told = [text.split(f"weights_tool0_{kind} : ")[1].splitlines()[1] for kind in kinds]
+    assert ["orientation (per rad), then position" in told[0], "(per rad)" in told[1]] == [True, True]
+    assert "the world's axes (per m)" in told[2]
+    assert "Of the angle" in told[3]

@@ -31,8 +31,8 @@ class Solution(NamedTuple):
     Attributes
     ----------
     q : (..., nq) array
-        The configuration, within the joint limits: where no descent reached the targets, the one with the least
-        weighted sum of squared errors among all that were tried.
+        The configuration, within the joint limits (but for fixed joints, which stay as in q0): where no descent reached
+        the targets, the one with the least weighted sum of squared errors among all that were tried.
     converged : (...) array of bool
         Whether all errors that count are within the tolerances.
     position_error, orientation_error : (...) array
@@ -78,7 +78,7 @@ def inverse_kinematics(
     frame : str, optional
         The frame for a target that is not in a dict.
     q0 : (..., nq) array, optional
-        Where to start, brought within the limits; neutral if not given.
+        Where to start, brought within the limits (but for fixed joints); neutral if not given.
     position_tolerance, orientation_tolerance : float
         Largest errors of a solution (m, rad).
     max_iterations : int
@@ -89,7 +89,7 @@ def inverse_kinematics(
     seed : int or Generator, optional
         Of the other starts, which are the same for all problems of a batch.
     fixed : sequence of str
-        Joints that stay as in q0 (the floating base, say).
+        Joints that stay as in q0 (the floating base, say), outside their limits too.
     dt : float, optional
         The time for one iteration (s), in which no joint moves further than its velocity limit allows. It counts from
         where q0 is within the limits: what brings it there takes no time.
