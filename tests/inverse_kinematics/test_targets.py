@@ -94,13 +94,16 @@ def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
             ROBOT.inverse_kinematics(POSE, "tool0", **options)
 
 
-def test_one_pose_in_an_array_is_what_it_is_in_other_forms() -> None:
+def test_a_pose_and_a_point_in_an_array_are_what_they_are_in_other_forms() -> None:
     pose = ROBOT.frame_placement(ROBOT.random_configuration(seed=3), frame="tool0")
     alone = ROBOT.inverse_kinematics(pose, "tool0", restarts=3)
     for other in (pose.tolist(), FrameTarget(pose), [FrameTarget(pose)], pose[None]):
         again = ROBOT.inverse_kinematics(other, "tool0", restarts=3)
         assert all(np.array_equal(np.ravel(a), np.ravel(b)) for a, b in zip(alone, again, strict=True))
     assert alone.converged
+    point = pose[:3, 3].copy()
+    there = ROBOT.inverse_kinematics(point, "tool0")
+    assert np.array_equal(ROBOT.inverse_kinematics(point.tolist(), "tool0").q, there.q)
     assert np.array_equal(ROBOT.inverse_kinematics({"tool0": pose}, fixed=["elbow_joint"]).q[2], 0.0)
 
 

@@ -12,7 +12,7 @@ from kinetree.algorithms.inverse_kinematics.goals import Goal
 from kinetree.errors import ArgumentError
 from kinetree.inverse_kinematics.compiled import solver
 from kinetree.inverse_kinematics.functions import goals_of, joints_of, remembered
-from kinetree.inverse_kinematics.targets import Target, Wanted, finite, is_bare_pose, lead_of, wanted_of
+from kinetree.inverse_kinematics.targets import Target, Wanted, bare_kind, finite, lead_of, wanted_of
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.validation import Array, Seed, as_generator, positive
@@ -145,16 +145,17 @@ def inverse_kinematics(
 def _problem(
     robot: Robot, target: Target | Mapping[str, Target], frame: str | None, fixed: Sequence[str]
 ) -> tuple[Function, list[Wanted]]:
-    """Return the solver, and what it takes: at once for a pose in an array and no fixed joints, the usual case."""
-    if type(frame) is str and type(fixed) is tuple and not fixed and is_bare_pose(target):
-        solve, goal = remembered(robot, _for_pose, frame)
-        return solve, [Wanted(goal, target, None)]
+    """Return the solver, and what it takes: at once for a pose or point in an array and no fixed joints."""
+    if type(frame) is str and type(fixed) is tuple and not fixed and (kind := bare_kind(target)):
+        array: Any = target
+        solve, goal = remembered(robot, _for_one, frame, kind)
+        return solve, [Wanted(goal, array, None)]
     wanted = wanted_of(robot.model, target, frame)
     return remembered(robot, solver, tuple([w.goal for w in wanted]), joints_of(robot.model, fixed)), wanted
 
 
-def _for_pose(robot: Robot, frame: str) -> tuple[Function, Goal]:
-    goals = goals_of(robot.model, frame)
+def _for_one(robot: Robot, frame: str, kind: str) -> tuple[Function, Goal]:
+    goals = goals_of(robot.model, {frame: kind})
     return remembered(robot, solver, goals, ()), goals[0]
 
 

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -181,11 +181,13 @@ def _if_counted(goal: Goal, array: Array, weights: Array) -> Wanted | None:
     return Wanted(goal, np.ascontiguousarray(array), None if (weights == 1.0).all() else weights)
 
 
-def is_bare_pose(target: object) -> TypeGuard[Array]:
-    """Return whether this is one pose in a float64 array, so that nothing has to be converted or said about it."""
-    if type(target) is not np.ndarray or target.shape != (4, 4) or target.dtype is not FLOAT64:
-        return False
-    return bool(_is_pose()(target))
+def bare_kind(target: Any) -> str | None:
+    """Return what one float64 array is that needs no conversion: a "pose" or a "position"; None for all else."""
+    if type(target) is not np.ndarray or target.dtype is not FLOAT64:
+        return None
+    if target.shape == (4, 4):
+        return "pose" if _is_pose()(target) else None
+    return "position" if target.shape == (3,) and math.isfinite(sum(target.tolist())) else None
 
 
 def finite(what: str, value: ArrayLike, *shape: int) -> Array:
