@@ -87,7 +87,7 @@ def user_function(
         return user_function, (model, function, shapes, tuple(inputs), name, fuse)
 
     run = substituting(results, model, inputs, name)
-    further = ports(inputs)
+    further = ports(model, inputs)
     names = [port.name for port in (*own.ports, *further)]
     check_names(name, [*names, *(constant.name for constant in own.constants)])
     bare = FunctionSpec(
