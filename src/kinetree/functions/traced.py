@@ -90,7 +90,7 @@ def user_function(
         return _made_again, (made_from, source_digest(), _usual_identity(whole))
 
     variant, run = Traces(name, trace), substituting(results, model, inputs, name)
-    further = ports(inputs)
+    further = ports(model, inputs)
     names = [port.name for port in (*own.ports, *further)]
     check_names(name, [*names, *(constant.name for constant in own.constants)])
     bare = FunctionSpec(

@@ -51,6 +51,18 @@ class Run(NamedTuple):
     cancelled: Callable[[], bool]
 
     def states(self, start: int, n: int) -> None:
+        """Run n states from `start` on: as few of them at a time as make a call, so that they stay in cache."""
+        group = self._group()
+        for first in range(start, start + n, group):
+            self._run(first, min(group, start + n - first))
+
+    def _group(self) -> int:
+        """Return how many states take about as long as one call, if all their steps are one."""
+        lanes = self.kernel.lanes
+        most = int(CHUNK_SECONDS / (self.kernel.seconds * self.total * lanes))
+        return lanes * max(most, 1)
+
+    def _run(self, start: int, n: int) -> None:
         """Run n states from `start` on, so many steps at a time that Ctrl-C is handled soon."""
         present = [self.inputs[k][start : start + n] for k, _ in self.steps.carried]
         done = 0
