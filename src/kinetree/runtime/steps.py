@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.backends.base import Steps
+from kinetree.glue import interrupts
 from kinetree.runtime.arguments import Array
 from kinetree.runtime.batch import _scratch, address
 
@@ -20,10 +21,11 @@ _Kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, 
 
 
 class ScanKernel:
-    """``kt_scan`` at this address, with its measured speed; `keep` keeps the code in memory."""
+    """``kt_scan`` at this address, with its measured speed; `keep` and `long` as in `SingleKernel`."""
 
-    def __init__(self, address: int, scratch: int, keep: object, lanes: int) -> None:
+    def __init__(self, address: int, scratch: int, keep: object, lanes: int, long: bool = False) -> None:
         self.keep = keep
+        self.long = long
         self.lanes = lanes
         self.seconds = 1e-6  # for one step of one state: the last that was measured
         self._call = _Kernel(address)
@@ -34,7 +36,8 @@ class ScanKernel:
         memory, scratch = _scratch(self._scratch)
         begin = time.perf_counter()
         self._call(_pointers(ins), _pointers(outs), _distances(strides), _distances(steps), *counts, scratch)
-        self.seconds = max((time.perf_counter() - begin) / (counts[0] * counts[1]), 1e-10)
+        if not interrupts.is_stopped():
+            self.seconds = max((time.perf_counter() - begin) / (counts[0] * counts[1]), 1e-10)
         del memory
 
 

@@ -82,16 +82,23 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
         if made == 0:
             return 0
         set_word(outs, word(made + m.DATA))
-        if m.call_single(single, ins, outs) != 0:
+        status = m.call_single(single, ins, outs)
+        if status != 0:
             m.Py_DecRef(made)
-            return m.PyErr_NoMemory()
+            return failed(status)
         return made
     elif make(variant, results, outs, numbers, m.DESCR64, 0) == 0:
         return 0
-    if m.call_single(single, ins, outs) != 0:
+    status = m.call_single(single, ins, outs)
+    if status != 0:
         drop(results, word(variant + d.OUTPUTS))
-        return m.PyErr_NoMemory()
+        return failed(status)
     return finish(variant, results, outs, m.DESCR64)
+
+
+def failed(status: int) -> int:
+    """Return 0 with an exception set: 1 says that a signal's handler raised one."""
+    return 0 if status == 1 else m.PyErr_NoMemory()
 
 
 def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
@@ -196,12 +203,12 @@ def evaluate(room: int, variant: int, slots: int, ports: int, ins: int, given: i
         status = run_batch(variant, ins, outs, strides, n)
     if status != 0:
         drop(results, outputs)
-        return m.PyErr_NoMemory()
+        return failed(status)
     return finish(variant, results, outs, descr)
 
 
 def run_batch(variant: int, ins: int, outs: int, strides: int, n: int) -> int:
-    """Run n states, without the GIL where that takes long; return 0, or -1 without memory."""
+    """Run n states, without the GIL where that takes long; return 0, -1 without memory, 1 after an exception."""
     kernel = word(variant + d.VARIANT_BATCH)
     memory = m.PyMem_RawMalloc(word(variant + d.VARIANT_SCRATCH) + 64)
     if memory == 0:
@@ -212,6 +219,11 @@ def run_batch(variant: int, ins: int, outs: int, strides: int, n: int) -> int:
         m.call_batch(kernel, ins, outs, strides, n, scratch)
         m.PyEval_RestoreThread(state)
     else:
+        set_word(m.RUNNING, m.PyThread_get_thread_ident())
         m.call_batch(kernel, ins, outs, strides, n, scratch)
+        set_word(m.RUNNING, 0)
     m.PyMem_RawFree(memory)
+    if word(m.STOPPED) != 0 and word(m.STOPPED) == m.PyThread_get_thread_ident():
+        set_word(m.STOPPED, 0)
+        return 1
     return 0
