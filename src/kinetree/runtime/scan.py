@@ -11,13 +11,12 @@ import numpy as np
 from kinetree.backends.base import Steps
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.graph import Port
-from kinetree.runtime import inline, threads
+from kinetree.runtime import inline
 from kinetree.runtime.arguments import Array
-from kinetree.runtime.batch import SHARED_SECONDS
 from kinetree.runtime.function import Function
 from kinetree.runtime.results import result_type
 from kinetree.runtime.spec import FunctionSpec, Variant
-from kinetree.runtime.steps import Run
+from kinetree.runtime.steps import run_steps
 
 
 def scan(
@@ -254,32 +253,7 @@ class Scan:
         of = Variant(variant.optional, self._options, str(inputs[0].dtype) if inputs else "float64")
         finals = [a.reshape(n, -1) for a in last]
         records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, variant.recorded, strict=True)]
-        run_steps(self.step, of, variant.steps, inputs, finals, records, count, every)
-
-
-def run_steps(
-    step: Function,
-    variant: Variant,
-    steps: Steps,
-    inputs: list[Array],
-    last: list[Array],
-    recorded: list[Array],
-    count: int,
-    every: int,
-) -> None:
-    """Run so many steps of all states, on as many threads as are worth it, and record every so many.
-
-    Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
-    """
-    kernel, n = step._kernels.scan(variant, steps), len((last or recorded)[0])
-    run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
-    workers = min(threads.get_num_threads(), -(-n // kernel.lanes))
-    unit = kernel.lanes
-    job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=2 * workers)
-    if workers == 1 or n * count * kernel.seconds < SHARED_SECONDS:
-        run.states(0, n)
-    else:
-        threads.pool.share(job, workers)
+        run_steps(self.step._kernels.scan(of, variant.steps), variant.steps, inputs, finals, records, count, every)
 
 
 def _flat(array: Array, lead: tuple[int, ...], port: Port, per_step: bool) -> Array:

@@ -72,6 +72,8 @@ def friction_damping(model: Model, v: Vector) -> list[Scalar]:
                 square = v[k] * v[k] + s * s
                 rates[k] = rates[k] + coulomb * (s * s) / (square * sqrt(square))
     return rates
+
+
 def friction_slopes(model: Model, v: Vector) -> list[Scalar]:
     """Return d with the friction forces ``d_k v_k``: of Coulomb friction ``f / sqrt(v² + s²)``."""
     slopes: list[Scalar] = [0.0] * model.nv
