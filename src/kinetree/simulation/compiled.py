@@ -133,9 +133,9 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
         return _between(given[name], given[name + "_end"], (t - start) / dt)
 
     def motors(t: Scalar, q: Column, v: Column) -> Column:
-        tau: Column = Column(at("tau", t))
+        tau = Column(at("tau", t))
         if plan.sampled:
-            return tau + following["held"]
+            return tau + Column(following["held"])
         return tau + _controlled(plan.controller, given, t, q, v)[0] if plan.controller else tau
 
     if plan.sampled:
