@@ -85,10 +85,11 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     """Return one step of differential inverse kinematics for these frames as a compiled function.
 
     The step is damped least squares, ``min |J d − g e|² + λ |d − g d₀|²``, the best within the limits of position and,
-    in the time ``dt``, of velocity. It takes ``q``, a target for each frame and ``dt``, and returns a named tuple of the next
-    ``q``, the velocity ``v`` that leads there, and the ``position_error`` and ``orientation_error`` before the step. It
-    can be part of functions that `compile` makes, and be written as C. A joint that is outside a position limit goes
-    back towards it, no faster than its velocity limit allows; where ``dt`` is not positive nothing moves, and v is 0.
+    in the time ``dt``, of velocity. It takes ``q``, a target for each frame and ``dt``, and returns a named tuple of
+    the next ``q``, the velocity ``v`` that leads there, and the ``position_error`` and ``orientation_error`` before the
+    step. It can be part of functions that `compile` makes, and be written as C. A joint that is outside a position
+    limit goes back towards it, no faster than its velocity limit allows; where ``dt`` is not positive nothing moves,
+    and v is 0.
 
     Parameters
     ----------
