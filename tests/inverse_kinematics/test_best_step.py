@@ -114,20 +114,18 @@ def test_with_little_damping_it_is_the_pseudo_inverse_also_at_a_singular_state(d
     assert step(q, target, 1.0, damping=damping).q == pytest.approx(wanted, abs=1e-6)
 
 
-def test_with_a_huge_damping_only_the_posture_counts() -> None:
+def test_with_a_huge_damping_nothing_moves() -> None:
     q, other = PANDA.random_configuration(4, 2)
     target = PANDA.frame_placement(other, frame="panda_hand")
     for damping in (1e200, np.inf):
         assert np.abs(STEP(q, target, DT, damping=damping).v).max() < 1e-20
-        assert STEP(q, target, DT, damping=damping, posture=q + 1e-5).v == pytest.approx(1e-5 / DT, abs=1e-6)
 
 
 def test_what_is_no_number_is_not_hidden() -> None:
     q, other = starts(PANDA, 2)
     target = PANDA.frame_placement(other[0], frame="panda_hand")
-    for options in ({"damping": -1e-6}, {"damping": np.nan}, {"gain": np.nan}):
-        assert np.isnan(STEP(q[0], target, DT, **options).v).all()
-    assert np.isnan(STEP(q[0], np.full((4, 4), np.nan), DT).v).all()
+    for pose, damping in ((target, -1e-6), (target, np.nan), (np.full((4, 4), np.nan), 1e-6)):
+        assert np.isnan(STEP(q[0], pose, DT, damping=damping).v).all()
 
 
 def test_a_negative_damping_that_is_seen_while_compiling_is_an_error() -> None:
