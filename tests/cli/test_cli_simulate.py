@@ -140,3 +140,12 @@ def test_what_cannot_be_done(cli, arguments, message):
 @pytest.mark.parametrize("arguments", [["--tau", 1, "--hold"], ["--hold", "5"], ["--dt", 0], ["--duration", "long"]])
 def test_wrong_usage(cli, arguments):
     assert cli(*arguments)[0] == 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_what_is_written_is_read_by_inverse_dynamics(cli, capsys, suffix):
+    cli("--tau", 0.5, "-o", f"push.{suffix}")
+    assert main(["inverse-dynamics", "arm.urdf", f"push.{suffix}", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["warnings"] == []
+    assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12
