@@ -220,12 +220,14 @@ class Scan:
         finals = [a.reshape(n, -1) for a in last]
         records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, self._recorded, strict=True)]
         run = Run(kernel, self._steps, inputs, finals, records, count, every, lambda: job.cancelled)
-        is_short = n * count * kernel.seconds < SHARED_SECONDS
         unit = kernel.lanes
-        workers = 1 if is_short else min(threads.get_num_threads(), -(-n // unit))
+        workers = 1 if n * count * kernel.seconds < SHARED_SECONDS else min(threads.get_num_threads(), -(-n // unit))
         part = 1 if workers == 1 else 2 * workers
         job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=part)
-        threads.pool.share(job, workers, away=kernel.long)
+        if workers == 1 and not kernel.long:
+            run.states(0, n)
+        else:
+            threads.pool.share(job, workers, away=kernel.long)
 
 
 def _flat(array: Array, lead: tuple[int, ...], port: Port, per_step: bool) -> Array:
