@@ -78,14 +78,15 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
         d = Column((constant or matrix(x.u)).solve(ends - p))
         return _Iterate(x.u + d, force, dot(d, d), x.change)
 
-    def solved(x: _Iterate) -> Scalar:
-        """Return whether the change has become small, 1 or 0."""
-        return select((dt * dt * x.change <= 1e-24) | (x.change <= 1e-16 * dot(x.u, x.u)), 1.0, 0.0)
+    def small(x: _Iterate, ratio: float) -> Scalar:
+        """Return whether the last change is below this part of u, or of 1 rad and 1 m in the step; 1 or 0."""
+        at_most = ratio * ratio
+        return select((x.change <= at_most * dot(x.u, x.u)) | (dt * dt * x.change <= at_most * 1e-8), 1.0, 0.0)
 
     x = repeat(
         improved,
         _Iterate(v, Column.zeros(len(v)), 1e300, math.inf),
-        until=lambda x: select(x.change < x.before, 0.0, solved(x)) > 0.5,
+        until=lambda x: select(x.change < x.before, 0.0, small(x, 1e-11)) > 0.5,
         most=MOST,
         like=dt,
     )
@@ -95,7 +96,7 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
         p1 = coadjoint_series(model, EXPONENTIAL, w, p1) + impulse
     q1 = system.moved(q, dt * x.u)
     v1 = Column(factorised(model, q1).solve(p1))
-    return q1, select_less(0.5, solved(x), 1.0, math.inf) * v1
+    return q1, select_less(0.5, small(x, 1e-8), 1.0, math.inf) * v1
 
 
 def _momentum_and_force(system: System, model: Model, t: Scalar, q: Column, v: Column) -> tuple[Column, Column]:
