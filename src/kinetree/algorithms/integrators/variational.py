@@ -54,8 +54,8 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     Marsden and West. The first equation is solved for u to rounding, by iterations with M of the expected middle. If
     none is found, because the step is too long or Coulomb friction too sharp, the velocity is infinite or NaN.
 
-    A robot that floats is taken in coordinates of its centre of mass, which moves as a point does, and of motions around
-    it: so the momentum about it is kept as well, and in free fall it follows its parabola.
+    A robot that floats is taken in coordinates of its centre of mass, which moves as a point does, and of motions
+    around it: so the momentum about it is kept as well, and in free fall it follows its parabola.
 
     References: Marsden and West, Discrete mechanics and variational integrators, 2001; Bou-Rabee and Marsden,
     Hamilton–Pontryagin integrators on Lie groups, 2009. The end of the iteration is that of Hairer, McLachlan and
