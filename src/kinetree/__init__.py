@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
-    from kinetree.functions.model_inputs import body_inertia, gravity, payload
+    from kinetree.functions.model_inputs import (
+        body_inertia,
+        gravity,
+        joint_armature,
+        joint_damping,
+        joint_friction,
+        payload,
+    )
     from kinetree.functions.of_user import compile
     from kinetree.loading import DHLink, from_dh, from_screws, load
     from kinetree.model import JointLimits, Model, ModelBuilder
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
     from kinetree.tracing.functions import abs, maximum, minimum, where
     from kinetree.tracing.linalg import inv, solve, solve_spd
     from kinetree.tracing.loops import repeat
+    from kinetree.trajectories import Trajectory
 
 __all__ = [
     "ArgumentError",
@@ -56,6 +64,7 @@ __all__ = [
     "Robot",
     "RobotNotFoundError",
     "SimulationInterrupted",
+    "Trajectory",
     "__version__",
     "abs",
     "body_inertia",
@@ -70,6 +79,9 @@ __all__ = [
     "gravity",
     "integrator",
     "inv",
+    "joint_armature",
+    "joint_damping",
+    "joint_friction",
     "load",
     "maximum",
     "minimum",
@@ -90,7 +102,14 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
-    "functions.model_inputs": ("body_inertia", "gravity", "payload"),
+    "functions.model_inputs": (
+        "body_inertia",
+        "gravity",
+        "joint_armature",
+        "joint_damping",
+        "joint_friction",
+        "payload",
+    ),
     "functions.of_user": ("compile",),
     "loading": ("DHLink", "from_dh", "from_screws", "load"),
     "model": ("JointLimits", "Model", "ModelBuilder"),
@@ -105,6 +124,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "tracing.functions": ("abs", "maximum", "minimum", "where"),
     "tracing.linalg": ("inv", "solve", "solve_spd"),
     "tracing.loops": ("repeat",),
+    "trajectories.trajectory": ("Trajectory",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
 _RENAMED = {

@@ -172,12 +172,13 @@ frame_B: frame
 _OTHERS = """
 fk: robot.forward_kinematics(q)
 ik: robot.inverse_kinematics(pose, frame)
+mj_step mj_Euler mj_RungeKutta: robot.step(q, v, tau, dt)
 jac: robot.jacobian(q, frame=...)
 calculateInverseDynamics: robot.inverse_dynamics(q, v, a)
 calculateMassMatrix: robot.mass_matrix(q)
 calculateJacobian: robot.jacobian(q, frame=..., reference="aligned")
 loadURDF load_urdf from_urdf: kt.load(source)
-limits position_limits joint_limits: (robot.lower_limits, robot.upper_limits)
+position_limits joint_limits: (robot.lower_limits, robot.upper_limits)
 joints: robot.joint_names
 bodies: robot.body_names
 dof ndof ndofs n_dof num_dof: robot.nv
@@ -208,8 +209,6 @@ AutoDiffXd Expression: kinetree.algorithms take any scalar, such as kinetree.alg
 buildModelFromMJCF from_mjcf mj_saveModel buildModelFromSdf: MJCF and SDF are not read yet; kt.load(source) reads URDF
 GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances collision_model visual_model \
 mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
-mj_step mj_step1 mj_step2 mj_Euler mj_RungeKutta: \
-there is no simulator: a step is robot.forward_dynamics(q, v, tau) and robot.integrate(q, v, dt), and kt.scan makes many
 plot teach vplot display initViewer loadViewerModel MeshcatVisualizer: \
 there is no viewer; robot.frame_placements(q) is what one draws
 """

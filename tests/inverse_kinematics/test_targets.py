@@ -82,12 +82,34 @@ def test_targets_that_are_none(target: Any, frame: str | None, message: str) -> 
         ({"dt": 0}, "dt is 0"),
         ({"seed": -1}, "seed is -1, it must be an integer ≥ 0"),
         ({"fixed": "elbow_joint"}, r"\['elbow_joint'\]"),
+        ({"fixed": ""}, r"fixed takes a list of names: \[''\]"),
         ({"fixed": ["elbow"]}, "did you mean 'elbow_joint'"),
     ],
 )
 def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
     with pytest.raises(kt.ArgumentError, match=message):
         ROBOT.inverse_kinematics(np.tile(POSE, (2, 1, 1)), "tool0", **options)
+    if np.shape(options.get("q0")) != (5, 6):  # which is a batch beside one pose, the usual case with a path of its own
+        with pytest.raises(kt.ArgumentError, match=message):
+            ROBOT.inverse_kinematics(POSE, "tool0", **options)
+
+
+def test_a_pose_and_a_point_in_an_array_are_what_they_are_in_other_forms() -> None:
+    pose = ROBOT.frame_placement(ROBOT.random_configuration(seed=3), frame="tool0")
+    alone = ROBOT.inverse_kinematics(pose, "tool0", restarts=3)
+    for other in (pose.tolist(), FrameTarget(pose), [FrameTarget(pose)], pose[None]):
+        again = ROBOT.inverse_kinematics(other, "tool0", restarts=3)
+        assert all(np.array_equal(np.ravel(a), np.ravel(b)) for a, b in zip(alone, again, strict=True))
+    assert alone.converged
+    point = pose[:3, 3].copy()
+    there = ROBOT.inverse_kinematics(point, "tool0")
+    assert np.array_equal(ROBOT.inverse_kinematics(point.tolist(), "tool0").q, there.q)
+    assert np.array_equal(ROBOT.inverse_kinematics({"tool0": pose}, fixed=["elbow_joint"]).q[2], 0.0)
+
+
+def test_large_but_finite_starts_are_no_error() -> None:
+    """Though their sum is infinite."""
+    assert np.isfinite(ROBOT.inverse_kinematics(POSE, "tool0", q0=np.full(6, 1e308), restarts=0).q).all()
 
 
 @pytest.mark.parametrize(
@@ -141,3 +163,12 @@ def test_numbers_that_are_none_end_the_search() -> None:
     assert (found.converged, found.attempts) == (0.0, 101.0)
     assert np.isnan(found.position_error)
     assert solver(np.full(6, np.nan), POSE).converged == 0.0
+
+
+def test_weights_are_told_by_what_they_weigh() -> None:
+    kinds = ["pose", "orientation", "position", "look_at"]
+    text = str(ROBOT.inverse_kinematics_solver({"tool0": kinds}).__doc__)
+    told = [text.split(f"weights_tool0_{kind} : ")[1].splitlines()[1] for kind in kinds]
+    assert ["orientation (per rad), then position" in told[0], "(per rad)" in told[1]] == [True, True]
+    assert "the world's axes (per m)" in told[2]
+    assert "Of the angle" in told[3]

@@ -29,3 +29,11 @@ compiled_task_forces = kt.compile(robot, task_forces)
 
 def plain_computed_torque(q, v, q_des, v_des, kp, kd):
     return robot.inverse_dynamics(q, v, np.asarray(kp)[..., None] * (q_des - q) + kd * (v_des - v))
+
+
+GAIN = 2.0
+
+
+def scaled_position(q):
+    """A function that takes a value from around it."""
+    return GAIN * q

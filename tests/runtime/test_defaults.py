@@ -255,15 +255,16 @@ def test_constants_that_are_equal_but_not_the_same_have_kernels_of_their_own(cas
     given = []
 
     def f(x, k):
-        given.append(k)
-        return x + len(given)
+        given.append(repr(k))
+        return x + 1 + list(map(repr, values)).index(repr(k))
 
     f.__annotations__["k"] = annotation
     compiled = robot.compile(f, shapes={"x": (3,)})
     for _ in range(3):
         assert [compiled(X, k)[0] - X[0] for k in values] == list(range(1, len(values) + 1))
         assert [compiled.bind(k=k)(X)[0] - X[0] for k in values] == list(range(1, len(values) + 1))
-    assert list(map(repr, given)) == list(map(repr, values))
+    assert list(dict.fromkeys(given)) == list(map(repr, values))
+    assert len(given) == 2 * len(values) - 1  # before each trace but the first, that one again
     assert repr(values[-1]) in compiled.to_c(k=values[-1]).source
 
 

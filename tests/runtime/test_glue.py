@@ -87,6 +87,10 @@ TAKEN = {
     "out is None": (lambda f: f(X, Y, Z, out=None), WANTED),
     "names": (lambda f: f(X, z=Z, y=Y), WANTED),
     "all by name, in any order": (lambda f: f(z=Z, x=X, y=Y), WANTED),
+    "names in order": (lambda f: f(X, y=Y, z=Z), WANTED),
+    "all names in order, an option and out": (lambda f: f(x=X, y=Y, z=Z, sign="plus", out=np.empty(N)), WANTED),
+    "names in order around an option": (lambda f: f(X, y=Y, sign="plus", z=Z), WANTED),
+    "all by name, in order, and an optional one": (lambda f: f(x=X, y=Y, z=Z, w=W), reference(X, Y, Z, W)),
     "names that are not interned": (
         lambda f: f(**{"".join(["", k]): a for k, a in zip("xyz", (X, Y, Z), strict=True)}),
         WANTED,
@@ -141,6 +145,7 @@ TAKEN = {
 }
 
 LEFT = {
+    "by name, with out in the same memory": (lambda f: (lambda z: f(X, y=Y, z=z, out=z))(Z.copy()), WANTED),
     "subclass": (lambda f: f(X.view(Sub), Y, Z), WANTED),
     "subclass of list": (lambda f: f(List(X), Y, Z), WANTED),
     "a list of arrays without axes": (lambda f: f([np.array(x) for x in X], Y, Z), WANTED),
@@ -171,6 +176,8 @@ WRONG = {
     "out is no array": lambda f: f(X, Y, Z, out=[0.0] * N),
     "unknown name": lambda f: f(X, Y, Z, into=np.empty(N)),
     "twice": lambda f: f(X, Y, Z, z=Z),
+    "twice, then in order": lambda f: f(X, Y, y=Y, z=Z),
+    "a gap between names": lambda f: f(x=X, z=Z),
     "none by name": lambda f: f(X, Y, z=None),
     "short list": lambda f: f([1.0] * (N - 1), Y, Z),
     "ragged": lambda f: f(X, Y, Z, [[1, 2, 3], [4, 5]]),

@@ -131,20 +131,43 @@ def test_loops_inside_a_step():
 
 
 def test_it_records_fewer_steps_than_are_done_in_one_call_and_more(monkeypatch):
-    q, v, tau = ROBOT.random_state(seed=7)
+    q, v, tau = ROBOT.random_state(seed=7, size=40)  # not all of them in one call, either
     rollout = kt.scan(STEP, CARRIED, record=["q"])
     every_step = rollout(q, v, tau, 1e-3, steps=23)[1].q
     for seconds in (1e-9, 2e-3, 1.0):  # how long a call may last
         monkeypatch.setattr("kinetree.runtime.steps.CHUNK_SECONDS", seconds)
         for every in (1, 4, 23, 24, 2**64):
             last, recorded = rollout(q, v, tau, 1e-3, steps=23, every=every)
-            assert np.array_equal(recorded.q, every_step[every - 1 :: every] if every < 24 else np.empty((0, 6)))
-            assert np.array_equal(last.q, every_step[-1])
+            assert np.array_equal(recorded.q, every_step[:, every - 1 :: every])
+            assert np.array_equal(last.q, every_step[:, -1])
 
 
 def test_a_step_without_inputs():
     rollout = kt.scan(kt.compile(ROBOT, lambda: np.ones(2)), {}, record=["result"])
     assert rollout(steps=3)[1].result.tolist() == [[1.0, 1.0]] * 3
+
+
+def test_inputs_whose_default_is_none():
+    @kt.compile(ROBOT, shapes={"dt": ()})
+    def step(q, v, dt, tau=None, v_bias=None, gain: float = 2.0):
+        v = v + dt * gain * (tau if tau is not None else -q)
+        return {"q": q + dt * v, "v": v if v_bias is None else v + v_bias}
+
+    q, v, tau = np.random.default_rng(7).normal(size=(3, 4, 6))
+    plain, pushed = kt.scan(step, CARRIED, record=["q"]), kt.scan(step, CARRIED, per_step=["tau"])
+    for given in ({}, {"tau": tau[0]}, {"tau": None, "v_bias": tau[1]}, {"tau": tau[0], "v_bias": tau[1], "gain": 3.0}):
+        last, recorded = plain(q, v, 1e-2, steps=2, **given)
+        once = step(q, v, 1e-2, **given)
+        twice = step(once.q, once.v, 1e-2, **given)
+        assert np.array_equal(last.q, twice.q)
+        assert np.array_equal(last.v, twice.v)
+        assert np.array_equal(recorded.q, np.stack([once.q, twice.q], axis=1))
+    once = step(q, v, 1e-2, tau=tau[0])
+    twice = step(once.q, once.v, 1e-2, tau=tau[1])
+    assert np.array_equal(pushed(q, v, 1e-2, tau=tau[:2])[0].v, twice.v)
+    assert np.array_equal(pushed(q, v, 1e-2, steps=1)[0].v, step(q, v, 1e-2).v)  # left out as in a call
+    with pytest.raises(ArgumentError, match="tau missing"):
+        kt.scan(step, {"q": "q", "tau": "v"})(q, v, 1e-2, steps=2)
 
 
 def test_pickled():

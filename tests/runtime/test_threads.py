@@ -126,11 +126,11 @@ def test_a_second_interrupt_does_not_leave_the_helpers_alone():
     class Impatient(threads.SimpleQueue):
         left = 2
 
-        def get(self):
+        def get(self, timeout=None):
             if self.left:
                 self.left -= 1
                 raise KeyboardInterrupt
-            return super().get()
+            return super().get(timeout=timeout)
 
     record = Record(pause=0.02)
     caller = threading.get_ident()

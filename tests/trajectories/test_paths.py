@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -107,7 +108,7 @@ def test_off_the_straight_line_it_is_faster() -> None:
 
 def test_speed_limits_of_the_file_are_the_default() -> None:
     panda = kt.load("panda")
-    q1 = 0.9 * panda.upper_limits
+    q1 = 0.05 * panda.lower_limits + 0.95 * panda.upper_limits
     path = minimum_time(panda, panda.neutral(), q1, acceleration=10.0)
     speeds = np.abs(path(np.linspace(0, path.duration, 500)).v)
     assert (speeds / panda.velocity_limits).max() == pytest.approx(1.0)
@@ -145,6 +146,24 @@ def test_no_way_takes_no_time() -> None:
         assert not v.any()
         assert not a.any()
         assert repr(path) == "<Path of 'robot': 0 s>"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda robot, *ends: quintic(robot, *ends, 1.0),
+        lambda robot, *ends: trapezoid(robot, *ends, acceleration=1.0),
+        lambda robot, *ends: minimum_time(robot, *ends, acceleration=1.0),
+    ],
+)
+def test_an_end_outside_the_position_limits_is_told(make: Callable[..., Path]) -> None:
+    panda = kt.load("panda")
+    with pytest.warns(kt.LimitWarning, match=r"q1 is outside the limits.*'panda_joint4' at 0, with limits -3") as told:
+        make(panda, panda.lower_limits, panda.neutral())
+    assert [warning.filename for warning in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(panda, panda.neutral(), panda.lower_limits.astype(np.float32))
 
 
 @pytest.mark.parametrize(

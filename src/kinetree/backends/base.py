@@ -70,8 +70,9 @@ class Backend(ABC):
       steps of n states (see `Steps`). The outputs are the carried inputs after the last step, and then what is recorded
       of every step whose number is a multiple of `every`. `strides` is as above; `steps` has the bytes from a step to
       the next of every input (0: the same at all steps) and from a record to the next of every recorded output.
-    - ``int kt_run(ptr ins, ptr outs)``, optional, beside `kt_single`: brings its own scratch and returns 0, or -1 where
-      there is no memory. Without it calls take the general path.
+    - ``int kt_run(ptr ins, ptr outs)``, optional, beside `kt_single`: brings its own scratch and returns 0, -1 where
+      there is no memory, or 1 where a signal's handler has raised an exception; it is called with the GIL. Without it
+      calls take the general path.
     - ``int kt_c_entry(const T *input, …, T *output, …)``, optional, beside `kt_single`: the same for callers from C.
     - ``kt_call``: the call glue, see `compile_glue`.
 

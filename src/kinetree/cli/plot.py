@@ -13,12 +13,11 @@ from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.robot.limits import given
 from kinetree.trajectories.block import Block
+from kinetree.trajectories.curves import extremes, torque_units
 from kinetree.trajectories.files.write import whole_file
 from kinetree.validation import Array
 
 OVER = "tab:red"
-POINTS = 4000
-"""Points drawn of one joint; of more samples, the extremes of each stretch are drawn."""
 
 
 def check_plot(plot: str | None) -> None:
@@ -96,32 +95,3 @@ class Picture:
         dashed = "; dashed: effort limits" if (largest > 0.5 * limits).any() else ""
         dashed += "; red: samples over them" if (largest > limits).any() else ""
         figure.suptitle(f"{self.robot.name}: {forces}{dashed}", fontsize=11)
-
-
-def torque_units(robot: Robot) -> list[str]:
-    """Return the unit of each entry of tau: N·m where its velocity turns, N where it only slides."""
-    units = ["N·m"] * robot.nv
-    for name in robot.joint_names:
-        body = robot.model.bodies[robot.model.body_of_joint(name)]
-        joint = body.joint
-        columns = joint.jcalc(joint.neutral(), (0.0,) * joint.nv).S
-        for k, column in zip(body.v_index, columns, strict=True):
-            units[k] = "N·m" if any(float(x) for x in column.ang) else "N"
-    return units
-
-
-def extremes(when: Array, tau: Array) -> tuple[Array, Array]:
-    """Return at most `POINTS` points of each curve: of every stretch its lowest and its highest, in their order.
-
-    `when` is (n,) and `tau` is (n, nv); both results are (m, nv).
-    """
-    n, nv = tau.shape
-    if n <= POINTS:
-        return np.repeat(when[:, None], nv, axis=1), tau
-    edges = np.linspace(0, n, POINTS // 2 + 1).astype(np.int_)
-    picked = [
-        np.sort([start + part.argmin(axis=0), start + part.argmax(axis=0)], axis=0)
-        for start, part in zip(edges[:-1], np.split(tau, edges[1:-1]), strict=True)
-    ]
-    rows = np.concatenate(picked)
-    return when[rows], np.take_along_axis(tau, rows, axis=0)

@@ -1,4 +1,4 @@
-"""Parameters of a model that become arguments of a compiled function: gravity, payloads, inertias."""
+"""Parameters of a model that become arguments of a compiled function: gravity, payloads, inertias, friction."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.parameters import with_required
+from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
-from kinetree.model import WORLD, Model
+from kinetree.model import WORLD, Body, Model
 from kinetree.model.regroup import regrouped
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Value
@@ -26,32 +27,51 @@ Evaluate = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 class ModelInput:
     """A number of the model as an argument of a function that `kinetree.compile` makes.
 
-    Made by `kinetree.payload` and `kinetree.body_inertia`; `kinetree.gravity` is one.
+    Made by `kinetree.payload` and `kinetree.body_inertia`; `kinetree.gravity`, `kinetree.joint_damping`,
+    `kinetree.joint_friction` and `kinetree.joint_armature` are such numbers of any robot.
 
     Attributes
     ----------
     name : str
         Of the argument.
-    shape : tuple of int
-        For one state.
+    shape : tuple of int or str
+        For one state; "nv" stands for that of the robot.
     kind : str
-        "gravity", "inertia" or "payload".
+        "gravity", "inertia", "payload", "damping", "friction" or "armature".
     frame : str
-        Name of the link or frame, for the last two.
+        Name of the link or frame, for inertias and payloads.
     """
 
     name: str
-    shape: tuple[int, ...]
+    shape: tuple[int | str, ...]
     kind: str
     frame: str = ""
 
+    def port(self, model: Model) -> Port:
+        """Return the argument of a function of this model."""
+        return Port(self.name, shape_of(self.shape, model))
+
     def check(self, model: Model) -> None:
         """Raise where this model has no such thing."""
-        if self.kind != "gravity" and model.frame(self.frame).body == WORLD:
+        if self.frame and model.frame(self.frame).body == WORLD:
             raise ArgumentError(f"{self.name}: {self.frame!r} does not move, its inertia makes no difference")
 
 
 gravity = ModelInput("gravity", (3,), "gravity")
+
+joint_damping = ModelInput("joint_damping", ("nv",), "damping")
+"""The viscous friction of the joints (N·m·s, N·s/m) instead of the robot's: what `Robot.damping` is, those of followers
+included. What is given counts, whether or not `Robot.with_friction` has turned the robot's own on; so does
+`joint_friction`."""
+
+joint_friction = ModelInput("joint_friction", ("nv",), "friction")
+"""The Coulomb friction of the joints (N·m, N) instead of the robot's: what `Robot.friction` is."""
+
+joint_armature = ModelInput("joint_armature", ("nv",), "armature")
+"""The rotor inertia reflected to the joints (kg·m², kg) instead of the robot's: what `Robot.armature` is."""
+
+_COUNTS = {"damping": "damping", "friction": "coulomb"}
+"""By the kind of friction that is given, which of `JointFriction`'s switches it turns on."""
 
 
 def body_inertia(link: str, name: str | None = None) -> ModelInput:
@@ -125,6 +145,10 @@ def traced_model(model: Model, joint_space: bool) -> Model:
     for value, entries in values.items():
         if value.kind == "gravity":
             model = model.with_gravity(entries)
+        elif not value.frame:
+            bodies = _with_joint_physics(model, bodies, value.kind, entries)
+            if value.kind in _COUNTS:
+                model = model.with_friction(replace(model.friction, **{_COUNTS[value.kind]: True}))
         else:
             i, added = model.frame(value.frame).body, Inertia.from_parameters(entries)
             X = model.frame(value.frame).X if value.kind == "payload" else Transform.identity()
@@ -132,9 +156,18 @@ def traced_model(model: Model, joint_space: bool) -> Model:
     return replace(model, bodies=tuple(bodies)) if values else model
 
 
-def ports(inputs: Iterable[ModelInput]) -> tuple[Port, ...]:
+def _with_joint_physics(model: Model, bodies: Sequence[Body], kind: str, entries: Sequence[Any]) -> list[Body]:
+    """Return the bodies with these figures of their joints: all at the leading joints, none at their followers."""
+    leading = set(model.joint_order)
+    return [
+        replace(body, **{kind: tuple(entries[k] if i in leading else 0.0 for k in body.v_index)})  # type: ignore[arg-type]
+        for i, body in enumerate(bodies)
+    ]
+
+
+def ports(model: Model, inputs: Iterable[ModelInput]) -> tuple[Port, ...]:
     """Return the inputs as arguments of a function."""
-    return tuple(Port(i.name, i.shape) for i in inputs)
+    return tuple(i.port(model) for i in inputs)
 
 
 def meanings(inputs: Iterable[ModelInput]) -> dict[str, str]:
@@ -144,6 +177,9 @@ def meanings(inputs: Iterable[ModelInput]) -> dict[str, str]:
         "gravity": "Acceleration of gravity in the world's axes (m/s²).",
         "inertia": f"Inertia of the body that carries {{}}: {ten}, about its frame's origin and in its axes.",
         "payload": f"Inertia added at {{}}: {ten}, about its origin and in its axes.",
+        "damping": "Viscous friction of the joints, followers' included (N·m·s, N·s/m).",
+        "friction": "Coulomb friction of the joints, followers' included (N·m, N).",
+        "armature": "Rotor inertia reflected to the joints, followers' included (kg·m², kg).",
     }
     return {i.name: texts[i.kind].format(i.frame) for i in inputs}
 
@@ -171,7 +207,7 @@ def with_inputs(
 ) -> FunctionSpec:
     """Return the spec with these inputs after its required ones; options and optional inputs are as before."""
     name = name or spec.name
-    extra = ports(inputs)
+    extra = ports(model, inputs)
     check_names(name, [port.name for port in (*spec.inputs, *extra)])
 
     def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:

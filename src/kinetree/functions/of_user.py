@@ -106,12 +106,12 @@ def compile(
 ) -> Any:
     """Return a function as one compiled kernel: a function of your own, or one of the robot's with further inputs.
 
-    A function of your own is called once, with arrays of traced scalars, and may do with them what a formula does:
-    arithmetic, ``@``, slices, `np.concatenate` and the like, elementary functions (`np.sin`, `np.exp`, …),
-    `kinetree.where`, `minimum`, `maximum`, `abs`, `solve`, and the robot's functions with their options. It may branch
-    on plain Python values but not on traced ones. Work that several of the robot's functions share is done once. The
-    result is like the robot's own functions: it takes one state or, with leading axes, many, float64 or float32, and
-    ``out=``.
+    A function of your own is called once for each variant, with arrays of traced scalars, and may do with them what a
+    formula does: arithmetic, ``@``, slices, `np.concatenate` and the like, elementary functions (`np.sin`, `np.exp`,
+    …), `kinetree.where`, `minimum`, `maximum`, `abs`, `solve`, and the robot's functions with their options. It may
+    branch on plain Python values but not on traced ones. Work that several of the robot's functions share is done once.
+    The result is like the robot's own functions: it takes one state or, with leading axes, many, float64 or float32,
+    and ``out=``.
 
     The arithmetic of your own lines is what is written: ``+ - * /``, `np.sqrt`, choices and comparisons have the bits
     that NumPy gives float64 arrays, entry by entry, with NaN, infinities and signs of zero, so that
@@ -153,6 +153,8 @@ def compile(
     ------
     ArgumentError
         If the shape of an argument is not known, or what the function returns is no array.
+        When called, if a value that the function takes from around it (a global, an attribute, an array) has changed
+        since its first trace, and a further variant would have to be traced.
     TypeError
         If the function does what cannot be traced, such as branching on a value.
 

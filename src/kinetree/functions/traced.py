@@ -20,13 +20,15 @@ from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput, meanings, ports, substituting
 from kinetree.functions.of_robot import describe
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
+from kinetree.functions.traces import Options, Traces
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of_name, text_of_name
 from kinetree.graph import Port
 from kinetree.graph.digest import digest
 from kinetree.model import Model
+from kinetree.runtime.cache import source_digest
 from kinetree.runtime.function import Function
-from kinetree.runtime.options import Value, plain
+from kinetree.runtime.options import plain
 from kinetree.runtime.results import is_field
 from kinetree.runtime.spec import FunctionSpec, check_names
 from kinetree.tracing import context
@@ -53,10 +55,10 @@ def user_function(
         arrays = {p.name: traced_array([recast(x, kind) for x in flatten(arguments[p.name])], p.shape) for p in given}
         graph = next((entry.graph for entry in flatten(list(arguments.values())) if isinstance(entry, Expr)), None)
         with context.tracing({}, graph, exact=not fuse):
+            variant.compare()
             return _outputs(function(**arrays, **{key: plain(value) for key, value in options.items()}), name)
 
-    @functools.cache
-    def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
+    def trace(optional: tuple[str, ...], options: Options) -> FunctionSpec:
         tracer, inputs = Tracer(), whole.ports(optional)
         with context.outside():
             traced = run(tracer.arguments(inputs), dict(options))
@@ -84,10 +86,11 @@ def user_function(
         found = _named(*where) if where[0] in sys.modules else None
         if isinstance(found, Function) and found.spec.reduce is reduce:  # it is decorated, and another was made of it
             return _named, where
-        return user_function, (model, function, shapes, tuple(inputs), name, fuse)
+        made_from = model, function, shapes, tuple(inputs), name, fuse
+        return _made_again, (made_from, source_digest(), _usual_identity(whole))
 
-    run = substituting(results, model, inputs, name)
-    further = ports(inputs)
+    variant, run = Traces(name, trace), substituting(results, model, inputs, name)
+    further = ports(model, inputs)
     names = [port.name for port in (*own.ports, *further)]
     check_names(name, [*names, *(constant.name for constant in own.constants)])
     bare = FunctionSpec(
@@ -118,6 +121,30 @@ def user_function(
     if whole.options or whole.optional:
         return Function(replace(whole, outputs=first.outputs))
     return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
+
+
+def _usual_identity(spec: FunctionSpec) -> bytes | None:
+    """Return what tells the program of the usual call from others; None where every call has to choose a constant."""
+    return None if spec.default_options is None else spec.of((), spec.default_options).identity()
+
+
+def _made_again(made_from: tuple[Any, ...], source: str | None, identity: bytes | None) -> Function:
+    """Return the function of a pickle; if the values around it are not those that it had, calls of it raise.
+
+    An error here would end the worker of a `multiprocessing.Pool`, which waits for its result forever. Another version
+    of kinetree may have another program for the same values.
+    """
+    made = user_function(*made_from)
+    if source is None or source != source_digest() or identity == _usual_identity(made.spec):
+        return made
+
+    def refuse(optional: tuple[str, ...], options: Options) -> FunctionSpec:
+        raise ArgumentError(
+            f"{made.__name__}: a value that it takes from around it (a global, say) is not what it was where the "
+            "function was pickled: make the value an argument, or compile the function where it is used"
+        )
+
+    return Function(replace(made.spec, program=None, variant=refuse))
 
 
 def _is_of_an_object(function: Any) -> bool:

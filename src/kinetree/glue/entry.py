@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.glue import cpython, descriptor
+from kinetree.glue import cpython, descriptor, interrupts
 from kinetree.tracing.context import substituting_flag
 
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002
@@ -22,6 +22,7 @@ _PYTHON = (
     *("PyObject_Vectorcall", "PyType_GenericAlloc", "Py_NewRef", "Py_DecRef", "PyErr_Occurred", "PyErr_Clear"),
     *("PyErr_NoMemory", "PyLong_AsDouble", "PyLong_AsLongLong", "PyUnicode_Compare", "PyDict_GetItemWithError"),
     *("PyList_AsTuple", "PyMem_RawMalloc", "PyMem_RawFree", "PyEval_SaveThread", "PyEval_RestoreThread"),
+    *("PyThread_get_thread_ident", "PyErr_CheckSignals"),
 )
 
 
@@ -30,6 +31,8 @@ def symbols() -> dict[str, int]:
     """Return the addresses in this process of what compiled code may need from outside, by symbol."""
     known = {f"kinetree_{name}": _address(name) for name in _PYTHON}
     known["kinetree_substituting"] = ctypes.addressof(substituting_flag)
+    known["kinetree_running"] = ctypes.addressof(interrupts.running)
+    known["kinetree_stopped"] = ctypes.addressof(interrupts.stopped)
     if cpython.find() is None:
         return known
     return known | {

@@ -6,6 +6,7 @@ compiled code is loaded (`entry.symbols`), so it can be kept on disk.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -93,6 +94,9 @@ PyMem_RawMalloc: Callable[..., int] = External("PyMem_RawMalloc", "w", "w")
 PyMem_RawFree: Callable[..., None] = External("PyMem_RawFree", "w", "v")
 PyEval_SaveThread: Callable[..., int] = External("PyEval_SaveThread", "", "w")
 PyEval_RestoreThread: Callable[..., None] = External("PyEval_RestoreThread", "w", "v")
+PyThread_get_thread_ident: Callable[..., int] = External(
+    "PyThread_get_thread_ident", "", "w" if ctypes.sizeof(ctypes.c_ulong) == 8 else "i"
+)
 PyArray_NewFromDescr: Callable[..., int] = External(
     "PyArray_NewFromDescr", "wwiwwwiw", "w"
 )  # takes the dtype's reference
@@ -102,6 +106,7 @@ FIRST_NUMBER, LONG_LONG, SINGLE, DOUBLE = 1, 9, _NUMBER["float32"], _NUMBER["flo
 NATIVE, ONE_BYTE = ord("="), ord("|")  # the byte orders of numbers that need not be swapped
 
 SUBSTITUTING = Address("substituting")
+RUNNING, STOPPED = Address("running"), Address("stopped")
 NONE, NDARRAY = Address("None"), Address("ndarray")
 TUPLE, LIST, STR, INT, FLOAT = (Address(kind) for kind in ("tuple", "list", "str", "int", "float"))
 SCALAR32, SCALAR64 = Address("scalar_float32"), Address("scalar_float64")

@@ -41,6 +41,11 @@ class ArrayOperation(ABC):
     def programs(self) -> tuple[Program, ...]:
         """What it is made of; passes replace them by better ones."""
 
+    @property
+    def times(self) -> int:
+        """The largest number of times that its programs run."""
+        return 1
+
     @abstractmethod
     def with_programs(self, change: Callable[[Program], Program]) -> Self:
         """Return this operation on changed programs."""

@@ -56,6 +56,11 @@ class Repeat(ArrayOperation):
         """The condition and the body."""
         return self.condition, self.body
 
+    @property
+    def times(self) -> int:
+        """The largest number of iterations."""
+        return self.most
+
     def with_programs(self, change: Callable[[Program], Program]) -> Self:
         """Return the loop with another condition and body."""
         return replace(self, condition=change(self.condition), body=change(self.body))
@@ -123,6 +128,11 @@ class Map(ArrayOperation):
     def programs(self) -> tuple[Program, ...]:
         """The body."""
         return (self.body,)
+
+    @property
+    def times(self) -> int:
+        """The number of columns."""
+        return self.count
 
     def with_programs(self, change: Callable[[Program], Program]) -> Self:
         """Return the map of another body."""

@@ -28,7 +28,7 @@ DEFAULTS = {
 STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6}
 
 MEANINGS = {
-    "q0": "Where to start, brought within the limits.",
+    "q0": "Where to start, brought within the limits (but for fixed joints, which stay there).",
     "q": "Joint positions (rad, m).",
     "v": "Joint velocities that lead there, within their limits (rad/s, m/s).",
     "converged": "1 where all errors that count are within the tolerances, else 0.",
@@ -47,7 +47,13 @@ MEANINGS = {
     "damping": "What is added to the squares of the singular values of the weighted Jacobian: 1e-6.",
 }
 
-WEIGHTS = "Of the errors' coordinates, orientation first, in the axes of the pose wanted (of points the world's)."
+WEIGHTS = {
+    "pose": "Of the error's coordinates in the axes of the pose wanted: orientation (per rad), then position (per m).",
+    "orientation": "Of the error's coordinates in the axes of the orientation wanted (per rad).",
+    "position": "Of the error's coordinates in the world's axes (per m).",
+    "look_at": "Of the angle between the axis and the direction to the point (per rad).",
+}
+"""By kind of target; 1 where none are given."""
 
 TARGETS = {
     "pose": "The pose wanted, in the world.",
@@ -150,13 +156,14 @@ def _function(
     evaluate: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Any]],
 ) -> Function:
     model, shape = problem.model, (problem.goals, problem.fixed)
-    targets = _Arrays(problem.goals).target_shapes
-    meanings = MEANINGS | {key: TARGETS[goal.kind] for key, goal in zip(targets, problem.goals, strict=True)}
+    arrays, meanings = _Arrays(problem.goals), dict(MEANINGS)
+    for target, weights, goal in zip(arrays.target_shapes, arrays.weight_shapes, problem.goals, strict=True):
+        meanings |= {target: TARGETS[goal.kind], weights: WEIGHTS[goal.kind]}
     lengths = {"q0": ("nq",), "q": ("nq",), "posture": ("nq",)}
 
     def section(title: str, shapes: Shapes, end: str = "") -> str:
         entries = (
-            f"{key} : ({', '.join(['...', *map(str, size)])}) array{end}\n    {meanings.get(key, WEIGHTS)}"
+            f"{key} : ({', '.join(['...', *map(str, size)])}) array{end}\n    {meanings[key]}"
             for key, size in shapes.items()
         )
         return "\n".join(entries) if end else "\n".join([f"\n{title}", "-" * len(title), *entries])

@@ -44,16 +44,16 @@ def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[st
         The frame whose pose is wanted; or what is wanted of each frame: "pose", "orientation", "position", "look_at",
         or several of them.
     fixed : sequence of str
-        Joints that stay as in q0 (the floating base, say).
+        Joints that stay as in q0 (the floating base, say), outside their limits too.
 
     Returns
     -------
     Function
         Its arguments are ``q0``, and ``target``, or of several frames ``target_<frame>``: a pose (4, 4), a rotation
         matrix (3, 3), a point (3,), or (2, 3) for "look_at": the point, and the axis of the frame that is to point at
-        it. By name, if wanted: ``weights`` (6,), (3,), or () for "look_at", of the errors' coordinates, orientation
-        first, in the axes of the pose wanted (of points the world's); ``position_tolerance``,
-        ``orientation_tolerance``, ``max_iterations``, ``restarts``, ``seed``, ``dt``.
+        it. By name, if wanted: ``weights`` of the error's coordinates: (6,) of a pose, orientation first, or (3,) of
+        an orientation, in the axes of what is wanted; (3,) of a point, in the world's; () of the angle of "look_at".
+        ``position_tolerance``, ``orientation_tolerance``, ``max_iterations``, ``restarts``, ``seed``, ``dt``.
 
     Raises
     ------
@@ -122,16 +122,6 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     True
     """
     return remembered(robot, differential_step, goals_of(robot.model, frames), joints_of(robot.model, fixed))
-
-
-def solver_of(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
-    """Return the solver for these goals; the same one each time."""
-    return remembered(robot, solver, goals, fixed)
-
-
-def weight_names(solver: Function) -> list[str]:
-    """Return the arguments of a solver for the weights of its goals."""
-    return [port.name for port in solver.spec.inputs if port.name.startswith("weights")]
 
 
 def remembered(robot: Robot, make: Callable[..., T], *shape: Any) -> T:

@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms.inverse_kinematics.goals import Goal
 from kinetree.errors import ArgumentError
-from kinetree.inverse_kinematics.functions import joints_of, remembered, solver_of, weight_names
-from kinetree.inverse_kinematics.targets import Target, finite, lead_of, wanted_of
+from kinetree.inverse_kinematics.compiled import solver
+from kinetree.inverse_kinematics.functions import goals_of, joints_of, remembered
+from kinetree.inverse_kinematics.targets import Target, Wanted, bare_kind, finite, lead_of, wanted_of
 from kinetree.robot.robot import Robot
+from kinetree.runtime.function import Function
 from kinetree.validation import Array, Seed, as_generator, positive
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -28,8 +31,8 @@ class Solution(NamedTuple):
     Attributes
     ----------
     q : (..., nq) array
-        The configuration, within the joint limits: where no descent reached the targets, the one with the least
-        weighted sum of squared errors among all that were tried.
+        The configuration, within the joint limits (but for fixed joints, which stay as in q0): where no descent reached
+        the targets, the one with the least weighted sum of squared errors among all that were tried.
     converged : (...) array of bool
         Whether all errors that count are within the tolerances.
     position_error, orientation_error : (...) array
@@ -75,7 +78,7 @@ def inverse_kinematics(
     frame : str, optional
         The frame for a target that is not in a dict.
     q0 : (..., nq) array, optional
-        Where to start, brought within the limits; neutral if not given.
+        Where to start, brought within the limits (but for fixed joints); neutral if not given.
     position_tolerance, orientation_tolerance : float
         Largest errors of a solution (m, rad).
     max_iterations : int
@@ -86,7 +89,7 @@ def inverse_kinematics(
     seed : int or Generator, optional
         Of the other starts, which are the same for all problems of a batch.
     fixed : sequence of str
-        Joints that stay as in q0 (the floating base, say).
+        Joints that stay as in q0 (the floating base, say), outside their limits too.
     dt : float, optional
         The time for one iteration (s), in which no joint moves further than its velocity limit allows. It counts from
         where q0 is within the limits: what brings it there takes no time.
@@ -117,25 +120,20 @@ def inverse_kinematics(
     >>> bool(solution.converged)
     True
     """
-    wanted = wanted_of(robot.model, target, frame)
-    solver = solver_of(robot, tuple([w.goal for w in wanted]), joints_of(robot.model, fixed))
+    solve, wanted = _problem(robot, target, frame, fixed)
     start = _start(robot, q0)
     if start.ndim > 1 or len(wanted) > 1:
         lead_of(wanted, start.shape[:-1])
-    given: dict[str, Any] = {} if dt is None else {"dt": positive("dt", dt)}
-    if any([w.weights is not None for w in wanted]):
-        given |= {
-            name: w.weights for name, w in zip(weight_names(solver), wanted, strict=True) if w.weights is not None
-        }
-    found = solver(
+    found = solve(
         start,
         *[w.array for w in wanted],
-        position_tolerance=positive("position_tolerance", position_tolerance),
-        orientation_tolerance=positive("orientation_tolerance", orientation_tolerance),
-        max_iterations=_count("max_iterations", max_iterations),
-        restarts=_count("restarts", restarts) if restarts is not None else 100 if dt is None else 0,
-        seed=_seed(seed),
-        **given,
+        *[w.weights for w in wanted],
+        positive("position_tolerance", position_tolerance),
+        positive("orientation_tolerance", orientation_tolerance),
+        _count("max_iterations", max_iterations),
+        _count("restarts", restarts) if restarts is not None else 100.0 if dt is None else 0.0,
+        _seed(seed),
+        None if dt is None else positive("dt", dt),
     )
     q, converged, position, orientation, iterations, attempts = found
     if q.ndim == 1:
@@ -144,8 +142,27 @@ def inverse_kinematics(
     return Solution(q, converged > 0.5, position, orientation, *counts)
 
 
+def _problem(
+    robot: Robot, target: Target | Mapping[str, Target], frame: str | None, fixed: Sequence[str]
+) -> tuple[Function, list[Wanted]]:
+    """Return the solver, and what it takes: at once for a pose or point in an array and no fixed joints."""
+    if type(frame) is str and type(fixed) is tuple and not fixed and (kind := bare_kind(target)):
+        array: Any = target
+        solve, goal = remembered(robot, _for_one, frame, kind)
+        return solve, [Wanted(goal, array, None)]
+    wanted = wanted_of(robot.model, target, frame)
+    return remembered(robot, solver, tuple([w.goal for w in wanted]), joints_of(robot.model, fixed)), wanted
+
+
+def _for_one(robot: Robot, frame: str, kind: str) -> tuple[Function, Goal]:
+    goals = goals_of(robot.model, {frame: kind})
+    return remembered(robot, solver, goals, ()), goals[0]
+
+
 def _count(name: str, value: Any) -> float:
     """Return an integer ≥ 0."""
+    if type(value) is int and value >= 0:
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise ArgumentError(f"{name} is {value!r}, it must be an integer ≥ 0")
     return float(value)
@@ -162,10 +179,11 @@ def _start(robot: Robot, q0: ArrayLike | None) -> Array:
     """Return q0 (..., nq), or neutral if it is None."""
     if q0 is None:
         return remembered(robot, Robot.neutral)
-    start = finite("q0", q0, robot.nq)
-    if robot.nq != robot.nv:
+    model = robot.model
+    start = finite("q0", q0, model.nq)
+    if model.nq != model.nv:
         with np.errstate(all="ignore"):
-            unit = robot.integrate(start, np.zeros(robot.nv))
+            unit = robot.integrate(start, np.zeros(model.nv))
         if not np.isfinite(unit).all():
             raise ArgumentError("q0 holds a quaternion that is zero, or too large")
     return start

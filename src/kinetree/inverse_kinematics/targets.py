@@ -74,6 +74,7 @@ class LookAt:
 One = ArrayLike | FrameTarget | LookAt
 Target = One | Sequence[FrameTarget | LookAt]
 
+FLOAT64 = np.dtype(np.float64)
 LEAST = 1e-30
 """The smallest weight, and the inverse of the largest: the squares of weighted errors stay numbers."""
 
@@ -180,11 +181,21 @@ def _if_counted(goal: Goal, array: Array, weights: Array) -> Wanted | None:
     return Wanted(goal, np.ascontiguousarray(array), None if (weights == 1.0).all() else weights)
 
 
+def bare_kind(target: Any) -> str | None:
+    """Return what one float64 array is that needs no conversion: a "pose" or a "position"; None for all else."""
+    if type(target) is not np.ndarray or target.dtype is not FLOAT64:
+        return None
+    if target.shape == (4, 4):
+        return "pose" if _is_pose()(target) else None
+    return "position" if target.shape == (3,) and math.isfinite(sum(target.tolist())) else None
+
+
 def finite(what: str, value: ArrayLike, *shape: int) -> Array:
     """Return an array with these last axes, if all its numbers are finite."""
     array = real_array(what, value, *shape)
-    few = array.size <= 64  # quicker so
-    if not (all(map(math.isfinite, array.ravel().tolist())) if few else np.isfinite(array).all()):
+    if array.ndim == 1 and math.isfinite(sum(array.tolist())):
+        return array  # quicker so for few numbers: a sum of others is not finite, or so large that it is not either
+    if not np.isfinite(array).all():
         raise ArgumentError(f"{what} holds a number that is not finite (NaN or inf)")
     return array
 

@@ -12,10 +12,8 @@ from kinetree.joints import Mimic
 from kinetree.model import Model
 from kinetree.model import edit as changes
 from kinetree.robot.edit import R, changed
+from kinetree.robot.limits import beyond
 from kinetree.validation import Array, real_array
-
-_TOLERANCE = 1e-6
-"""So far beyond a limit (rad, m) is no reason to warn: numbers are rounded in files and in float32."""
 
 
 def lock(robot: R, joints: Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None) -> R:
@@ -66,7 +64,11 @@ def lock(robot: R, joints: Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike
         raise ArgumentError("q holds a quaternion of norm zero, which is no orientation to lock a joint in") from None
     names = set(model.joint_names)
     left = [k for body in robot.model.leading if body.joint_name in names for k in body.q_index]
-    _warn_beyond_limits(robot.model, names, configuration)
+    locked = [body for body in robot.model.leading if body.joint_name not in names]
+    if told := beyond(locked, configuration):
+        warn_user(
+            f"locked outside the limits: {told}. Give positions by name, lock({{name: position}}), or q=", LimitWarning
+        )
     return changed(robot, model, {name: q[left] for name, q in robot.configurations.items()})
 
 
@@ -80,19 +82,3 @@ def _put(model: Model, positions: Mapping[str, ArrayLike], q: Array) -> None:
         what = f"the position of joint {name!r}"
         coordinates = np.atleast_1d(real_array(what, position))
         q[list(body.q_index)] = real_array(what, coordinates, len(body.q_index), batch=False)
-
-
-def _warn_beyond_limits(model: Model, left: set[str], q: Array) -> None:
-    """Warn of locked joints that stand outside their limits."""
-    beyond = [
-        f"{body.joint_name!r} at {position:.4g}, with limits {body.limits.lower:.4g} and {body.limits.upper:.4g}"
-        for body in model.leading
-        if body.joint_name not in left and len(body.q_index) == 1
-        for position in [q[body.q_index[0]]]
-        if not body.limits.lower - _TOLERANCE <= position <= body.limits.upper + _TOLERANCE
-    ]
-    if beyond:
-        warn_user(
-            f"locked outside the limits: {'; '.join(beyond)}. Give positions by name, lock({{name: position}}), or q=",
-            LimitWarning,
-        )

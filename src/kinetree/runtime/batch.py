@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.glue import cpython, descriptor
+from kinetree.glue import cpython, descriptor, interrupts
 from kinetree.graph import Port
 from kinetree.runtime import threads
 from kinetree.runtime.arguments import Array, strides
@@ -117,15 +117,25 @@ def _tables(n: int) -> tuple[Any, Any]:
 
 
 class SingleKernel:
-    """``kt_single`` at this address, called through ctypes; `keep` keeps the code in memory (see `entry.gc_opaque`)."""
+    """``kt_single`` at this address, called through ctypes; `keep` keeps the code in memory (see `entry.gc_opaque`).
 
-    def __init__(self, address: int, scratch: int, keep: object) -> None:
+    `long`: it has loops that may take long, and look whether they are to stop.
+    """
+
+    def __init__(self, address: int, scratch: int, keep: object, long: bool = False) -> None:
         self.keep = keep
+        self._long = long
         self._call = _Single(address)
         self._scratch = scratch
 
     def run(self, laid_out: KernelArguments) -> None:
         """Evaluate one state."""
+        if self._long:
+            threads.pool.share(threads.Job(lambda: lambda start, n: self._run(laid_out), 1, largest=1), 1, away=True)
+        else:
+            self._run(laid_out)
+
+    def _run(self, laid_out: KernelArguments) -> None:
         memory, scratch = _scratch(self._scratch)
         pointers = _tables(len(laid_out.addresses))[0](*laid_out.addresses)
         ins = ctypes.addressof(pointers)
@@ -134,11 +144,12 @@ class SingleKernel:
 
 
 class BatchKernel:
-    """``kt_batch`` at this address, with its measured speed; `keep` keeps the code in memory."""
+    """``kt_batch`` at this address, with its measured speed; `keep` and `long` as in `SingleKernel`."""
 
-    def __init__(self, address: int, scratch: int, keep: object, lanes: int) -> None:
+    def __init__(self, address: int, scratch: int, keep: object, lanes: int, long: bool = False) -> None:
         self.keep = keep
         self.lanes = lanes
+        self._long = long
         self._call = _Kernel(address)
         self._scratch = scratch
         self._seconds = math.inf  # for one state: the least that was seen
@@ -147,27 +158,29 @@ class BatchKernel:
 
     def run(self, laid_out: KernelArguments, n: int) -> None:
         """Evaluate n >= 1 states."""
-        first = self._runner(laid_out)
         done = 0
         if self._seconds == math.inf:
             done = min(n, _FIRST_BLOCKS * self.lanes)
-            first(0, done)
+            self._share(laid_out, 0, done, 1, largest=done)
+            if done == n:
+                return
         seconds = (n - done) * self._seconds
         unit = -(-max(1, int(SMALLEST_SECONDS / self._seconds)) // self.lanes) * self.lanes
         count = min(threads.get_num_threads(), -(-(n - done) // unit)) if seconds > SHARED_SECONDS else 1
         largest = max(1, int(CHUNK_SECONDS / self._seconds))
         if count == 1:
-            chunk = -(-largest // self.lanes) * self.lanes
-            for start in range(done, n, chunk):
-                first(start, min(chunk, n - start))
-            return
+            self._share(laid_out, done, n, 1, largest=largest, unit=self.lanes)
+        else:
+            self._share(laid_out, done, n, count, largest=largest, unit=unit, part=2 * count)
+
+    def _share(self, laid_out: KernelArguments, first: int, end: int, count: int, **chunks: int) -> None:
+        """Run the states from `first` to `end` on so many threads; `chunks` as in `Job`."""
 
         def work() -> Callable[[int, int], None]:
             run = self._runner(laid_out)
-            return lambda start, m: run(done + start, m)
+            return lambda start, m: run(first + start, m)
 
-        job = threads.Job(work, n - done, largest=largest, unit=unit, part=2 * count)
-        threads.pool.share(job, count)
+        threads.pool.share(threads.Job(work, end - first, **chunks), count, away=self._long)
 
     def _runner(self, laid_out: KernelArguments) -> Callable[[int, int], None]:
         """Return what runs `count` states from `start` on, in one thread."""
@@ -184,8 +197,9 @@ class BatchKernel:
             begin = time.perf_counter()
             self._call(ins, outs, distances, count, scratch)
             spent = (time.perf_counter() - begin) / count
-            if spent < self._seconds:
+            if spent < self._seconds and not interrupts.is_stopped():
                 self._seconds = max(spent, _LEAST_SECONDS)
-                self.limits[:] = [int(most / self._seconds) for most in (SMALLEST_SECONDS, SHARED_SECONDS)]
+                keeps_gil = SHARED_SECONDS if self._long else SMALLEST_SECONDS  # without it, signals are not handled
+                self.limits[:] = [int(most / self._seconds) for most in (keeps_gil, SHARED_SECONDS)]
 
         return run

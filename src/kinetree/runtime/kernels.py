@@ -120,16 +120,18 @@ class Kernels:
 
     def _loaded_single(self, code: ObjectCode) -> Single:
         loaded = get_backend(self._backend_name).load(code)
-        kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded))
+        kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded), _is_long(code))
         return Single(kernel, loaded.address("kt_c_entry"), loaded.address("kt_run"))
 
     def _loaded_batch(self, code: ObjectCode, lanes: int) -> BatchKernel:
         loaded = get_backend(self._backend_name).load(code)
-        return BatchKernel(loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
+        return BatchKernel(
+            loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes, _is_long(code)
+        )
 
     def _loaded_scan(self, code: ObjectCode, lanes: int) -> ScanKernel:
         loaded = get_backend(self._backend_name).load(code)
-        return ScanKernel(loaded.address("kt_scan") or 0, code.scratch, entry.gc_opaque(loaded), lanes)
+        return ScanKernel(loaded.address("kt_scan") or 0, code.scratch, entry.gc_opaque(loaded), lanes, _is_long(code))
 
     def checked(self, variant: Variant) -> Program:
         """Return the program of a variant, whose constants its dtype can hold."""
@@ -158,6 +160,11 @@ class Kernels:
                 with observer(self._spec.name):
                     code = _stored(name, wanted.compiled())
             return made.setdefault(key, loaded(code))
+
+
+def _is_long(code: ObjectCode) -> bool:
+    """Return whether the code has loops that may take long, and look whether they are to stop."""
+    return "kinetree_stopped" in code.externals
 
 
 def _stored(key: str | None, code: ObjectCode) -> ObjectCode:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.backends.base import Steps
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.graph import Port
-from kinetree.runtime import inline, threads
+from kinetree.runtime import inline
 from kinetree.runtime.arguments import Array
-from kinetree.runtime.batch import SHARED_SECONDS
 from kinetree.runtime.function import Function
 from kinetree.runtime.results import result_type
-from kinetree.runtime.spec import Variant
-from kinetree.runtime.steps import Run
+from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.runtime.steps import run_steps
 
 
 def scan(
@@ -66,6 +65,39 @@ def scan(
     return Scan(step, carried, per_step, record)
 
 
+class _Variant(NamedTuple):
+    """A step with these optional inputs given."""
+
+    optional: tuple[str, ...]
+    inputs: tuple[Port, ...]
+    carried: tuple[Port, ...]
+    recorded: tuple[Port, ...]
+    steps: Steps
+
+
+def _variant_of(
+    spec: FunctionSpec, optional: tuple[str, ...], carried: Mapping[str, str], record: Sequence[str]
+) -> _Variant:
+    """Return the variant, if what is carried fits."""
+    inputs, outputs = {p.name: p for p in spec.ports(optional)}, {p.name: p for p in spec.outputs}
+    for name in (*carried.values(), *record):
+        if name not in outputs:
+            raise ArgumentError(f"scan: {spec.name} has {unknown_name('output', name, outputs)}")
+    for name, following in carried.items():
+        if inputs[name].shape != outputs[following].shape:
+            raise ArgumentError(
+                f"scan: {name} has shape {inputs[name].shape}, its next value {following} has shape "
+                f"{outputs[following].shape}"
+            )
+    numbers, results = list(inputs), list(outputs)
+    steps = Steps(
+        tuple((numbers.index(a), results.index(b)) for a, b in carried.items()),
+        tuple(results.index(name) for name in record),
+    )
+    ports = tuple(inputs.values()), tuple(inputs[name] for name in carried), tuple(outputs[name] for name in record)
+    return _Variant(optional, *ports, steps)
+
+
 class Scan:
     """Many steps of a compiled function: made by `scan`."""
 
@@ -78,36 +110,26 @@ class Scan:
         spec = self._spec = step.spec
         if spec.default_options is None:
             raise ArgumentError(f"scan: {spec.name} has options that must be chosen first: use {spec.name}.bind(...)")
-        self.step, self._defaults = step, spec.defaults
-        spec = spec.of((), spec.default_options)
-        inputs, outputs = {p.name: p for p in spec.ports(())}, {p.name: p for p in spec.outputs}
+        self.step, self._options = step, spec.default_options
         if not isinstance(carried, Mapping):
             raise ArgumentError(f"scan: carried takes a dict from inputs to outputs, not {carried!r}")
         per_step, record = _names(per_step, "per_step"), _names(record, "record")
+        inputs = [port.name for port in spec.inputs]
         for name in (*carried, *per_step):
             if name not in inputs:
                 raise ArgumentError(f"scan: {spec.name} has {unknown_name('input', name, inputs)}")
-        for name in (*carried.values(), *record):
-            if name not in outputs:
-                raise ArgumentError(f"scan: {spec.name} has {unknown_name('output', name, outputs)}")
-        for name, following in carried.items():
-            if name in per_step:
+            if name in carried and name in per_step:
                 raise ArgumentError(f"scan: {name} is both carried and given per step")
-            if inputs[name].shape != outputs[following].shape:
-                raise ArgumentError(
-                    f"scan: {name} has shape {inputs[name].shape}, its next value {following} has shape "
-                    f"{outputs[following].shape}"
-                )
-        self._inputs, self._per_step = tuple(inputs.values()), frozenset(per_step)
-        numbers, results = list(inputs), list(outputs)
-        self._steps = Steps(
-            tuple((numbers.index(a), results.index(b)) for a, b in carried.items()),
-            tuple(results.index(name) for name in record),
-        )
-        self._carried = tuple(inputs[name] for name in carried)
-        self._recorded = tuple(outputs[name] for name in record)
-        self._last = result_type(f"{spec.name}_last", tuple(carried))
-        self._records = result_type(f"{spec.name}_recorded", tuple(record))
+        self._carried, self._per_step, self._record = dict(carried), frozenset(per_step), record
+        self._variants: dict[tuple[str, ...], _Variant] = {}
+        self._variant(tuple(name for name in spec.optional if name in carried or name in per_step))
+
+    def _variant(self, optional: tuple[str, ...]) -> _Variant:
+        """Return what there is to know where these optional inputs are given."""
+        if optional not in self._variants:
+            spec = self._spec.of(optional, self._options)
+            self._variants[optional] = _variant_of(spec, optional, self._carried, self._record)
+        return self._variants[optional]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support pickle, where the step does."""
@@ -123,7 +145,7 @@ class Scan:
         ----------
         *args, **named : array
             The inputs of the step function, by position or name, in one float type; leading axes are states. Those
-            per step have shape (..., steps, …).
+            per step have shape (..., steps, …). Those with a default, None too, may be left out.
         steps : int, optional
             How many; needed where no input is given per step.
         every : int
@@ -141,25 +163,28 @@ class Scan:
         ArgumentError
             If an argument is missing, unknown or of a wrong shape, or the numbers of steps differ.
         """
-        arrays = self._bound(args, named)
-        lead, count = self._common(arrays, steps)
+        variant, arrays = self._bound(args, named)
+        lead, count = self._common(variant, arrays, steps)
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise ArgumentError(f"{self!r}: every is a whole number from 1 on, not {every!r}")
         dtype = arrays[0].dtype if arrays else np.dtype(np.float64)
-        last = [np.empty((*lead, *p.shape), dtype) for p in self._carried]
-        recorded = [np.empty((*lead, count // every, *p.shape), dtype) for p in self._recorded]
+        last = [np.empty((*lead, *p.shape), dtype) for p in variant.carried]
+        recorded = [np.empty((*lead, count // every, *p.shape), dtype) for p in variant.recorded]
         n = math.prod(lead)
         if n and count:
-            flat = [_flat(a, lead, p, p.name in self._per_step) for a, p in zip(arrays, self._inputs, strict=True)]
-            self._run(flat, last, recorded, n, count, int(every))
+            flat = [_flat(a, lead, p, p.name in self._per_step) for a, p in zip(arrays, variant.inputs, strict=True)]
+            self._run(variant, flat, last, recorded, n, count, int(every))
         elif n:
-            for out, (k, _) in zip(last, self._steps.carried, strict=True):
+            for out, (k, _) in zip(last, variant.steps.carried, strict=True):
                 out[...] = arrays[k]
-        return self._last(*last), self._records(*recorded)
+        name = self._spec.name
+        kinds = result_type(f"{name}_last", tuple(self._carried)), result_type(f"{name}_recorded", self._record)
+        return kinds[0](*last), kinds[1](*recorded)
 
-    def _bound(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> list[Array]:
-        """Return the arguments in order as arrays of one float type."""
-        names = [p.name for p in self._inputs]
+    def _bound(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[_Variant, list[Array]]:
+        """Return the variant that is called, and its arguments in order as arrays of one float type."""
+        spec = self._spec
+        names = [p.name for p in spec.inputs]
         if len(args) > len(names):
             raise ArgumentError(f"{self!r} takes {len(names)} arguments ({', '.join(names)}), {len(args)} were given")
         given = dict(zip(names, args, strict=False))
@@ -169,10 +194,13 @@ class Scan:
             if name in given:
                 raise ArgumentError(f"{self!r}: {name} is given twice")
             given[name] = value
-        missing = [name for name in names if name not in given and name not in self._defaults]
+        given = {name: value for name, value in given.items() if value is not None or name not in spec.optional}
+        needed = [name for name in names if name in self._carried or name not in spec.optional]
+        missing = [name for name in needed if name not in given and name not in spec.defaults]
         if missing:
             raise ArgumentError(f"{self!r}: {', '.join(missing)} missing; it takes {', '.join(names)}")
-        values = [given.get(name, self._defaults.get(name)) for name in names]
+        variant = self._variant(tuple(name for name in spec.optional if name in given))
+        values = [given.get(p.name, spec.defaults.get(p.name)) for p in variant.inputs]
         if inline.is_part_of_trace(values):
             raise ArgumentError(f"{self!r} cannot be part of a function that is being compiled: use kt.repeat there")
         try:
@@ -180,14 +208,14 @@ class Scan:
             single = bool(given) and all(np.asarray(value).dtype == np.float32 for value in given.values())
             if any(a.dtype.kind not in "fiub" for a in arrays):
                 raise TypeError("they must be real numbers")
-            return [np.asarray(a, np.float32 if single else np.float64) for a in arrays]
+            return variant, [np.asarray(a, np.float32 if single else np.float64) for a in arrays]
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"{self!r}: the arguments are no arrays of numbers: {error}") from None
 
-    def _common(self, arrays: Sequence[Array], steps: int | None) -> tuple[tuple[int, ...], int]:
+    def _common(self, variant: _Variant, arrays: Sequence[Array], steps: int | None) -> tuple[tuple[int, ...], int]:
         """Return the leading axes of all arrays together, and the number of steps."""
         leads, counts = [], {} if steps is None else {"steps": steps}
-        for array, port in zip(arrays, self._inputs, strict=True):
+        for array, port in zip(arrays, variant.inputs, strict=True):
             axes = array.ndim - len(port.shape) - (port.name in self._per_step)
             if axes < 0 or array.shape[array.ndim - len(port.shape) :] != port.shape:
                 wanted = ("steps", *port.shape) if port.name in self._per_step else port.shape
@@ -212,38 +240,20 @@ class Scan:
             raise ArgumentError(f"{self!r}: the leading axes {leads} do not fit together") from None
 
     def _run(
-        self, inputs: list[Array], last: list[Array], recorded: list[Array], n: int, count: int, every: int
+        self,
+        variant: _Variant,
+        inputs: list[Array],
+        last: list[Array],
+        recorded: list[Array],
+        n: int,
+        count: int,
+        every: int,
     ) -> None:
         """Run all steps of n states, on as many threads as are worth it."""
-        variant = Variant((), self._spec.default_options or (), str(inputs[0].dtype) if inputs else "float64")
+        of = Variant(variant.optional, self._options, str(inputs[0].dtype) if inputs else "float64")
         finals = [a.reshape(n, -1) for a in last]
-        records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, self._recorded, strict=True)]
-        run_steps(self.step, variant, self._steps, inputs, finals, records, count, every)
-
-
-def run_steps(
-    step: Function,
-    variant: Variant,
-    steps: Steps,
-    inputs: list[Array],
-    last: list[Array],
-    recorded: list[Array],
-    count: int,
-    every: int,
-) -> None:
-    """Run so many steps of all states, on as many threads as are worth it, and record every so many.
-
-    Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
-    """
-    kernel, n = step._kernels.scan(variant, steps), len((last or recorded)[0])
-    run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
-    workers = min(threads.get_num_threads(), -(-n // kernel.lanes))
-    unit = kernel.lanes
-    job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=2 * workers)
-    if workers == 1 or n * count * kernel.seconds < SHARED_SECONDS:
-        run.states(0, n)
-    else:
-        threads.pool.share(job, workers)
+        records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, variant.recorded, strict=True)]
+        run_steps(self.step._kernels.scan(of, variant.steps), variant.steps, inputs, finals, records, count, every)
 
 
 def _flat(array: Array, lead: tuple[int, ...], port: Port, per_step: bool) -> Array:

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.backends.base import Steps
+from kinetree.glue import interrupts
+from kinetree.runtime import threads
 from kinetree.runtime.arguments import Array
-from kinetree.runtime.batch import _scratch, address
+from kinetree.runtime.batch import SHARED_SECONDS, _scratch, address
 
 CHUNK_SECONDS = 5e-3
 """How long one call of the kernel lasts at most, about."""
@@ -20,10 +22,11 @@ _Kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, 
 
 
 class ScanKernel:
-    """``kt_scan`` at this address, with its measured speed; `keep` keeps the code in memory."""
+    """``kt_scan`` at this address, with its measured speed; `keep` and `long` as in `SingleKernel`."""
 
-    def __init__(self, address: int, scratch: int, keep: object, lanes: int) -> None:
+    def __init__(self, address: int, scratch: int, keep: object, lanes: int, long: bool = False) -> None:
         self.keep = keep
+        self.long = long
         self.lanes = lanes
         self.seconds = 1e-6  # for one step of one state: the last that was measured
         self._call = _Kernel(address)
@@ -34,7 +37,8 @@ class ScanKernel:
         memory, scratch = _scratch(self._scratch)
         begin = time.perf_counter()
         self._call(_pointers(ins), _pointers(outs), _distances(strides), _distances(steps), *counts, scratch)
-        self.seconds = max((time.perf_counter() - begin) / (counts[0] * counts[1]), 1e-10)
+        if not interrupts.is_stopped():
+            self.seconds = max((time.perf_counter() - begin) / (counts[0] * counts[1]), 1e-10)
         del memory
 
 
@@ -51,6 +55,18 @@ class Run(NamedTuple):
     cancelled: Callable[[], bool]
 
     def states(self, start: int, n: int) -> None:
+        """Run n states from `start` on: as few of them at a time as make a call, so that they stay in cache."""
+        group = self._group()
+        for first in range(start, start + n, group):
+            self._run(first, min(group, start + n - first))
+
+    def _group(self) -> int:
+        """Return how many states take about as long as one call, if all their steps are one."""
+        lanes = self.kernel.lanes
+        most = int(CHUNK_SECONDS / (self.kernel.seconds * self.total * lanes))
+        return lanes * max(most, 1)
+
+    def _run(self, start: int, n: int) -> None:
         """Run n states from `start` on, so many steps at a time that Ctrl-C is handled soon."""
         present = [self.inputs[k][start : start + n] for k, _ in self.steps.carried]
         done = 0
@@ -89,6 +105,29 @@ class Run(NamedTuple):
             [a.strides[1] if a.ndim == 3 else 0 for a in (*inputs, *records)],
             *counts,
         )
+
+
+def run_steps(
+    kernel: ScanKernel,
+    steps: Steps,
+    inputs: list[Array],
+    last: list[Array],
+    recorded: list[Array],
+    count: int,
+    every: int,
+) -> None:
+    """Run so many steps of all states, on as many threads as are worth it, and record every so many.
+
+    Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
+    """
+    n = len((last or recorded)[0])
+    run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
+    is_short = n * count * kernel.seconds < SHARED_SECONDS
+    unit = kernel.lanes
+    workers = 1 if is_short else min(threads.get_num_threads(), -(-n // unit))
+    part = 1 if workers == 1 else 2 * workers
+    job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=part)
+    threads.pool.share(job, workers, away=kernel.long)
 
 
 def _pointers(addresses: list[int]) -> Any:

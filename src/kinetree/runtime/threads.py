@@ -5,12 +5,17 @@ from __future__ import annotations
 import contextlib
 import operator
 import os
+import sys
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import SupportsIndex
 
 from kinetree.errors import ArgumentError
+from kinetree.glue import interrupts
+
+_STOPPING_SECONDS = 1e-2  # between two attempts to end a helper's loops
+_HANDLING_SECONDS = 5e-2  # after which a signal that another thread received is handled
 
 _chosen: int | None = None
 
@@ -78,7 +83,7 @@ class Job:
         self.cancelled = False  # by an error in the thread that owns the job; long chunks may look
         self._largest, self._unit, self._part = largest, unit, part
         self._next = 0
-        self._helping = 0
+        self._helping: set[int] = set()  # threads
         self._lock = threading.Lock()
         self._left: SimpleQueue[None] = SimpleQueue()
 
@@ -90,10 +95,11 @@ class Job:
 
     def help(self) -> None:
         """Do as `work` does, in a thread of the pool: an error is stored for the thread that owns the job."""
+        this = threading.get_ident()
         with self._lock:
             if self._next >= self.n:
                 return
-            self._helping += 1
+            self._helping.add(this)
         try:
             self.work()
         except BaseException as error:
@@ -101,7 +107,9 @@ class Job:
             self._stop()
         finally:
             with self._lock:
-                self._helping -= 1
+                self._helping.discard(this)
+                if interrupts.stopped.value == this:
+                    interrupts.stopped.value = 0
             self._left.put(None)
 
     def finish(self) -> None:
@@ -109,7 +117,8 @@ class Job:
         interrupted: BaseException | None = None
         while self._stop():  # counted anew each time: an interrupt may lose what get() returned
             try:
-                self._left.get()
+                with contextlib.suppress(Empty):
+                    self._left.get(timeout=_STOPPING_SECONDS if self.cancelled else None)
             except BaseException as error:  # one more Ctrl-C
                 interrupted = error
         if interrupted is not None:
@@ -128,10 +137,12 @@ class Job:
         return start, count
 
     def _stop(self) -> int:
-        """Hand out no more chunks; return how many helpers are still at work."""
+        """Hand out no more chunks; return how many helpers are still at work. If cancelled, end the loops of one."""
         with self._lock:
             self._next = self.n
-            return self._helping
+            if self.cancelled:
+                interrupts.stopped.value = next(iter(self._helping), 0)
+            return len(self._helping)
 
 
 class Pool:
@@ -142,15 +153,19 @@ class Pool:
         self._threads = 0
         self._lock = threading.Lock()
 
-    def share(self, job: Job, threads: int) -> None:
+    def share(self, job: Job, threads: int, *, away: bool = False) -> None:
         """Run a job on this thread and on `threads - 1` others, and return when all of it is done.
 
-        What one of them raises, KeyboardInterrupt in this one included, is raised here after all have stopped.
+        What one of them raises, KeyboardInterrupt in this one included, is raised here after all have stopped. If
+        `away`, the main thread has another one do its part, so that Ctrl-C need not wait for the end of a chunk.
         """
         try:
             for _ in range(min(threads - 1, self._grown(threads - 1))):
                 self._jobs.put(job)
-            job.work()
+            if away and threading.current_thread() is threading.main_thread() and not sys.is_finalizing():
+                _in_place_of_this(job)
+            else:
+                job.work()
         except BaseException:
             job.cancelled = True
             raise
@@ -170,6 +185,18 @@ class Pool:
     def _serve(self) -> None:
         while True:
             self._jobs.get().help()  # in no variable: the arrays of a finished batch must not live until the next one
+
+
+def _in_place_of_this(job: Job) -> None:
+    """Run a job on a new thread: those of the pool may be busy."""
+    thread = threading.Thread(target=job.help, name="kinetree-main", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads
+        job.work()
+    else:
+        while thread.is_alive():
+            thread.join(_HANDLING_SECONDS)
 
 
 pool = Pool()

@@ -135,8 +135,8 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     def motors(t: Scalar, q: Column, v: Column) -> Column:
         tau = Column(at("tau", t))
         if plan.sampled:
-            return tau + following["held"]
-        return tau + (_controlled(plan.controller, given, t, q, v)[0] if plan.controller else Column.zeros(len(tau)))
+            return tau + Column(following["held"])
+        return tau + _controlled(plan.controller, given, t, q, v)[0] if plan.controller else tau
 
     if plan.sampled:
         following |= _sample(plan.controller, given, start) if plan.controller else {"held": given["held"]}

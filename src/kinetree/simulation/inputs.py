@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput
+from kinetree.model import Model
 from kinetree.simulation.compiled import Plan, own
 from kinetree.validation import Array, real_array
 
@@ -30,10 +31,10 @@ def separated(inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
 
 
 def values(
-    plan: Plan, given: Mapping[str, Any], per_step: Sequence[str], lead: tuple[int, ...]
+    model: Model, plan: Plan, given: Mapping[str, Any], per_step: Sequence[str], lead: tuple[int, ...]
 ) -> dict[str, tuple[Array, int]]:
     """Return the arrays of all arguments and the number of axes of one value, by the names of the step."""
-    ports = {i.name: (i.name, i.shape) for i in plan.inputs}
+    ports = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
     state: set[str] = set()
     defaults: Mapping[str, Any] = {}
     if plan.controller is not None:

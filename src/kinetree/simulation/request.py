@@ -113,7 +113,7 @@ class Request:
         for name, (value, shape) in forces.items():
             if value is not None:
                 self._take_force(name, value, shape)
-        values = given_inputs.values(self.plan, self._values, self._per_step, self.lead)
+        values = given_inputs.values(model, self.plan, self._values, self._per_step, self.lead)
         for name, (array, axes) in values.items():
             over_time = name.removeprefix("controller_") in self._per_step
             flat = flattened(array, self.lead, axes, over_time)

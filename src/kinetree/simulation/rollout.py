@@ -10,8 +10,8 @@ import numpy as np
 
 from kinetree.backends.base import Steps
 from kinetree.runtime.function import Function
-from kinetree.runtime.scan import run_steps
 from kinetree.runtime.spec import Variant
+from kinetree.runtime.steps import run_steps
 from kinetree.validation import Array
 
 PIECE_SECONDS = 0.1
@@ -78,7 +78,7 @@ class Rollout(NamedTuple):
         rows = slice(done // every, (done + count) // every)
         recorded = [self.records[name][:, rows] for name in kept]
         variant = Variant((), (), "float64")
-        run_steps(self.step, variant, steps, inputs, last, recorded, count, every)
+        run_steps(self.step._kernels.scan(variant, steps), steps, inputs, last, recorded, count, every)
         for name, array in zip(self.carried, last, strict=True):
             self.carried[name] = array
 

@@ -75,6 +75,11 @@ def current() -> TraceContext | None:
     return _local.contexts[-1] if _local.contexts else None
 
 
+def outermost() -> TraceContext | None:
+    """Return the trace that all others of this thread are part of, None outside any."""
+    return _local.contexts[0] if _local.contexts else None
+
+
 def substitutions(key: Hashable) -> Mapping[Any, Any]:
     """Return what is substituted for this key, nothing by default, and note that it was asked for."""
     context = current()

@@ -36,8 +36,8 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any] | N
     It is ``for _ in range(most): if until(x): break; x = body(x)``, and without `until` it always repeats `most` times.
     In a function that is being compiled it is a loop of the compiled code. Of many states at once each one stops by
     itself, with the bits that it has alone, and the loop ends when all have. With `until`, a state also stops where a
-    carried value is NaN, and with ``most=1`` it is a branch: a body that no state needs is not run. Ctrl-C waits until
-    the compiled loop of the states in hand ends, so choose `most` such that it does.
+    carried value is NaN, and with ``most=1`` it is a branch: a body that no state needs is not run. Ctrl-C ends a
+    compiled loop within about a tenth of a second.
 
     Parameters
     ----------

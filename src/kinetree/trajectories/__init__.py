@@ -1,5 +1,6 @@
 """Recorded and made motions of a robot: paths between configurations, reading, differentiating and writing."""
 
 from kinetree.trajectories.paths import Path, Sample, minimum_time, quintic, trapezoid
+from kinetree.trajectories.trajectory import State, Trajectory
 
-__all__ = ["Path", "Sample", "minimum_time", "quintic", "trapezoid"]
+__all__ = ["Path", "Sample", "State", "Trajectory", "minimum_time", "quintic", "trapezoid"]

@@ -16,13 +16,17 @@ BLOCK = 8192
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive samples of a motion: t (n,) in s, q (n, nq), v and a (n, nv); `first` is the index of the first."""
+    """Consecutive samples of a motion: t (n,) in s, q (n, nq), v, a and tau (n, nv).
+
+    `first` is the index of the first.
+    """
 
     first: int
     t: Array | None
     q: Array
     v: Array | None = None
     a: Array | None = None
+    tau: Array | None = None
 
     @property
     def when(self) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.joints import Joint
 from kinetree.robot import Robot
 from kinetree.trajectories.paths import Sample
 from kinetree.validation import Array
@@ -72,12 +71,10 @@ def group_parts(robot: Robot) -> Parts:
     """Return the joints whose coordinates do not simply add: ``[e_i, e_j] = Σ_k c_ijk e_k`` of their velocities."""
     parts = []
     for body in robot.model.leading:
-        if len(body.v_index) > 1 and type(body.joint).integrate is not Joint.integrate:
-            S = np.array([[*s.ang, *s.lin] for s in body.joint.jcalc(body.joint.neutral(), [0.0] * body.joint.nv).S])
-            w, u = S[:, :3], S[:, 3:]
-            angular = np.cross(w[:, None], w[None])
-            linear = np.cross(w[:, None], u[None]) + np.cross(u[:, None], w[None])
-            parts.append((list(body.v_index), np.concatenate([angular, linear], axis=-1) @ np.linalg.pinv(S)))
+        unit = np.eye(body.joint.nv).tolist()
+        constants = np.array([[body.joint.bracket(x, y) for y in unit] for x in unit], dtype=np.float64)
+        if constants.any():
+            parts.append((list(body.v_index), constants))
     return parts
 
 

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, listed
+from kinetree.errors import ArgumentError, LimitWarning, listed, warn_user
 from kinetree.robot import Robot
+from kinetree.robot.limits import beyond
 from kinetree.validation import Array, positive, real_array
 
 Profile = Callable[[Array], tuple[Array, Array, Array]]
@@ -100,6 +101,11 @@ def quintic(robot: Robot, q0: ArrayLike, q1: ArrayLike, duration: float) -> Path
     ArgumentError
         If a configuration has the wrong shape or is not finite, or the duration is not positive.
 
+    Warns
+    -----
+    LimitWarning
+        If q1 is outside the position limits; q0 is where the robot is.
+
     References
     ----------
     Lynch and Park, *Modern Robotics*, section 9.2.
@@ -124,12 +130,7 @@ def quintic(robot: Robot, q0: ArrayLike, q1: ArrayLike, duration: float) -> Path
 
 
 def trapezoid(
-    robot: Robot,
-    q0: ArrayLike,
-    q1: ArrayLike,
-    *,
-    velocity: ArrayLike | None = None,
-    acceleration: ArrayLike,
+    robot: Robot, q0: ArrayLike, q1: ArrayLike, *, velocity: ArrayLike | None = None, acceleration: ArrayLike
 ) -> Path:
     """Return the fastest motion along the straight line (the geodesic) from q0 to q1 under these limits.
 
@@ -152,6 +153,11 @@ def trapezoid(
     ArgumentError
         If a configuration has the wrong shape or is not finite, or a joint that moves has no limit.
 
+    Warns
+    -----
+    LimitWarning
+        If q1 is outside the position limits; q0 is where the robot is.
+
     References
     ----------
     Lynch and Park, *Modern Robotics*, section 9.2.
@@ -169,12 +175,7 @@ def trapezoid(
 
 
 def minimum_time(
-    robot: Robot,
-    q0: ArrayLike,
-    q1: ArrayLike,
-    *,
-    velocity: ArrayLike | None = None,
-    acceleration: ArrayLike,
+    robot: Robot, q0: ArrayLike, q1: ArrayLike, *, velocity: ArrayLike | None = None, acceleration: ArrayLike
 ) -> Path:
     """Return a motion from q0 to q1 in the least time under limits of each joint's velocity and acceleration.
 
@@ -199,6 +200,11 @@ def minimum_time(
     ------
     ArgumentError
         If a configuration has the wrong shape or is not finite, or a joint that moves has no limit.
+
+    Warns
+    -----
+    LimitWarning
+        If q1 is outside the position limits; q0 is where the robot is.
 
     References
     ----------
@@ -225,10 +231,13 @@ def _ends(robot: Robot, q0: ArrayLike, q1: ArrayLike) -> tuple[Array, Array]:
     """Return q0 and q1 ⊖ q0."""
     if not isinstance(robot, Robot):
         raise ArgumentError(f"a path takes the robot first, and then q0 and q1; {type(robot).__name__} was given")
-    ends = [real_array(name, q, robot.nq, batch=False) for name, q in (("q0", q0), ("q1", q1))]
-    for name, q in zip(("q0", "q1"), ends, strict=True):
-        if not np.isfinite(q).all():
+    ends = []
+    for name, q in (("q0", q0), ("q1", q1)):
+        ends.append(real_array(name, q, robot.nq, batch=False))
+        if not np.isfinite(ends[-1]).all():
             raise ArgumentError(f"{name} holds NaN or inf")
+    if told := beyond(robot.model.leading, ends[1]):
+        warn_user(f"q1 is outside the limits, and so will the path be: {told}", LimitWarning)
     step = robot.difference(*ends)
     if not np.isfinite(step).all():
         raise ArgumentError("q0 or q1 holds a quaternion of norm zero")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
-from kinetree.lazy import cached_property, lazy_methods
+from kinetree.lazy import lazy_methods
 from kinetree.robot import Robot
 from kinetree.trajectories.interpolate import hermite
 from kinetree.trajectories.paths import Sample
+from kinetree.trajectories.quantities import Quantities, read_only
+from kinetree.trajectories.robots import Robots
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class State(NamedTuple):
     v: Array
 
 
-class Trajectory:
+class Trajectory(Quantities):
     """A motion of a robot, or of a batch of robots: samples in time, and what follows from them.
 
     `Robot.simulate` returns one; recorded motions make one too. It does not change, and its arrays are read-only.
@@ -115,8 +117,8 @@ class Trajectory:
         if not isinstance(robot, Robot):
             raise ArgumentError(f"a Trajectory takes the robot first; {type(robot).__name__} was given")
         times = _times(t)
-        arrays: dict[str, Array | None] = {"q": real_array("q", q, len(times), robot.nq)}
-        lead = np.shape(arrays["q"])[:-2]
+        Q = real_array("q", q, len(times), robot.nq)
+        lead, arrays = Q.shape[:-2], {}
         for name, value in (("v", v), ("a", a), ("tau", tau)):
             arrays[name] = None if value is None else real_array(name, value, *lead, len(times), robot.nv, batch=False)
         stops = (
@@ -128,9 +130,9 @@ class Trajectory:
                 why[...] = reasons
             except ValueError:
                 raise ArgumentError(f"reasons has shape {np.shape(reasons)}, {lead} is needed") from None
-        kept = {"t": times, "q": arrays["q"], "v": arrays["v"], "stopped_at": stops, "reasons": why}
+        kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why}
         kept |= {"_a": arrays["a"], "_tau": arrays["tau"]}
-        seen = {name: None if value is None else _read_only(value) for name, value in kept.items()}
+        seen = {name: None if value is None else read_only(value) for name, value in kept.items()}
         self.__dict__.update(seen, robot=robot, events=tuple(events))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -162,7 +164,8 @@ class Trajectory:
     @property
     def batch_shape(self) -> tuple[int, ...]:
         """The leading axes: the robots of a batch; empty for one robot."""
-        return self.q.shape[:-2]
+        lead: tuple[int, ...] = self.q.shape[:-2]
+        return lead
 
     @property
     def duration(self) -> float:
@@ -189,7 +192,11 @@ class Trajectory:
 
     # -- parts of it --------------------------------------------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> Trajectory: ...
+    def __getitem__(self, index: int | slice) -> State | Trajectory:
         if isinstance(index, int | np.integer) and not isinstance(index, bool):
             if not -len(self) <= index < len(self):
                 raise IndexError(f"sample {index} of {len(self)}: there is none")
@@ -254,48 +261,6 @@ class Trajectory:
         found = hermite(self.robot, ends, q, rates, np.minimum(flat, stop))
         return Sample(*(x.reshape(*self.batch_shape, *times.shape, x.shape[-1]) for x in found))
 
-    # -- what follows from it -----------------------------------------------------------------------------------
-
-    @cached_property
-    def kinetic_energy(self) -> Array:
-        """Kinetic energy (..., n) in J."""
-        return _read_only(self.robot.kinetic_energy(self.q, self.v))
-
-    @cached_property
-    def potential_energy(self) -> Array:
-        """Potential energy of gravity (..., n) in J."""
-        return _read_only(self.robot.potential_energy(self.q))
-
-    @property
-    def mechanical_energy(self) -> Array:
-        """Kinetic and potential energy (..., n) in J: constant where nothing but gravity acts."""
-        return self.kinetic_energy + self.potential_energy
-
-    @property
-    def energy_drift(self) -> Any:
-        """How far the mechanical energy gets from that of the first sample, over the largest kinetic energy (...).
-
-        ``max |E(t) − E(0)| / max T(t)``: the error of the integration where nothing but gravity acts, and what
-        torques and friction put in or take out where they act. Zero for a robot that rests.
-        """
-        E = self.mechanical_energy
-        far, largest = np.abs(E - E[..., :1]).max(axis=-1), self.kinetic_energy.max(axis=-1)
-        return np.divide(far, largest, out=np.zeros_like(far), where=largest > 0)[()]
-
-    def momentum(self) -> Array:
-        """Return the momentum about the centre of mass (..., n, 6): angular (N·m·s), linear (N·s), world axes."""
-        return np.asarray(self.robot.centroidal_momentum(self.q, self.v))
-
-    def frame_placement(self, *, frame: str) -> Array:
-        """Return the poses of a frame in the world, (..., n, 4, 4)."""
-        return np.asarray(self.robot.frame_placement(self.q, frame=frame))
-
-    def frame_positions(self, names: Sequence[str]) -> Array:
-        """Return where the origins of some frames are in the world, (..., n, len(names), 3) in m."""
-        if isinstance(names, str):
-            raise ArgumentError(f"frame_positions takes a list of names: [{names!r}]")
-        return np.stack([self.frame_placement(frame=name)[..., :3, 3] for name in names], axis=-2)
-
     # -- pictures and files: methods of other modules, imported at first use ------------------------------------
 
     plot = figures.plot
@@ -306,28 +271,6 @@ class Trajectory:
         load = staticmethod(saved.load)
     else:
         load = saved.load  # of the class: Trajectory.load(path, robot)
-
-
-class Robots(Sequence[Trajectory]):
-    """The robots of a batch of trajectories, by the leading axes."""
-
-    def __init__(self, trajectory: Trajectory) -> None:
-        if not trajectory.batch_shape:
-            raise ArgumentError("this is the trajectory of one robot: there are no robots to choose from")
-        self._all = trajectory
-
-    def __len__(self) -> int:
-        return self._all.batch_shape[0]
-
-    def __getitem__(self, index: Any) -> Any:
-        whole = self._all
-        keys = index if isinstance(index, tuple) else (index,)
-        if not all(isinstance(k, int | np.integer | slice) and not isinstance(k, bool) for k in keys):
-            raise ArgumentError(f"robots[…] takes numbers and slices, not {index!r}")
-        chosen = np.empty(whole.batch_shape, dtype=np.bool_)[keys]  # an IndexError is NumPy's
-        if chosen.size == 0:
-            raise ArgumentError(f"robots[{index!r}]: there are {whole.batch_shape}, and none of them is chosen")
-        return whole._with(whole.t, lambda x: x[keys], lambda x: x[keys], whole.events)
 
 
 def _times(t: ArrayLike) -> Array:
@@ -344,9 +287,3 @@ def _times(t: ArrayLike) -> Array:
             f"t must increase: sample {k} is at {times[k]:g} s, the one before it at {times[k - 1]:g} s"
         )
     return times
-
-
-def _read_only(array: Any) -> Any:
-    seen = np.asarray(array).view()
-    seen.flags.writeable = False
-    return seen

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kinetree.algorithms.dynamics.aba import aba
+from kinetree.algorithms.dynamics.limit_forces import limit_forces, saturated
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.kinematics.manifold import integrate, step_rate
 from kinetree.model import Model
@@ -41,11 +42,13 @@ class System:
 
     def motor_forces(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return the joint forces of the motors, within their limits if these count."""
-        return Column(self.motors(t, q, v))
+        tau = self.motors(t, q, v)
+        return Column(saturated(self.model, tau) if self.limits in ("effort", "all") else tau)
 
     def forces(self, t: Scalar, q: Column, v: Column) -> Column:
-        """Return the joint forces of motors and stops."""
-        return self.motor_forces(t, q, v)
+        """Return the joint forces of motors and, if limits of position count, of stops."""
+        tau = self.motor_forces(t, q, v)
+        return tau + limit_forces(self.model, q, v) if self.limits in ("position", "all") else tau
 
     def acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return the accelerations (nv,) at this time and in this state."""

@@ -46,7 +46,7 @@ class LLVM(Backend):
         from kinetree.backends.llvm.compile import compile_single
 
         def entries(scratch: int) -> str:
-            return entries_ir(program.inputs, program.outputs, scratch)
+            return entries_ir(program, scratch)
 
         return compile_single(program, dtype=dtype, target=Target.host(), entries=entries)
 

@@ -1,21 +1,22 @@
 """The LLVM IR of the entries that bring their own scratch memory, appended to the module of ``kt_single``.
 
 ``kt_run`` takes arrays of pointers, for the call glue. ``kt_c_entry`` is for callers from C: one pointer for each input
-and output. Neither touches a Python object or needs the GIL.
+and output. Neither touches a Python object or needs the GIL, but ``kt_run`` of a program with long loops, which has it
+(see `polls`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
-from kinetree.graph import Port
+from kinetree.backends.llvm import polls
+from kinetree.graph import Program
 
 STACK_SCRATCH = 32768 if os.name == "posix" else 2048  # bytes; Windows wants the stack probed, JIT code has no probe
 
 # Run kt_single with scratch memory on the stack.
 _ON_STACK = """
-define i32 @kt_run(ptr %ins, ptr %outs) {{
+define i32 @{run}(ptr %ins, ptr %outs) {{
   %scratch = alloca [{scratch} x i8], align 64
   call void @kt_single(ptr %ins, ptr %outs, ptr %scratch)
   ret i32 0
@@ -27,7 +28,7 @@ _ON_HEAP = """
 declare ptr @kinetree_PyMem_RawMalloc(i64)
 declare void @kinetree_PyMem_RawFree(ptr)
 
-define i32 @kt_run(ptr %ins, ptr %outs) {{
+define i32 @{run}(ptr %ins, ptr %outs) {{
 entry:
   %heap = call ptr @kinetree_PyMem_RawMalloc(i64 {more})
   %heap.ok = icmp ne ptr %heap, null
@@ -46,8 +47,9 @@ no.memory:
 """
 
 
-def entries_ir(inputs: Sequence[Port], outputs: Sequence[Port], scratch: int) -> str:
+def entries_ir(program: Program, scratch: int) -> str:
     """Return LLVM IR that defines the entries and calls ``kt_single``, which needs so many bytes of scratch."""
+    inputs, outputs, is_long = program.inputs, program.outputs, polls.has_long_loop(program)
     names = [f"%p{k}" for k in range(len(inputs) + len(outputs))]
     lines = []
     for area, pointers in (("ins", names[: len(inputs)]), ("outs", names[len(inputs) :])):
@@ -55,7 +57,9 @@ def entries_ir(inputs: Sequence[Port], outputs: Sequence[Port], scratch: int) ->
         for k, p in enumerate(pointers):
             lines.append(f"  %{area}.{k} = getelementptr ptr, ptr %{area}, i64 {k}")
             lines.append(f"  store ptr {p}, ptr %{area}.{k}")
-    lines += ["  %status = call i32 @kt_run(ptr %ins, ptr %outs)", "  ret i32 %status"]
+    run = "kt_undisturbed" if is_long else "kt_run"
+    lines += [f"  %status = call i32 @{run}(ptr %ins, ptr %outs)", "  ret i32 %status"]
     body, parameters = "\n".join(lines), ", ".join(f"ptr {name}" for name in names)
-    run = _ON_STACK if scratch <= STACK_SCRATCH else _ON_HEAP
-    return run.format(scratch=scratch, more=scratch + 64) + f"\ndefine i32 @kt_c_entry({parameters}) {{\n{body}\n}}\n"
+    code = _ON_STACK if scratch <= STACK_SCRATCH else _ON_HEAP
+    text = code.format(run=run, scratch=scratch, more=scratch + 64) + (polls.RUN if is_long else "")
+    return text + f"\ndefine i32 @kt_c_entry({parameters}) {{\n{body}\n}}\n"

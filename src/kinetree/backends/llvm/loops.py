@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.backends.llvm import polls
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.routines import Routines
@@ -29,6 +30,8 @@ def emit_repeat(routines: Routines, name: str, operation: ArrayOperation, lanes:
     assert isinstance(operation, Repeat)
     short = operation.results <= MOST_IN_REGISTERS
     plans = [routines.plan(program) for program in operation.programs] if short else []
+    if polls.period(operation) is not None:
+        routines.definitions["poll"] = polls.DEFINITIONS
     if plans and all(_nodes(plan) is not None for plan in plans):
         return _in_registers(name, operation, Values(lanes), *plans), 0
     return _in_memory(routines, name, operation, Values(lanes))
@@ -40,19 +43,17 @@ def _in_registers(name: str, loop: Repeat, v: Values, test: Plan, body: Plan) ->
     b.line("%in0 = getelementptr i8, ptr %args, i64 0")
     initial = v.pointer(b, "%args", loop.captured)
     first = [v.load(b, initial, k) for k in range(loop.results)]
-    b.line("br label %test")
-    b.label("test")
-    b.line("%k = phi i64 [0, %entry], [%following, %run]")
-    b.line(f"%live = phi {v.truth} [{v.true}, %entry], [%going, %run]")
+    last = "run" if polls.period(loop) is None else "on"
+    _start(b, v, loop, last)
     for k, x in enumerate(first):
-        b.line(f"%x{k} = phi {v.lanes.type} [{x}, %entry], [%y{k}, %run]")
+        b.line(f"%x{k} = phi {v.lanes.type} [{x}, %start], [%y{k}, %{last}]")
     _branch(b, v, *_results(b, v.lanes, test))
     b.label("run")
     for k, y in enumerate(_results(b, v.lanes, body)):
         b.line(f"%y{k} = select {v.truth} %going, {v.lanes.type} {y}, {v.lanes.type} %x{k}")
-    _again(b, loop.most)
-    last = [b(f"phi {v.lanes.type} [%x{k}, %test], [%y{k}, %run]") for k in range(loop.results)]
-    for k, x in enumerate(last):
+    _again(b, loop)
+    results = [b(f"phi {v.lanes.type} [%x{k}, %test], [%y{k}, %{last}]") for k in range(loop.results)]
+    for k, x in enumerate(results):
         v.store(b, x, "%results", k)
     return function(_SIGNATURE.format(name), b)
 
@@ -89,12 +90,7 @@ def _in_memory(routines: Routines, name: str, loop: Repeat, v: Values) -> tuple[
     run_body = f"@{name}body{{}}(ptr %args, ptr %results, ptr {new}, ptr {body_scratch})"
     b.line(f"call void {run_test.format('constants')}")
     b.line(f"call void {run_body.format('constants')}")
-    b.line("br label %start")
-    b.label("start")
-    b.line("br label %test")
-    b.label("test")
-    b.line("%k = phi i64 [0, %start], [%following, %again]")
-    b.line(f"%live = phi {v.truth} [{v.true}, %start], [%going, %again]")
+    _start(b, v, loop, "again" if polls.period(loop) is None else "on")
     b.line(f"call void {run_test.format('')}")
     _branch(b, v, v.load(b, positive, 0))
     b.label("run")
@@ -104,8 +100,22 @@ def _in_memory(routines: Routines, name: str, loop: Repeat, v: Values) -> tuple[
         v.store(b, b(f"select {v.truth} %going, {chosen}"), "%results", i)
     b.line("br label %again")
     b.label("again")
-    _again(b, loop.most)
+    _again(b, loop)
     return function(_SIGNATURE.format(name), b), size
+
+
+def _start(b: Body, v: Values, loop: Repeat, last: str) -> None:
+    """Begin with %test; `last` is the block that goes back to it. Where loops are to stop, no lane is live."""
+    live = v.true
+    b.line("br label %start")
+    b.label("start")
+    if polls.period(loop) is not None:
+        none = "zeroinitializer" if v.lanes.count > 1 else "false"
+        live = b(f"select i1 {b('call i1 @is_stopped()')}, {v.truth} {none}, {v.truth} {v.true}")
+    b.line("br label %test")
+    b.label("test")
+    b.line(f"%k = phi i64 [0, %start], [%following, %{last}]")
+    b.line(f"%live = phi {v.truth} [{live}, %start], [%going, %{last}]")
 
 
 def _branch(b: Body, v: Values, number: str) -> None:
@@ -115,10 +125,19 @@ def _branch(b: Body, v: Values, number: str) -> None:
     b.line(f"br i1 {v.any(b, '%going')}, label %run, label %end")
 
 
-def _again(b: Body, most: int) -> None:
-    """Count the iteration and go back to %test, or to %end after the last one."""
+def _again(b: Body, loop: Repeat) -> None:
+    """Count the iteration and go back to %test, or to %end after the last one; a long loop may stop here."""
     b.line("%following = add i64 %k, 1")
-    b.line(f"br i1 {b(f'icmp ult i64 %following, {most}')}, label %test, label %end")
+    more, period, block = b(f"icmp ult i64 %following, {loop.most}"), polls.period(loop), b.block
+    if period is not None:
+        due = b(f"icmp eq i64 {b(f'and i64 %following, {period - 1}')}, 0")
+        b.line(f"br i1 {due}, label %poll, label %on")
+        b.label("poll")
+        going_on = b(f"xor i1 {b('call i1 @poll()')}, true")
+        b.line("br label %on")
+        b.label("on")
+        more = b(f"and i1 {more}, {b(f'phi i1 [true, %{block}], [{going_on}, %poll]')}")
+    b.line(f"br i1 {more}, label %test, label %end")
     b.label("end")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kinetree.glue import descriptor as d
 from kinetree.glue import machine as m
 from kinetree.glue.code.arguments import argument, is_narrow, plain
-from kinetree.glue.code.keywords import assign, find_variant, options_key, quick_key
+from kinetree.glue.code.keywords import assign, find_variant, in_order, options_key, quick_key
 from kinetree.glue.code.results import are_apart, drop, finish, keep, make, new_array, take
 from kinetree.glue.machine import int32, set_word, stack, word
 
@@ -21,8 +21,9 @@ def kt_call(self: int, args: int, nargs: int, kwnames: int) -> int:
     function = word(word(self + m.ITEMS) + m.DATA)
     if int32(m.SUBSTITUTING) == 0:
         result = NOT_TAKEN
-        if nargs >= word(function + d.LEAST) and nargs <= word(function + d.MOST):
-            result = call_plain(function, args, nargs, kwnames)
+        given = nargs if kwnames == 0 else in_order(function, nargs, kwnames)
+        if given >= word(function + d.LEAST) and nargs <= word(function + d.MOST):
+            result = call_plain(function, args, nargs, given, kwnames)
         if result == NOT_TAKEN:
             result = call_any(function, args, nargs, kwnames)
         if result != NOT_TAKEN:
@@ -31,8 +32,11 @@ def kt_call(self: int, args: int, nargs: int, kwnames: int) -> int:
 
 
 @m.inlined
-def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
-    """Return the result for plain arrays and floats, by position, with options known by their addresses and out."""
+def call_plain(function: int, args: int, nargs: int, given: int, kwnames: int) -> int:
+    """Return the result for plain arrays and floats in order, the last `given - nargs` of them by name.
+
+    After them there may be options known by their addresses, and out.
+    """
     ins = stack(8 * d.MOST_PORTS)
     outs = stack(8 * d.MOST_PORTS)
     results = stack(8 * d.MOST_PORTS)
@@ -41,7 +45,7 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
     given_out = stack(8)
     ports = word(function + d.PORTS)
     port = ports
-    for k in range(nargs):
+    for k in range(given):
         x = word(args + 8 * k)
         kind = word(x + m.TYPE)
         data = 0
@@ -53,7 +57,7 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
             return NOT_TAKEN
         set_word(ins + 8 * k, data)
         port = port + d.PORT_RECORD
-    k = nargs
+    k = given
     while k < word(function + d.ALWAYS):
         set_word(ins + 8 * k, word(port + d.PORT_WIDE))
         port = port + d.PORT_RECORD
@@ -62,7 +66,7 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
     out = 0
     if kwnames != 0:
         set_word(given_out, 0)
-        variant = find_variant(function, quick_key(function, kwnames, args + 8 * nargs, given_out))
+        variant = find_variant(function, quick_key(function, kwnames, given - nargs, args + 8 * nargs, given_out))
         out = word(given_out)
     if variant == 0 or word(variant + d.VARIANT_SINGLE) == 0:
         return NOT_TAKEN
@@ -71,10 +75,10 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
     if out != 0:
         if take(variant, out, results, outs, m.DOUBLE, 0) == 0:
             return NOT_TAKEN
-        for k in range(nargs):
+        for k in range(given):
             set_word(numbers + 8 * k, ports + k * d.PORT_RECORD)
             set_word(strides + 8 * k, 0)
-        if are_apart(variant, numbers, nargs, ins, strides, outs, 8, 0) == 0:
+        if are_apart(variant, numbers, given, ins, strides, outs, 8, 0) == 0:
             return NOT_TAKEN
         keep(variant, results)
     elif word(variant + d.OUTPUTS) == 1 and word(port + d.PORT_ND) != 0:  # most functions: nothing to loop over
@@ -82,16 +86,23 @@ def call_plain(function: int, args: int, nargs: int, kwnames: int) -> int:
         if made == 0:
             return 0
         set_word(outs, word(made + m.DATA))
-        if m.call_single(single, ins, outs) != 0:
+        status = m.call_single(single, ins, outs)
+        if status != 0:
             m.Py_DecRef(made)
-            return m.PyErr_NoMemory()
+            return failed(status)
         return made
     elif make(variant, results, outs, numbers, m.DESCR64, 0) == 0:
         return 0
-    if m.call_single(single, ins, outs) != 0:
+    status = m.call_single(single, ins, outs)
+    if status != 0:
         drop(results, word(variant + d.OUTPUTS))
-        return m.PyErr_NoMemory()
+        return failed(status)
     return finish(variant, results, outs, m.DESCR64)
+
+
+def failed(status: int) -> int:
+    """Return 0 with an exception set: 1 says that a signal's handler raised one."""
+    return 0 if status == 1 else m.PyErr_NoMemory()
 
 
 def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
@@ -196,12 +207,12 @@ def evaluate(room: int, variant: int, slots: int, ports: int, ins: int, given: i
         status = run_batch(variant, ins, outs, strides, n)
     if status != 0:
         drop(results, outputs)
-        return m.PyErr_NoMemory()
+        return failed(status)
     return finish(variant, results, outs, descr)
 
 
 def run_batch(variant: int, ins: int, outs: int, strides: int, n: int) -> int:
-    """Run n states, without the GIL where that takes long; return 0, or -1 without memory."""
+    """Run n states, without the GIL where that takes long; return 0, -1 without memory, 1 after an exception."""
     kernel = word(variant + d.VARIANT_BATCH)
     memory = m.PyMem_RawMalloc(word(variant + d.VARIANT_SCRATCH) + 64)
     if memory == 0:
@@ -212,6 +223,11 @@ def run_batch(variant: int, ins: int, outs: int, strides: int, n: int) -> int:
         m.call_batch(kernel, ins, outs, strides, n, scratch)
         m.PyEval_RestoreThread(state)
     else:
+        set_word(m.RUNNING, m.PyThread_get_thread_ident())
         m.call_batch(kernel, ins, outs, strides, n, scratch)
+        set_word(m.RUNNING, 0)
     m.PyMem_RawFree(memory)
+    if word(m.STOPPED) != 0 and word(m.STOPPED) == m.PyThread_get_thread_ident():
+        set_word(m.STOPPED, 0)
+        return 1
     return 0

@@ -42,17 +42,34 @@ def find(name: int, names: int, total: int) -> int:
 
 
 @m.inlined
-def quick_key(function: int, kwnames: int, values: int, given_out: int) -> int:
-    """Return the key of the variant that these keywords mean by the addresses of names and values, else UNKNOWN.
+def in_order(function: int, nargs: int, kwnames: int) -> int:
+    """Return how many inputs come in their order, before all else: by position, then by names known by address."""
+    given = nargs
+    end = nargs + word(kwnames + m.LENGTH)
+    if end > word(function + d.ALWAYS):
+        end = word(function + d.ALWAYS)
+    names = word(function + d.NAMES)
+    expected = kwnames + m.ITEMS - 8 * nargs
+    while given < end and word(expected + 8 * given) == word(names + 8 * given):
+        given = given + 1
+    return given
 
-    What is given as out is written to `given_out`; there may be nothing but options beside it.
+
+@m.inlined
+def quick_key(function: int, kwnames: int, first: int, values: int, given_out: int) -> int:
+    """Return the key of the variant that the keywords from this one on mean, else UNKNOWN.
+
+    Names and values are known by their addresses. What is given as out is written to `given_out`; there may be nothing
+    but options beside it.
     """
     options = word(function + d.OPTIONS)
     names = word(function + d.NAMES) + 8 * word(function + d.INPUTS)
     key = word(function + d.DEFAULT_KEY)
-    for i in range(word(kwnames + m.LENGTH)):
+    i = first
+    while i < word(kwnames + m.LENGTH):
         name = word(kwnames + m.ITEMS + 8 * i)
         value = word(values + 8 * i)
+        i = i + 1
         if name == word(names + 8 * options):
             set_word(given_out, 0 if value == m.NONE else value)
         else:

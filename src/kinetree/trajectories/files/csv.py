@@ -14,7 +14,7 @@ from kinetree.errors import FormatError
 from kinetree.trajectories.block import BLOCK, Block
 from kinetree.trajectories.columns.match import Layout, layout_of_header, layout_without_header
 from kinetree.trajectories.columns.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS
-from kinetree.trajectories.coordinates import Coordinates
+from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.validation import Array
 
 
@@ -22,10 +22,11 @@ class CsvReader:
     """A CSV trajectory, read block by block.
 
     Comma, semicolon, tab or blanks separate the fields. A line that begins with ``#`` is a comment, unless it is just
-    before the first row and has the names. See `layout_of_header` and `layout_without_header` for the columns.
+    before the first row and has the names. See `layout_of_header` and `layout_without_header` for the columns. With
+    `torques`, the columns ``tau.elbow`` are read too, by these names only, if they are there.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, coordinates: Coordinates) -> None:
+    def __init__(self, stream: BinaryIO, name: str, coordinates: Coordinates, *, torques: bool = False) -> None:
         self._raw = stream
         self._text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None)
         self._name = name
@@ -33,8 +34,17 @@ class CsvReader:
         layout = self._read_header(coordinates)
         self.ignored, self.notes, self._names = layout.ignored, layout.notes, layout.names
         self._columns = {x: columns for x in "tqva" if (columns := layout.columns(x))}
+        if torques:
+            self._add_torques([coordinates.call(slot) for slot in coordinates.slots(("tau",))])
         self._used = list(chain.from_iterable(self._columns.values()))
         self.quantities = set(self._columns)
+
+    def _add_torques(self, names: list[str]) -> None:
+        missing = [name for name in names if name not in self._names]
+        if not missing:
+            self._columns["tau"] = [self._names.index(name) for name in names]
+        elif len(missing) < len(names):
+            raise FormatError(f"{self._name}: the header lacks {some(missing, 4)}, and has other columns tau")
 
     def position(self) -> int:
         """Return how many bytes have been read."""

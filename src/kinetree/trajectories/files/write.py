@@ -29,15 +29,21 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
     What is not a regular file (a pipe, ``/dev/null``) is written directly.
     """
+    with whole_path(path) as partial, partial.open("wb") as stream:
+        yield stream
+
+
+@contextmanager
+def whole_path(path: Path) -> Iterator[Path]:
+    """Give another path to write a file at, which appears under its own name when it is complete: see `whole_file`."""
     target = path.resolve()
     if target.exists() and not target.is_file():
-        with target.open("wb") as stream:
-            yield stream
+        yield target
         return
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with partial.open("xb") as stream:
-            yield stream
+        partial.open("xb").close()
+        yield partial
         os.replace(partial, target)
     except BaseException:
         partial.unlink(missing_ok=True)

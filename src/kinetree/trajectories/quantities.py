@@ -1,0 +1,69 @@
+"""What follows from the states of a trajectory: energies, momentum, frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.lazy import cached_property
+from kinetree.robot import Robot
+from kinetree.validation import Array
+
+
+class Quantities:
+    """Energies, momentum and frames of the states (q, v) of a robot over time, by the robot's functions of batches."""
+
+    if TYPE_CHECKING:
+        robot: Robot
+        q: Array
+        v: Array
+
+    @cached_property
+    def kinetic_energy(self) -> Array:
+        """Kinetic energy (..., n) in J."""
+        return read_only(self.robot.kinetic_energy(self.q, self.v))
+
+    @cached_property
+    def potential_energy(self) -> Array:
+        """Potential energy of gravity (..., n) in J."""
+        return read_only(self.robot.potential_energy(self.q))
+
+    @property
+    def mechanical_energy(self) -> Array:
+        """Kinetic and potential energy (..., n) in J: constant where nothing but gravity acts."""
+        return self.kinetic_energy + self.potential_energy
+
+    @property
+    def energy_drift(self) -> Any:
+        """How far the mechanical energy gets from that of the first sample, over the largest kinetic energy (...).
+
+        ``max |E(t) − E(0)| / max T(t)``: the error of the integration where nothing but gravity acts, and what
+        torques and friction put in or take out where they act. Zero for a robot that rests.
+        """
+        E = self.mechanical_energy
+        far, largest = np.abs(E - E[..., :1]).max(axis=-1), self.kinetic_energy.max(axis=-1)
+        return np.divide(far, largest, out=np.zeros_like(far), where=largest > 0)[()]
+
+    def momentum(self) -> Array:
+        """Return the momentum about the centre of mass (..., n, 6): angular (N·m·s), linear (N·s), world axes."""
+        return np.asarray(self.robot.centroidal_momentum(self.q, self.v))
+
+    def frame_placement(self, *, frame: str) -> Array:
+        """Return the poses of a frame in the world, (..., n, 4, 4)."""
+        return np.asarray(self.robot.frame_placement(self.q, frame=frame))
+
+    def frame_positions(self, names: Sequence[str]) -> Array:
+        """Return where the origins of some frames are in the world, (..., n, len(names), 3) in m."""
+        if isinstance(names, str):
+            raise ArgumentError(f"frame_positions takes a list of names: [{names!r}]")
+        return np.stack([self.frame_placement(frame=name)[..., :3, 3] for name in names], axis=-2)
+
+
+def read_only(array: Any) -> Array:
+    """Return a view that cannot be written to."""
+    seen: Array = np.asarray(array).view()
+    seen.flags.writeable = False
+    return seen

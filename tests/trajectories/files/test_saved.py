@@ -1,0 +1,222 @@
+"""Trajectories in files: the same to the bit when read again, and no harm from files of others."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+import kinetree as kt
+from kinetree.errors import ArgumentError, FormatError
+from kinetree.trajectories.files import limits
+
+ARM, FLOATING = kt.load("ur5"), kt.load("go2")
+
+
+def made(robot=ARM, lead=(), *, more=True, n=7):
+    rng = np.random.default_rng(5)
+    arrays = [rng.normal(size=(*lead, n, k)) * 10.0 ** rng.integers(-9, 9, k) for k in (robot.nq, *[robot.nv] * 3)]
+    stopped = np.full(lead, np.nan)
+    reasons = np.full(lead, None)
+    if lead:
+        stopped[0], reasons[0] = 0.1 + 0.2, "q·v < 0"
+    t = np.cumsum(rng.uniform(0.1, 1.0, n))
+    return kt.Trajectory(robot, t, *arrays[: 4 if more else 2], stopped_at=stopped, reasons=reasons)
+
+
+def same(a, b):
+    assert a.recorded == b.recorded
+    for name in ("t", "stopped_at", *a.recorded):
+        x, y = getattr(a, name), getattr(b, name)
+        assert x.shape == y.shape
+        assert x.tobytes() == y.tobytes(), name
+    assert a.reasons.tolist() == b.reasons.tolist()
+
+
+@pytest.mark.parametrize("robot", [ARM, FLOATING], ids=lambda robot: robot.name)
+@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet"])
+@pytest.mark.parametrize("more", [True, False])
+def test_a_robot_comes_back_to_the_bit(tmp_path, robot, suffix, more):
+    motion = made(robot, more=more)
+    motion.save(tmp_path / f"motion.{suffix}")
+    same(motion, kt.Trajectory.load(tmp_path / f"motion.{suffix}", robot))
+    assert [path.name for path in tmp_path.iterdir()] == [f"motion.{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", ["npz", "parquet"])
+@pytest.mark.parametrize("lead", [(1,), (2, 3)])
+def test_a_batch_comes_back_to_the_bit(tmp_path, suffix, lead):
+    motion = made(lead=lead)
+    motion.save(str(tmp_path / f"motion.{suffix}"))
+    same(motion, kt.Trajectory.load(str(tmp_path / f"motion.{suffix}"), ARM))
+
+
+def test_what_is_written_is_read_by_others_too(tmp_path):
+    motion = made()
+    for suffix in ("csv", "parquet"):
+        motion.save(tmp_path / f"motion.{suffix}")
+    names = (tmp_path / "motion.csv").read_text().splitlines()[0].split(",")
+    assert names[:3] == ["t", "q.shoulder_pan_joint", "q.shoulder_lift_joint"]
+    assert names[-1] == "tau.wrist_3_joint"
+    table = parquet.read_table(tmp_path / "motion.parquet")
+    assert table.column_names == names
+    assert np.array_equal(table["a.elbow_joint"].to_numpy(), motion.a[:, 2])
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+    batch = made(lead=(2,))
+    with pytest.raises(ArgumentError, match=r"a CSV holds one robot.*\.npz"):
+        batch.save(tmp_path / "motion.csv")
+    with pytest.raises(ArgumentError, match=r"end it in \.npz or \.csv or \.parquet"):
+        batch.save(tmp_path / "motion.pkl")
+    with pytest.raises(ArgumentError, match="cannot tell the format"):
+        kt.Trajectory.load(tmp_path / "motion.pkl", ARM)
+    with pytest.raises(ArgumentError, match="str was given for the robot"):
+        kt.Trajectory.load(tmp_path / "motion.npz", "ur5")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ArgumentError, match=r"pip install kinetree\[parquet\]"):
+        batch.save(tmp_path / "motion.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_file_is_of_another_robot(tmp_path):
+    for suffix, message in (
+        ("npz", "'q_names' are those of another robot"),
+        ("csv", "the header lacks"),
+        ("parquet", "there is no q and no v"),
+    ):
+        made().save(tmp_path / f"motion.{suffix}")
+        with pytest.raises(FormatError, match=message):
+            kt.Trajectory.load(tmp_path / f"motion.{suffix}", FLOATING)
+
+
+def npz(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def bomb(size):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("q.npy", "w") as member:
+        member.write(bytes(size))
+    return file.getvalue()
+
+
+T, Q = np.arange(3.0), np.zeros((3, 6))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not a readable NPZ archive"),
+        (b"PK\x03\x04 and no more", "not a readable NPZ archive"),
+        (npz(t=T, q=Q, v=Q)[:-40], "not a readable NPZ archive"),
+        (npz(t=T, q=np.array([print] * 3), v=Q), "not a readable NPZ archive: Object arrays cannot be loaded"),
+        (npz(t=T, q=Q), "there is no v"),
+        (npz(q=Q, v=Q), "there is no t"),
+        (npz(t=T, q=Q, v=Q * np.nan), "v holds a number that is not finite"),
+        (npz(t=T, q=Q, v=Q.astype(str)), "the array 'v' has the type <U"),
+        (npz(t=T, q=Q, v=Q * 1j), "the array 'v' has the type complex128"),
+        (npz(t=T, q=Q, v=Q[:2]), r"v has shape \(2, 6\), \(3, 6\) is needed"),
+        (npz(t=T[::-1], q=Q, v=Q), "t must increase"),
+        (npz(t=T, q=Q, v=Q, reasons=np.array(["a", "b"])), "reasons has shape"),
+        (npz(t=T, q=Q, v=Q, reasons=np.array(3)), "the array 'reasons' has the type int64"),
+        (npz(t=T, q=Q, v=Q, q_names=np.array(["hip"])), "another robot: hip; expected"),
+        (bomb(30_000_000), "bytes that say they hold 30000000: that is refused"),
+    ],
+)
+def test_archives_of_strangers(tmp_path, monkeypatch, content, message):
+    monkeypatch.setattr(limits, "FREE", 10_000_000)
+    (tmp_path / "motion.npz").write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        kt.Trajectory.load(tmp_path / "motion.npz", ARM)
+
+
+def changed(name=None, column=None, **metadata):
+    """Return the table of a batch of two with another column of this name, or other metadata."""
+    file = io.BytesIO()
+    table = pyarrow.table({k: np.zeros(6) for k in ("q.hip", "v.hip")} | {"t": np.tile(T, 2)})
+    if name is not None:
+        table = table.drop_columns(name)
+        table = table if column is None else table.append_column(name, [column])
+    known = {"batch_shape": [2], "stopped_at": [None, 1.0], "reasons": ["", "x"]} | metadata
+    parquet.write_table(table.replace_schema_metadata({"kinetree": json.dumps(known)}), file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (changed(), None),
+        (b"", "not a readable Parquet file"),
+        (changed()[:-9], "not a readable Parquet file"),
+        (b"PAR1" + bytes(100) + b"PAR1", "not a readable Parquet file"),
+        (changed("v.hip"), "there is no v"),
+        (changed("v.hip", ["1"] * 6), "the column 'v.hip' has the type string"),
+        (changed("v.hip", [1.0] * 5 + [None]), "v holds a number that is not finite"),
+        (changed("t", np.arange(6.0)), "the same times"),
+        (changed(batch_shape=[4]), "its metadata 'kinetree' are not those of a trajectory: 6 rows of a batch"),
+        (changed(batch_shape=[-2]), "6 rows of a batch"),
+        (changed(batch_shape=[2.0]), "6 rows of a batch"),
+        (changed(batch_shape=7), "its metadata 'kinetree'"),
+        (changed(batch_shape=[]), "its metadata 'kinetree'"),
+        (changed(stopped_at=[1.0]), "its metadata 'kinetree'"),
+        (changed(stopped_at=["x", None]), "its metadata 'kinetree'"),
+        (changed(reasons=[1]), "its metadata 'kinetree'"),
+    ],
+)
+def test_parquet_of_strangers(tmp_path, content, message):
+    robot = pendulum()
+    (tmp_path / "motion.parquet").write_bytes(content)
+    if message is None:
+        assert kt.Trajectory.load(tmp_path / "motion.parquet", robot).reasons.tolist() == [None, "x"]
+        return
+    with pytest.raises(FormatError, match=message):
+        kt.Trajectory.load(tmp_path / "motion.parquet", robot)
+
+
+def pendulum():
+    builder = kt.ModelBuilder("pendulum")
+    builder.add_link("world")
+    builder.add_link("bob", kt.Inertia.from_com(1.0, [0, 0, -0.5], np.diag([0.1] * 3).tolist()))
+    builder.add_joint("hip", parent="world", child="bob", joint=kt.joints.Revolute((0, 1, 0)))
+    return kt.Robot(builder.build())
+
+
+def test_a_parquet_that_holds_far_more_than_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "FREE", 10_000)
+    n = 1_000_000
+    table = pyarrow.table({"t": np.zeros(n), "q.hip": np.zeros(n), "v.hip": np.zeros(n)})
+    parquet.write_table(table, tmp_path / "motion.parquet")
+    with pytest.raises(FormatError, match="bytes that say they hold 32000000: that is refused"):
+        kt.Trajectory.load(tmp_path / "motion.parquet", pendulum())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("t,q.hip\n0,0\n1,0\n", "there is no v"),
+        ("q.hip,v.hip,a.hip\n0,0,0\n", "there is no t"),
+        ("t,q.hip,v.hip\n0,0,nan\n", "line 2, column 'v.hip': nan is not a finite number"),
+        ("t,q.hip,v.hip,tau.hip\n0,0,0,inf\n", "line 2, column 'tau.hip': inf is not a finite number"),
+        ("t,q.hip,v.hip\n1,0,0\n0,0,0\n", "t must increase"),
+    ],
+)
+def test_tables_of_strangers(tmp_path, text, message):
+    (tmp_path / "motion.csv").write_text(text)
+    with pytest.raises(FormatError, match=message):
+        kt.Trajectory.load(tmp_path / "motion.csv", pendulum())
+
+
+def test_torques_in_a_table_are_all_there_or_none(tmp_path):
+    made(more=True).save(tmp_path / "motion.csv")
+    text = (tmp_path / "motion.csv").read_text()
+    (tmp_path / "motion.csv").write_text(text.replace("tau.elbow_joint", "elbow_torque"))
+    with pytest.raises(FormatError, match=r"the header lacks tau\.elbow_joint, and has other columns tau"):
+        kt.Trajectory.load(tmp_path / "motion.csv", ARM)
