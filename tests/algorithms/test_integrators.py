@@ -17,7 +17,7 @@ from kinetree.algorithms.integrators.step import OWN
 from kinetree.algorithms.integrators.variational import variational
 from kinetree.algorithms.kinematics.manifold import difference, step_rate
 from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
 
@@ -115,6 +115,12 @@ def test_orientations_keep_unit_length(name: str) -> None:
 # -- the variational one ---------------------------------------------------------------------------------------------
 
 
+@cache
+def free_of_rotors(tree: str) -> kt.Robot:
+    """Return the robot without rotors, which have no gyroscopic torques where a joint has several velocities."""
+    return robot(tree).with_joint_physics(armature=0.0)
+
+
 def flow(r: kt.Robot, q: Array, p: Array, dt: float) -> tuple[Array, Array]:
     """Return the configuration and the momenta a step later."""
     v = np.linalg.solve(r.mass_matrix(q), p[..., None])[..., 0]
@@ -135,8 +141,7 @@ def symplectic_form(r: kt.Robot, p: Array) -> Array:
 
 @pytest.mark.parametrize("tree", ["groups", "floating"])
 def test_it_is_symplectic(tree: str) -> None:
-    """On groups too, where rotors are left out: theirs have no gyroscopic torques in equations of joints."""
-    r = robot(tree).with_joint_physics(armature=0.0)
+    r = free_of_rotors(tree)
     (q, v), n, dt = state(tree), r.nv, 0.02
     p = r.mass_matrix(q) @ v
     q1, p1 = flow(r, q, p, dt)
@@ -166,6 +171,16 @@ def test_it_is_symmetric_in_time(tree: str, dt: float) -> None:
     assert difference(model, q0, back[0]) == pytest.approx([0.0] * model.nv, abs=1e-14)
     assert back[1] == pytest.approx(v0, rel=0, abs=1e-13)
     assert max(abs(x - y) for x, y in zip(forth[1], v0, strict=True)) > dt / 10
+
+
+def test_it_is_symmetric_for_many_states() -> None:
+    """Fast ones too: each lane iterates until its own changes are rounding."""
+    r = free_of_rotors("floating")
+    q, v, _ = r.random_state(seed=0, size=500)
+    forth = r.step(q, 3.0 * v, np.zeros(r.nv), 0.02, integrator="variational")
+    back = r.step(forth.q, forth.v, np.zeros(r.nv), -0.02, integrator="variational")
+    assert back.v == pytest.approx(3.0 * v, rel=0, abs=5e-13)
+    assert r.difference(q, back.q) == pytest.approx(np.zeros((500, r.nv)), rel=0, abs=1e-14)
 
 
 def test_momenta_are_those_of_the_mass_matrix() -> None:
@@ -273,6 +288,29 @@ def test_coulomb_friction_brings_it_to_rest() -> None:
     ]
     assert speeds[0] < 1e-5
     assert not speeds[1] < 0.1
+
+
+def test_stops_are_stable() -> None:
+    """A pendulum falls on its stop, in steps that are long against the period of that: it comes to rest there."""
+    builder = ModelBuilder("pendulum")
+    builder.add_link("ground")
+    builder.add_link("arm", random_inertia(np.random.default_rng(0)))
+    limits = JointLimits(-0.3, 0.3)
+    builder.add_joint("hinge", parent="ground", child="arm", joint=Revolute((0, 1, 0)), limits=limits)
+    r = kt.Robot(builder.build())
+
+    def end(name: str, dt: float) -> tuple[Array, Array]:
+        moved = r.simulate([0.2], duration=8.0, dt=dt, integrator=name, limits="position", record_every=10)
+        return moved.q[-1], moved.v[-1]
+
+    rest, still = end("rk4", 1e-3)
+    assert abs(rest[0]) > 0.3
+    assert abs(still[0]) < 1e-9
+    q, v = end("implicit_euler", 0.05)
+    assert (q, v) == (pytest.approx(rest, rel=1e-3), pytest.approx([0.0], abs=1e-3))
+    assert end("variational", 4e-3) == (pytest.approx(rest, rel=1e-3), pytest.approx([0.0], abs=1e-3))
+    q, v = end("semi_implicit_euler", 0.05)
+    assert not abs(v[0]) < 0.1
 
 
 def test_without_friction_it_is_semi_implicit_euler() -> None:

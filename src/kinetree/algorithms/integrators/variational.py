@@ -32,13 +32,18 @@ INTEGRAL = [1 / math.factorial(n + 1) for n in range(TERMS)]
 
 
 class _Iterate(NamedTuple):
-    """The velocity of the step, the force and acceleration at its middle, and the squared lengths of changes of u."""
+    """The velocity of the step, the force and acceleration at its middle, and how far u changed.
+
+    The change d is measured by ``dᵀ d``, and by ``dᵀ M d``, which decreases where the iteration converges: what its
+    matrix leaves out is skew. That of the iteration before is kept too.
+    """
 
     u: Column
     force: Column
     acceleration: Column
     change: Scalar
-    before: Scalar
+    energy: Scalar
+    energy_before: Scalar
 
 
 @integrator("variational", order=2)
@@ -64,14 +69,14 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     model, half, whole = regrouped(system.model), 0.5 * dt, centre(system.model)
     motion, p0 = whole.apart(q, momenta(model, q, v)[0])
     v = v - whole.velocities(q, motion)
-    expected = system.moved(q, half * v)
 
-    def matrix(u: Column) -> Factor:
-        """Return M at the expected middle, with what springs and friction add to the derivative of the equation."""
-        stiffness, damping = own_derivatives(model, u)
-        return factorised(with_rotors(model, half * damping + (half * half) * stiffness), expected)
+    def matrix(middle: Column, u: Column) -> Factor:
+        """Return M at the middle, and what the joints' own forces add to the derivative of the equation."""
+        stiffness, damping = own_derivatives(system, middle, u)
+        return factorised(with_rotors(model, half * damping + (half * half) * stiffness), middle)
 
-    constant = None if model.friction.damping or model.friction.coulomb else matrix(v)
+    linear = not model.friction.coulomb and system.limits in ("none", "effort")
+    constant = matrix(system.moved(q, half * v), v) if linear else None
 
     def improved(x: _Iterate) -> _Iterate:
         w = half * x.u
@@ -82,8 +87,8 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
         acceleration, around = whole.apart(middle, _forces(system, model, t + half, *there))
         force = around + rates - coadjoint(model, x.u, p)
         ends = coadjoint_series(model, INTEGRAL, 2.0 * w, p0) + half * coadjoint_series(model, INTEGRAL, w, force)
-        d = Column((constant or matrix(x.u)).solve(ends - p))
-        return _Iterate(x.u + d, force, acceleration, dot(d, d), x.change)
+        d = Column((constant or matrix(middle, x.u)).solve(ends - p))
+        return _Iterate(x.u + d, force, acceleration, dot(d, d), dot(d, ends - p), x.energy)
 
     def small(x: _Iterate, ratio: float) -> Scalar:
         """Return whether the last change is below this part of u, or of 1 rad and 1 m in the step; 1 or 0."""
@@ -92,8 +97,8 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
 
     x = repeat(
         improved,
-        _Iterate(v, Column.zeros(len(v)), Column.zeros(len(motion)), 1e300, math.inf),
-        until=lambda x: select(x.change < x.before, 0.0, small(x, 1e-11)) > 0.5,
+        _Iterate(v, Column.zeros(len(v)), Column.zeros(len(motion)), 1.0, 1e300, math.inf),
+        until=lambda x: select(x.energy < x.energy_before, small(x, 1e-15), small(x, 1e-11)) > 0.5,
         most=MOST,
         like=dt,
     )
