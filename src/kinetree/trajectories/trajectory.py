@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 
 import numpy as np
@@ -137,6 +138,10 @@ class Trajectory(Quantities):
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events")}
+        return partial(type(self), **rest), tuple(self.__dict__[x] for x in ("robot", "t", "q", "v", "_a", "_tau"))
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
