@@ -14,7 +14,7 @@ from helpers.trees import Array, random_inertia, random_tree
 from kinetree.algorithms.integrators import INTEGRATORS, Integrator, System, integrator
 from kinetree.algorithms.integrators.momenta import momenta
 from kinetree.algorithms.integrators.step import OWN
-from kinetree.algorithms.integrators.variational import variational
+from kinetree.algorithms.integrators.variational import resolution, variational
 from kinetree.algorithms.kinematics.manifold import difference, step_rate
 from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import JointLimits, Model, ModelBuilder
@@ -181,6 +181,16 @@ def test_it_is_symmetric_for_many_states() -> None:
     back = r.step(forth.q, forth.v, np.zeros(r.nv), -0.02, integrator="variational")
     assert back.v == pytest.approx(3.0 * v, rel=0, abs=5e-13)
     assert r.difference(q, back.q) == pytest.approx(np.zeros((500, r.nv)), rel=0, abs=1e-14)
+
+
+def test_it_knows_the_precision_in_which_it_computes() -> None:
+    r, (q, v) = free_of_rotors("floating"), state("floating")
+    made = r.compile(lambda x: resolution(x), shapes={"x": ()}, name="resolution")
+    assert (resolution(0.1), made(0.1), made(0.0), made(np.float32(0.1))) == (*[2.0**-52] * 3, 2.0**-23)
+    single = [x.astype(np.float32) for x in (q, v, np.zeros(r.nv), np.array(1e-3))]
+    after, exact = (r.step(*x, integrator="variational") for x in (single, [x.astype(np.float64) for x in single]))
+    assert after.v.dtype == np.float32
+    assert after.v == pytest.approx(exact.v, rel=0, abs=1e-5)
 
 
 def test_momenta_are_those_of_the_mass_matrix() -> None:

@@ -16,7 +16,7 @@ from kinetree.algorithms.integrators.system import System
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, select, select_less
+from kinetree.scalars.functions import Scalar, select, select_less, sqrt
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import repeat
 
@@ -90,15 +90,17 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
         d = Column((constant or matrix(middle, x.u)).solve(ends - p))
         return _Iterate(x.u + d, force, acceleration, dot(d, d), dot(d, ends - p), x.energy)
 
-    def small(x: _Iterate, ratio: float) -> Scalar:
-        """Return whether the last change is below this part of u, or of 1 rad and 1 m in the step; 1 or 0."""
+    unit = resolution(dt)
+
+    def small(x: _Iterate, ratio: Scalar) -> Scalar:
+        """Return whether the last change is below this part of u, or of 0.1 mm or mrad in the step; 1 or 0."""
         at_most = ratio * ratio
         return select((x.change <= at_most * dot(x.u, x.u)) | (dt * dt * x.change <= at_most * 1e-8), 1.0, 0.0)
 
     x = repeat(
         improved,
-        _Iterate(v, Column.zeros(len(v)), Column.zeros(len(motion)), 1.0, 1e300, math.inf),
-        until=lambda x: select(x.energy < x.energy_before, small(x, 1e-15), small(x, 1e-11)) > 0.5,
+        _Iterate(v, Column.zeros(len(v)), Column.zeros(len(motion)), 1.0, 1e30, math.inf),
+        until=lambda x: select(x.energy < x.energy_before, small(x, 4.0 * unit), small(x, 1e4 * unit)) > 0.5,
         most=MOST,
         like=dt,
     )
@@ -109,7 +111,15 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     q1, end = system.moved(q, dt * x.u), motion + dt * x.acceleration
     v1 = Column(factorised(model, q1).solve(p1)) + whole.velocities(q1, end)
     q1 = whole.moved(q1, whole.position(q) + half * (motion + end) - whole.position(q1))
-    return q1, select_less(0.5, small(x, 1e-8), 1.0, math.inf) * v1
+    return q1, select_less(0.5, small(x, 4.0 * sqrt(unit)), 1.0, math.inf) * v1
+
+
+def resolution(like: Scalar) -> Scalar:
+    """Return the distance from 1 to the next number, in the precision in which `like` is computed."""
+    x = like * like + 1.0
+    one = (x + x) / x - 1.0
+    left = 1.0 - 3.0 * (one * (4.0 / 3.0) - 1.0)
+    return sqrt(left * left)
 
 
 def _forces(system: System, model: Model, t: Scalar, q: Column, v: Column) -> Column:
