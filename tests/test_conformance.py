@@ -84,6 +84,8 @@ def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
             if is_configuration
             else rng.normal(size=(STATES, *shape_of(shape, model, rows)))
         )
+    if algorithm == "step":
+        arrays["dt"] *= 1e-3  # s: some methods solve equations, which have no solution for long steps
     return arrays
 
 

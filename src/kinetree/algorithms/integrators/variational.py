@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.passive_forces import friction_forces
 from kinetree.algorithms.dynamics.rnea import rnea
+from kinetree.algorithms.integrators.centre import centre
 from kinetree.algorithms.integrators.contract import State, integrator
 from kinetree.algorithms.integrators.implicit import own_derivatives, with_rotors
+from kinetree.algorithms.integrators.momenta import coadjoint, coadjoint_series, momenta
 from kinetree.algorithms.integrators.system import System
-from kinetree.algorithms.recursions.motions import body_velocities, subspace_rates
-from kinetree.glossary.symbols import Vector
-from kinetree.joints import Joint
-from kinetree.model import WORLD, Model
+from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, is_zero, select, select_less
+from kinetree.scalars.functions import Scalar, select, select_less, sqrt
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import repeat
 
@@ -34,12 +32,18 @@ INTEGRAL = [1 / math.factorial(n + 1) for n in range(TERMS)]
 
 
 class _Iterate(NamedTuple):
-    """The velocity of the step, the force at its middle, and the squared lengths of the last changes of u."""
+    """The velocity of the step, the force and acceleration at its middle, and how far u changed.
+
+    The change d is measured by ``dᵀ d``, and by ``dᵀ M d``, which decreases where the iteration converges: what its
+    matrix leaves out is skew. That of the iteration before is kept too.
+    """
 
     u: Column
     force: Column
+    acceleration: Column
     change: Scalar
-    before: Scalar
+    energy: Scalar
+    energy_before: Scalar
 
 
 @integrator("variational", order=2)
@@ -55,37 +59,48 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     Marsden and West. The first equation is solved for u to rounding, by iterations with M of the expected middle. If
     none is found, because the step is too long or Coulomb friction too sharp, the velocity is infinite or NaN.
 
+    A robot that floats is taken in coordinates of its centre of mass, which moves as a point does, and of motions
+    around it: so the momentum about it is kept as well, and in free fall it follows its parabola.
+
     References: Marsden and West, Discrete mechanics and variational integrators, 2001; Bou-Rabee and Marsden,
     Hamilton–Pontryagin integrators on Lie groups, 2009. The end of the iteration is that of Hairer, McLachlan and
     Razakarivony, Achieving Brouwer's law with implicit Runge–Kutta methods, 2008.
     """
-    model, half = regrouped(system.model), 0.5 * dt
-    p0, _ = momenta(model, q, v)
-    expected = system.moved(q, half * v)
+    model, half, whole = regrouped(system.model), 0.5 * dt, centre(system.model)
+    motion, p0 = whole.apart(q, momenta(model, q, v)[0])
+    v = v - whole.velocities(q, motion)
 
-    def matrix(u: Column) -> Factor:
-        """Return M at the expected middle, with what springs and friction add to the derivative of the equation."""
-        stiffness, damping = own_derivatives(model, u)
-        return factorised(with_rotors(model, half * damping + (half * half) * stiffness), expected)
+    def matrix(middle: Column, u: Column) -> Factor:
+        """Return M at the middle, and what the joints' own forces add to the derivative of the equation."""
+        stiffness, damping = own_derivatives(system, middle, u)
+        return factorised(with_rotors(model, half * damping + (half * half) * stiffness), middle)
 
-    constant = None if model.friction.damping or model.friction.coulomb else matrix(v)
+    linear = not model.friction.coulomb and system.limits in ("none", "effort")
+    constant = matrix(system.moved(q, half * v), v) if linear else None
 
     def improved(x: _Iterate) -> _Iterate:
         w = half * x.u
         middle = system.moved(q, w)
-        p, force = _momentum_and_force(system, model, t + half, middle, x.u)
+        p, rates = momenta(model, middle, x.u)
+        speed = motion + half * x.acceleration
+        there = whole.moved(middle, half * motion), x.u + whole.velocities(middle, speed)
+        acceleration, around = whole.apart(middle, _forces(system, model, t + half, *there))
+        force = around + rates - coadjoint(model, x.u, p)
         ends = coadjoint_series(model, INTEGRAL, 2.0 * w, p0) + half * coadjoint_series(model, INTEGRAL, w, force)
-        d = Column((constant or matrix(x.u)).solve(ends - p))
-        return _Iterate(x.u + d, force, dot(d, d), x.change)
+        d = Column((constant or matrix(middle, x.u)).solve(ends - p))
+        return _Iterate(x.u + d, force, acceleration, dot(d, d), dot(d, ends - p), x.energy)
 
-    def solved(x: _Iterate) -> Scalar:
-        """Return whether the change has become small, 1 or 0."""
-        return select((dt * dt * x.change <= 1e-24) | (x.change <= 1e-16 * dot(x.u, x.u)), 1.0, 0.0)
+    unit = resolution(dt)
+
+    def small(x: _Iterate, ratio: Scalar) -> Scalar:
+        """Return whether the last change is below this part of u, or of 0.1 mm or mrad in the step; 1 or 0."""
+        at_most = ratio * ratio
+        return select((x.change <= at_most * dot(x.u, x.u)) | (dt * dt * x.change <= at_most * 1e-8), 1.0, 0.0)
 
     x = repeat(
         improved,
-        _Iterate(v, Column.zeros(len(v)), 1e300, math.inf),
-        until=lambda x: select(x.change < x.before, 0.0, solved(x)) > 0.5,
+        _Iterate(v, Column.zeros(len(v)), Column.zeros(len(motion)), 1.0, 1e30, math.inf),
+        until=lambda x: select(x.energy < x.energy_before, small(x, 4.0 * unit), small(x, 1e4 * unit)) > 0.5,
         most=MOST,
         like=dt,
     )
@@ -93,61 +108,23 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     p1 = p0
     for impulse in (dt * x.force, Column.zeros(len(v))):
         p1 = coadjoint_series(model, EXPONENTIAL, w, p1) + impulse
-    q1 = system.moved(q, dt * x.u)
-    v1 = Column(factorised(model, q1).solve(p1))
-    return q1, select_less(0.5, solved(x), 1.0, math.inf) * v1
+    q1, end = system.moved(q, dt * x.u), motion + dt * x.acceleration
+    v1 = Column(factorised(model, q1).solve(p1)) + whole.velocities(q1, end)
+    q1 = whole.moved(q1, whole.position(q) + half * (motion + end) - whole.position(q1))
+    return q1, select_less(0.5, small(x, 4.0 * sqrt(unit)), 1.0, math.inf) * v1
 
 
-def _momentum_and_force(system: System, model: Model, t: Scalar, q: Column, v: Column) -> tuple[Column, Column]:
-    """Return the momenta ``M v``, and ``∂L/∂q`` with the forces of motors, friction and wrenches."""
-    p, rates = momenta(model, q, v)
+def resolution(like: Scalar) -> Scalar:
+    """Return the distance from 1 to the next number, in the precision in which `like` is computed."""
+    x = like * like + 1.0
+    one = (x + x) / x - 1.0
+    left = 1.0 - 3.0 * (one * (4.0 / 3.0) - 1.0)
+    return sqrt(left * left)
+
+
+def _forces(system: System, model: Model, t: Scalar, q: Column, v: Column) -> Column:
+    """Return the joint forces of motors, springs, friction, gravity and wrenches."""
     zero = Column.zeros(model.nv)
     f_ext = system.wrenches and system.wrenches(t)
     held = Column(rnea(model, q, zero, zero, f_ext, f_ext_frame=system.f_ext_frame))
-    resistance = Column(friction_forces(model, v))
-    return p, system.forces(t, q, v) + rates - held - resistance - coadjoint(model, v, p)
-
-
-def momenta(model: Model, q: Vector, v: Vector) -> tuple[Column, Column]:
-    """Return the joint momenta ``M v``, and ``Cᵀ v``: their rate without forces.
-
-    Column k of the Jacobians is S_k, seen by the momentum of the subtree that joint k carries, and C has their rates.
-    """
-    states = [model.jcalc(i, q, v) for i in range(model.nb)]
-    v_ = body_velocities(model, states)
-    carried = [body.inertia @ v_i for body, v_i in zip(model.bodies, v_, strict=True)]
-    p: list[Scalar] = [0.0] * model.nv
-    rates: list[Scalar] = [0.0] * model.nv
-    for i, body in reversed(list(enumerate(model.bodies))):
-        S_ring = subspace_rates(model, i, q, v)
-        for k, S_k, r, rotor in zip(body.v_index, states[i].S, S_ring, body.armature, strict=True):
-            p[k] = p[k] + S_k.dot(carried[i]) + rotor * v[k]
-            rates[k] = rates[k] + (v_[i].cross(S_k) + r).dot(carried[i])
-        if body.parent != WORLD:
-            carried[body.parent] = carried[body.parent] + states[i].Xup.T @ carried[i]
-    return Column(p), Column(rates)
-
-
-def coadjoint(model: Model, w: Vector, p: Vector) -> Column:
-    """Return ``ad_wᵀ p`` of each joint's group, zero where coordinates add."""
-    return coadjoint_series(model, [0.0, 1.0], w, p)
-
-
-def coadjoint_series(model: Model, coefficients: Sequence[float], w: Vector, p: Vector) -> Column:
-    """Return ``Σ c_n (ad_wᵀ)ⁿ p`` of each joint's group."""
-    total = list(coefficients[0] * Column(p))
-    for body in model.leading:
-        at = body.v_index
-        step, power = [w[k] for k in at], [p[k] for k in at]
-        for c in coefficients[1:]:
-            power = _coadjoint(body.joint, step, power)
-            if all(map(is_zero, power)):
-                break
-            for k, x in zip(at, power, strict=True):
-                total[k] = total[k] + c * x
-    return Column(total)
-
-
-def _coadjoint(joint: Joint, w: Vector, p: Vector) -> list[Scalar]:
-    units = ([float(i == k) for i in range(joint.nv)] for k in range(joint.nv))
-    return [dot(p, joint.bracket(w, unit)) for unit in units]
+    return system.forces(t, q, v) - held - Column(friction_forces(model, v))
