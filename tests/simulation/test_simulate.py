@@ -127,9 +127,10 @@ def test_a_controller_with_a_state_of_its_own():
 
 def test_a_controller_that_is_sampled():
     motion = ROBOT.simulate(Q[:2], V[:2], controller=hold, control_every=7, record=("tau", "a"), **STEPS)
-    q, v = Q[:2], V[:2]
+    q, v, tau = Q[:2], V[:2], np.empty((2, 2))
     for k in range(60):
-        tau = hold(q, v, k * 5e-3) if k % 7 == 0 else tau
+        if k % 7 == 0:
+            tau = hold(q, v, k * 5e-3)
         assert np.array_equal(motion.tau[:, k], tau)
         assert np.allclose(motion.a[:, k], ROBOT.forward_dynamics(q, v, tau), rtol=1e-12)
         q, v = ROBOT.step(q, v, tau, 5e-3)
