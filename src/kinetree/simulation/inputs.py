@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.model_inputs import ModelInput
+from kinetree.functions.model_inputs import ModelInput, check_inputs
 from kinetree.model import Model
 from kinetree.simulation.compiled import Plan, own
 from kinetree.validation import Array, real_array
 
 
-def separated(inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
+def separated(model: Model, inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
     """Return which of the robot's numbers are given, and all values by name."""
     if inputs is None:
         return (), {}
@@ -28,6 +28,7 @@ def separated(inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
     if len(values) < len(inputs):
         shown = [key.name if isinstance(key, ModelInput) else str(key) for key in inputs]
         raise ArgumentError(f"inputs: these do not have different names: {shown}")
+    check_inputs(model, numbers)
     return numbers, values
 
 

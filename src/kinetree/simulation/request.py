@@ -58,7 +58,7 @@ class Request:
         self.robot, self._per_step = robot, given_inputs.names("per_step", per_step)
         self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
         self._linear = choice("interpolation", interpolation, ("held", "linear")) == "linear"
-        self._numbers, self._values = given_inputs.separated(inputs)
+        self._numbers, self._values = given_inputs.separated(robot.model, inputs)
         self._controller: Controller | None = None
         self.callback: Callable[..., Any] | None = None
         if isinstance(controller, Function):
