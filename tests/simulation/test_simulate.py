@@ -43,7 +43,7 @@ def test_alone_or_among_others_on_any_lanes_and_threads(lanes, monkeypatch):
     alone = ROBOT.simulate(Q[7], V[7], controller=hold, inputs={"kp": 7.0}, **STEPS)
     assert same(alone, whole.robots[7])
     monkeypatch.setenv("KINETREE_LANES", str(lanes))
-    monkeypatch.setattr("kinetree.runtime.scan.SHARED_SECONDS", 0.0)
+    monkeypatch.setattr("kinetree.runtime.steps.SHARED_SECONDS", 0.0)
     before = kt.get_num_threads()
     try:
         for count in (1, 3):
