@@ -1,4 +1,4 @@
-"""The peers of simulations: MuJoCo without contacts, by each of its ways to step, and Pinocchio with steps in Python."""
+"""The peers of simulations: MuJoCo without contacts, by each of its ways to step; Pinocchio, stepped in Python."""
 
 from __future__ import annotations
 
