@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from kinetree.errors import ArgumentError
@@ -46,6 +47,19 @@ class Controller(NamedTuple):
         if len(self.function.spec.outputs) == 1:
             return results, {}
         return getattr(results, self.torque), {port.name: getattr(results, port.name) for port in self.state}
+
+
+def callback_of(controller: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a Python function as a controller; `ArgumentError` where it does not take (q, v, t)."""
+    try:
+        inspect.signature(controller).bind("q", "v", "t")
+    except TypeError as error:
+        raise ArgumentError(
+            f"controller: a Python function is called with (q, v, t), and this one is not: {error}"
+        ) from None
+    except ValueError:
+        pass  # one of C, which does not say what it takes
+    return controller
 
 
 def controller_of(model: Model, function: Function) -> Controller:

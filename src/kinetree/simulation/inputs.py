@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.model_inputs import ModelInput
+from kinetree.functions.model_inputs import ModelInput, check_inputs
 from kinetree.model import Model
 from kinetree.simulation.compiled import Plan, own
 from kinetree.validation import Array, real_array
 
 
-def separated(inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
+def separated(model: Model, inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
     """Return which of the robot's numbers are given, and all values by name."""
     if inputs is None:
         return (), {}
@@ -26,8 +26,20 @@ def separated(inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
     numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
     values = {key.name if isinstance(key, ModelInput) else str(key): value for key, value in inputs.items()}
     if len(values) < len(inputs):
-        raise ArgumentError(f"inputs: these do not have different names: {[str(key) for key in inputs]}")
+        shown = [key.name if isinstance(key, ModelInput) else str(key) for key in inputs]
+        raise ArgumentError(f"inputs: these do not have different names: {shown}")
+    check_inputs(model, numbers)
     return numbers, values
+
+
+def names(what: str, given: Any) -> tuple[str, ...]:
+    """Return names given as a list; of the robot's numbers, they may be these themselves."""
+    if isinstance(given, str | ModelInput) or not isinstance(given, Iterable):
+        given = (given,)
+    found = tuple(x.name if isinstance(x, ModelInput) else x for x in given)
+    if not all(isinstance(x, str) for x in found):
+        raise ArgumentError(f"{what} takes names, not {given!r}")
+    return found
 
 
 def values(
@@ -45,7 +57,8 @@ def values(
             ports[port.name] = own(port), port.shape
     for name in (*given, *per_step):
         if name not in ports:
-            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}")
+            more = "; a number of the robot is given as inputs={kt.gravity: …}" if name in given else ""
+            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}{more}")
         if name in per_step and name in state:
             raise ArgumentError(f"per_step: {name!r} is the controller's own state, of which the first value is given")
     missing = [name for name in ports if name not in given and name not in defaults]
@@ -64,7 +77,8 @@ def values(
             right = False
         if not right:
             one = (*(("steps",) if name in per_step else ()), *shape)
-            raise ArgumentError(f"inputs[{name!r}] has shape {array.shape}; {one} or {(*lead, *one)} is needed")
+            needed = " or ".join(dict.fromkeys((str(one), str((*lead, *one)))))
+            raise ArgumentError(f"inputs[{name!r}] has shape {array.shape}; {needed} is needed")
         if not np.isfinite(array).all():
             raise ArgumentError(f"inputs[{name!r}] holds a number that is not finite (NaN or inf)")
         found[inner] = array, len(shape)

@@ -16,7 +16,7 @@ from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
 from kinetree.simulation.compiled import Plan
-from kinetree.simulation.controllers import Controller, controller_of
+from kinetree.simulation.controllers import Controller, callback_of, controller_of
 from kinetree.simulation.times import Times, count, times
 from kinetree.validation import Array, real_array
 
@@ -55,16 +55,16 @@ class Request:
         inputs: Any,
         per_step: Sequence[str],
     ) -> None:
-        self.robot, self._per_step = robot, tuple(per_step)
+        self.robot, self._per_step = robot, given_inputs.names("per_step", per_step)
         self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
         self._linear = choice("interpolation", interpolation, ("held", "linear")) == "linear"
-        self._numbers, self._values = given_inputs.separated(inputs)
+        self._numbers, self._values = given_inputs.separated(robot.model, inputs)
         self._controller: Controller | None = None
         self.callback: Callable[..., Any] | None = None
         if isinstance(controller, Function):
             self._controller = controller_of(robot.model, controller)
         elif callable(controller):
-            self.callback = controller
+            self.callback = callback_of(controller)
         elif controller is not None:
             raise ArgumentError(f"controller takes a compiled function or a function of (q, v, t), not {controller!r}")
         period = None if control_every is None else count("control_every", control_every)
@@ -89,7 +89,9 @@ class Request:
             if not np.isfinite(array).all():
                 where = np.argwhere(~np.isfinite(array))[0].tolist()
                 raise ArgumentError(f"{name} holds a number that is not finite, at {where}: the motion begins there")
-            self.carried[name] = flattened(array, self.lead, 1, False)
+            self.carried[name] = flattened(array, self.lead, 1, False).copy()  # `out` may be where these are
+        if not len(self.carried["q"]):
+            raise ArgumentError(f"q and v have the leading axes {self.lead}: there is no robot to simulate")
 
     def act(self, tau: Any, f_ext: Any, f_ext_frame: str) -> None:
         """Take what acts on the robot, and make the plan of a step."""
@@ -147,10 +149,10 @@ class Request:
     def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
         """Take the times of the steps; what begins with zero begins."""
         self.times: Times = times(dt, duration, steps, self._counted, t0)
-        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest, "period": self.period}
+        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest, "period": self.period or 1}
         for name in self.plan.given(self.robot.model):
             if name in numbers:
-                self.given[name] = np.broadcast_to(np.float64(numbers[name] or 1), (n, 1))
+                self.given[name] = np.broadcast_to(np.float64(numbers[name]), (n, 1))
         for name, shape in self.plan.carried(self.robot.model).items():
             if name not in self.carried:
                 first = self.times.first if name == "step" else 0.0
@@ -158,12 +160,18 @@ class Request:
 
     def keep(self, record: str | Sequence[str], every: Any, out: Any) -> None:
         """Take what is to be kept, and find memory for it."""
-        names = record.replace(",", " ").split() if isinstance(record, str) else list(record)
+        names = given_inputs.names("record", record.replace(",", " ").split() if isinstance(record, str) else record)
         for name in names:
             if name not in SIZES:
-                raise ArgumentError(f"record: {unknown_name('quantity', str(name), SIZES)}")
+                raise ArgumentError(f"record: {unknown_name('quantity', name, SIZES)}")
         self.every = count("record_every", every)
+        if self.every > self.times.steps:
+            raise ArgumentError(
+                f"record_every is {self.every}, and there are {self.times.steps} steps: none of them would be kept"
+            )
         rows = 1 + self.times.steps // self.every
+        if not (out is None or isinstance(out, Mapping)):
+            raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(out).__name__} was given")
         given = dict(out or {})
         for name in given:
             if name not in SIZES:

@@ -39,14 +39,16 @@ class Rollout(NamedTuple):
     records: Mapping[str, Array]
 
     def run(self, steps: int, every: int) -> Iterator[int]:
-        """Run all steps and yield, after each piece, how many are done."""
-        done, piece = 0, every * max(1, 64 // every)
+        """Run all steps and yield, after each piece, how many are done: some records, or a part of the way to one."""
+        done, most = 0, 64
         while done < steps:
-            count = min(piece, steps - done)
+            to_record = every - done % every
+            whole = to_record == every <= most
+            count = min(steps - done, most // every * every if whole else min(most, to_record))
             begin = time.perf_counter()
             self._piece(done, count, every)
-            growth = min(8.0, PIECE_SECONDS / max(time.perf_counter() - begin, 1e-6))
-            done, piece = done + count, every * max(1, int(piece * growth / every))
+            done += count
+            most = max(1, int(count * min(8.0, PIECE_SECONDS / max(time.perf_counter() - begin, 1e-6))))
             yield done
 
     def one(self, done: int, every: int) -> None:
@@ -76,9 +78,10 @@ class Rollout(NamedTuple):
             inputs.append(array[:, done : done + count] if array.ndim == 3 else array)
         last = [np.empty(array.shape) for array in self.carried.values()]
         rows = slice(done // every, (done + count) // every)
+        between = every if done % every == 0 else count + (rows.start == rows.stop)
         recorded = [self.records[name][:, rows] for name in kept]
         variant = Variant((), (), "float64")
-        run_steps(self.step._kernels.scan(variant, steps), steps, inputs, last, recorded, count, every)
+        run_steps(self.step._kernels.scan(variant, steps), steps, inputs, last, recorded, count, between)
         for name, array in zip(self.carried, last, strict=True):
             self.carried[name] = array
 

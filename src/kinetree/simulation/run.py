@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.compiled import MOVING, Plan, observer, step_function
 from kinetree.simulation.request import Request
-from kinetree.simulation.rollout import Rollout
+from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
@@ -53,11 +54,12 @@ def run(request: Request, progress: Callable[[int, int], object] | None) -> Traj
     step = remembered(request.robot, step_function, request.plan)
     rollout = Rollout(step, dict(request.carried), request.given, records)
     pieces = rollout.run(total, request.every) if request.callback is None else with_callback(request, rollout, first)
-    done = 0
+    done, told = 0, time.perf_counter()
     try:
         for done in pieces:
-            if progress is not None:
+            if progress is not None and (done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
                 progress(done, total)
+                told = time.perf_counter()
     except KeyboardInterrupt:
         raise SimulationInterrupted(_trajectory(request, rollout, first, done)) from None
     return _trajectory(request, rollout, first, done)
@@ -71,6 +73,8 @@ def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -
             q, v = (rollout.carried[name].reshape(*request.lead, -1).copy() for name in ("q", "v"))
             tau = request.callback(q, v, request.times.of(done))  # type: ignore[misc]  # there is one
             try:
+                if tau is None:
+                    raise TypeError
                 held = np.broadcast_to(np.asarray(tau, np.float64), shape)
             except (TypeError, ValueError):
                 raise ArgumentError(

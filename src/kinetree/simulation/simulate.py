@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kinetree.algorithms.integrators import Integrator
+from kinetree.errors import ArgumentError
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.request import Request
@@ -76,7 +77,7 @@ def simulate(
         `kinetree.payload`, …): the same for all robots, or with the leading axes of q, for each its own. The
         controller does not know these numbers: it is compiled for the robot as it is.
     per_step : sequence of str
-        Arguments of the controller that change from step to step: their values have an axis of steps.
+        Which of the inputs change from step to step: their values have an axis of steps.
     integrator : str or Integrator
         The method (see `step`), by name or made by `kinetree.integrator`.
     limits : {"none", "position", "effort", "all"}
@@ -119,6 +120,8 @@ def simulate(
     >>> held.q.shape, bool(abs(held.q[:, -1] - q[0]).max() < 1e-5)
     ((5, 21, 7), True)
     """
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
     request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step)
     request.begin(q, v)
     request.act(tau, f_ext, f_ext_frame)
