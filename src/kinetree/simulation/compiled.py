@@ -21,7 +21,7 @@ from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.loops import repeat
 
-MOVING, NOT_FINITE = 0.0, 1.0
+MOVING, NOT_FINITE, FAILED = 0.0, 1.0, 2.0
 """Why a robot has stopped, as carried from step to step."""
 
 
@@ -38,6 +38,8 @@ class Plan(NamedTuple):
         Whether the controller is called at the beginning of some steps, and its joint forces are held between.
     wrenches, linear : bool
         Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
+    smooth : bool
+        Whether what acts is smooth from step to step too: nothing changes with the steps.
     inputs : tuple of ModelInput
         The robot's numbers that are given.
     """
@@ -49,6 +51,7 @@ class Plan(NamedTuple):
     sampled: bool
     wrenches: bool
     linear: bool
+    smooth: bool
     inputs: tuple[ModelInput, ...]
 
     def carried(self, model: Model) -> dict[str, tuple[int, ...]]:
@@ -69,6 +72,7 @@ class Plan(NamedTuple):
             shapes["f_ext"] = (model.nb, 6)
         if self.linear:
             shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
+        shapes |= {setting(name): () for name, _ in self.integrator.settings}
         return shapes | {own(port): port.shape for port in (self.controller.parameters if self.controller else ())}
 
 
@@ -77,19 +81,26 @@ def own(port: Port) -> str:
     return "controller_" + port.name
 
 
+def setting(name: str) -> str:
+    """Return the name in the step of a number for the integrator."""
+    return "integrator_" + name
+
+
 def step_function(model: Model, plan: Plan) -> Function:
     """Return one step: from what is carried and given to the next values of what is carried."""
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         acting, following = _acting(model, plan, given)
-        q, v, dt, reason = Column(given["q"]), Column(given["v"]), given["dt"], given["reason"]
+        q, v, reason = Column(given["q"]), Column(given["v"]), given["reason"]
+        dt = select_less(reason, 0.5, given["dt"], 0.0)
         memory = Column(given.get("memory", ()))
         following["q"], following["v"], memory = plan.integrator.advance(acting, now(given), q, v, dt, memory)
         following |= {"step": given["step"] + 1.0} | ({"memory": memory} if memory else {})
+        trouble = select_less(0.5, plan.integrator.failed(memory), FAILED, NOT_FINITE)
         going = select_less(reason, 0.5, 1.0, 0.0)
         total = sum((*following["q"], *following["v"]), 0.0)
         finite = select_less(total, float("inf"), select_less(-float("inf"), total, going, 0.0), 0.0)
-        following["reason"] = select_less(0.5, finite, MOVING, select_less(0.5, reason, reason, NOT_FINITE))
+        following["reason"] = select_less(0.5, finite, MOVING, select_less(0.5, reason, reason, trouble))
 
         def kept(before: Any, after: Any) -> Any:
             if isinstance(before, (list, tuple)):
@@ -141,7 +152,9 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     if plan.sampled:
         following |= _sample(plan.controller, given, start) if plan.controller else {"held": given["held"]}
     wrenches = (lambda t: at("f_ext", t)) if plan.wrenches else None
-    return System(traced_model(model, False), motors, wrenches, plan.f_ext_frame, plan.limits), following
+    settings = {name: given[setting(name)] for name, _ in plan.integrator.settings}
+    model = traced_model(model, False)
+    return System(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings), following
 
 
 def _between(a: Any, b: Any, s: Scalar) -> Any:

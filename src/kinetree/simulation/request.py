@@ -15,10 +15,10 @@ from kinetree.functions.wrenches import named_wrenches
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
-from kinetree.simulation.compiled import Plan
+from kinetree.simulation.compiled import Plan, setting
 from kinetree.simulation.controllers import Controller, controller_of
 from kinetree.simulation.times import Times, count, times
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, positive, real_array
 
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv"}
 """What can be kept, and of which length it is."""
@@ -106,6 +106,7 @@ class Request:
             sampled or self.callback is not None,
             f_ext is not None,
             self._linear,
+            False,
             self._numbers,
         )
         self._counted: dict[str, int] = {}
@@ -120,6 +121,7 @@ class Request:
             (self.carried if name in self.plan.carried(model) else self.given)[name] = flat
             if over_time:
                 self._counted[name.removeprefix("controller_")] = flat.shape[1]
+        self.plan = self.plan._replace(smooth=not (self.plan.sampled or self._counted))
 
     def _take_force(self, name: str, value: Any, shape: tuple[int, ...]) -> None:
         """Take forces that act on each state, with an axis of steps after the states' axes if they have one more."""
@@ -155,6 +157,17 @@ class Request:
             if name not in self.carried:
                 first = self.times.first if name == "step" else 0.0
                 self.carried[name] = np.full((n, math.prod(shape)), first)
+
+    def set(self, **settings: Any) -> None:
+        """Take numbers for the integrator, those that are not None."""
+        known, n = dict(self.plan.integrator.settings), len(self.carried["q"])
+        for name, value in settings.items():
+            if value is not None and name not in known:
+                able = ", ".join(sorted(k for k, i in INTEGRATORS.items() if name in dict(i.settings)))
+                raise ArgumentError(f"{name} is for {able}; the integrator {self.plan.integrator.name!r} has none")
+        for name, usual in known.items():
+            value = settings.get(name)
+            self.given[setting(name)] = np.full((n, 1), usual if value is None else positive(name, value))
 
     def keep(self, record: str | Sequence[str], every: Any, out: Any) -> None:
         """Take what is to be kept, and find memory for it."""

@@ -17,9 +17,6 @@ from kinetree.simulation.rollout import Rollout
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
-REASONS = np.array([None, "not finite"], dtype=object)
-"""Why a robot has stopped, by the number that is carried."""
-
 _REMEMBERED = 16
 """Compiled simulations that a robot keeps."""
 
@@ -108,6 +105,7 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         for name in observed:
             kept[name][...] = getattr(results, name).reshape(kept[name].shape)
     reason = rollout.carried["reason"].reshape(lead)
+    reasons = np.array([None, "not finite", request.plan.integrator.failure], dtype=object)
     ended = request.times.of(rollout.carried["step"].reshape(lead) - request.times.first)
     return Trajectory(
         request.robot,
@@ -117,7 +115,7 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         kept.get("a"),
         kept.get("tau"),
         stopped_at=np.where(reason == MOVING, math.nan, ended),
-        reasons=REASONS[reason.astype(np.intp)],
+        reasons=reasons[reason.astype(np.intp)],
     )
 
 

@@ -33,6 +33,8 @@ def simulate(
     inputs: Mapping[Any, ArrayLike] | None = None,
     per_step: Sequence[str] = (),
     integrator: str | Integrator = "semi_implicit_euler",
+    rtol: float | None = None,
+    atol: float | None = None,
     limits: str = "none",
     t0: float = 0.0,
     record: str | Sequence[str] = ("q", "v"),
@@ -51,7 +53,8 @@ def simulate(
     duration, steps : float, int, optional
         How long (s), or how many steps; not needed where something is given over time.
     dt : float
-        Length of a step (s).
+        Length of a step (s). An integrator with steps of its own, such as "tsitouras", takes as many as its tolerances
+        ask for; dt is then how often the motion is looked at: for records, controllers and events.
     tau : (..., nv) or (..., steps, nv) array, optional
         Joint forces (N·m, N). With one axis more than q and v have, they change from step to step. A controller's are
         added.
@@ -79,6 +82,9 @@ def simulate(
         Arguments of the controller that change from step to step: their values have an axis of steps.
     integrator : str or Integrator
         The method (see `step`), by name or made by `kinetree.integrator`.
+    rtol, atol : float, optional
+        The errors that "tsitouras" allows in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of
+        coordinates, of which a radian and a metre count as one; 1e-6 and 1e-8 if not given.
     limits : {"none", "position", "effort", "all"}
         Which limits of the joints count (see `step`).
     t0 : float
@@ -123,5 +129,6 @@ def simulate(
     request.begin(q, v)
     request.act(tau, f_ext, f_ext_frame)
     request.count(dt, duration, steps, t0)
+    request.set(rtol=rtol, atol=atol)
     request.keep(record, record_every, out)
     return run(request, progress)
