@@ -10,7 +10,8 @@ import numpy as np
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.model import Model
-from kinetree.simulation.compiled import Plan, own
+from kinetree.simulation.calls import own
+from kinetree.simulation.compiled import Plan
 from kinetree.validation import Array, real_array
 
 
@@ -35,14 +36,23 @@ def values(
 ) -> dict[str, tuple[Array, int]]:
     """Return the arrays of all arguments and the number of axes of one value, by the names of the step."""
     ports = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
-    state: set[str] = set()
-    defaults: Mapping[str, Any] = {}
+    state = {port.name for port in plan.state}
+    defaults: dict[str, Any] = {}
+    for event in plan.events:
+        defaults |= event.condition.spec.defaults
     if plan.controller is not None:
-        defaults, state = plan.controller.defaults, {port.name for port in plan.controller.state}
-        for port in (*plan.controller.parameters, *plan.controller.state):
-            if port.name in ports:
-                raise ArgumentError(f"inputs: {port.name!r} is an argument of the controller and a number of the robot")
-            ports[port.name] = own(port), port.shape
+        defaults |= plan.controller.defaults
+    for port in (*plan.parameters, *plan.state):
+        if port.name in ports:
+            raise ArgumentError(f"inputs: {port.name!r} is an argument of a function and a number of the robot")
+        ports[port.name] = own(port), port.shape
+    for event in plan.events:
+        for port in event.parameters:
+            if port.shape != ports[port.name][1]:
+                raise ArgumentError(
+                    f"event {event.name!r} takes {port.name} of shape {port.shape}, where others take one of shape "
+                    f"{ports[port.name][1]}"
+                )
     for name in (*given, *per_step):
         if name not in ports:
             raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}")
@@ -51,8 +61,8 @@ def values(
     missing = [name for name in ports if name not in given and name not in defaults]
     if missing:
         raise ArgumentError(
-            f"the controller takes {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of its own "
-            "state the first ones"
+            f"the functions take {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of a "
+            "controller's own state the first ones"
         )
     found = {}
     for name, (inner, shape) in ports.items():

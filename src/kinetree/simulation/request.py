@@ -15,8 +15,10 @@ from kinetree.functions.wrenches import named_wrenches
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
+from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import Plan, setting
 from kinetree.simulation.controllers import Controller, controller_of
+from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.times import Times, count, times
 from kinetree.validation import Array, positive, real_array
 
@@ -54,6 +56,7 @@ class Request:
         interpolation: str,
         inputs: Any,
         per_step: Sequence[str],
+        events: Any,
     ) -> None:
         self.robot, self._per_step = robot, tuple(per_step)
         self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
@@ -73,6 +76,7 @@ class Request:
         if self._controller is not None and self._controller.state:
             period = period or 1
         self.period = period
+        self._events = events_of(robot.model, events)
         self.carried: dict[str, Array] = {}
         self.given: dict[str, Array] = {}
 
@@ -103,6 +107,7 @@ class Request:
             self._limits,
             f_ext_frame,
             self._controller,
+            self._events,
             sampled or self.callback is not None,
             f_ext is not None,
             self._linear,
@@ -157,6 +162,17 @@ class Request:
             if name not in self.carried:
                 first = self.times.first if name == "step" else 0.0
                 self.carried[name] = np.full((n, math.prod(shape)), first)
+        for k, event in enumerate(self._events):
+            self.carried["event_values"][:, k] = self._first_value(event)
+
+    def _first_value(self, event: Event) -> Array:
+        """Return what the condition of an event is at the beginning."""
+        known = {"q": self.carried["q"], "v": self.carried["v"], "t": np.float64(self.times.of(0))}
+        for port in event.parameters:
+            array = (self.carried if own(port) in self.carried else self.given)[own(port)]
+            array = array[:, 0] if array.ndim == 3 else array
+            known[port.name] = array.reshape(len(array), *port.shape)
+        return np.asarray(event(known))
 
     def set(self, **settings: Any) -> None:
         """Take numbers for the integrator, those that are not None."""

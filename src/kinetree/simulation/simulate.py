@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from kinetree.algorithms.integrators import Integrator
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
+from kinetree.simulation.events import Event
 from kinetree.simulation.request import Request
 from kinetree.simulation.run import run
 from kinetree.trajectories.trajectory import Trajectory
@@ -36,6 +37,7 @@ def simulate(
     rtol: float | None = None,
     atol: float | None = None,
     limits: str = "none",
+    events: Sequence[Event | Function] = (),
     t0: float = 0.0,
     record: str | Sequence[str] = ("q", "v"),
     record_every: int = 1,
@@ -87,6 +89,9 @@ def simulate(
         coordinates, of which a radian and a metre count as one; 1e-6 and 1e-8 if not given.
     limits : {"none", "position", "effort", "all"}
         Which limits of the joints count (see `step`).
+    events : sequence of Event
+        Conditions whose zeros are located, and which may stop a robot (see `kinetree.Event`). They are looked for from
+        step to step: of two zeros of one condition within a step nothing is seen.
     t0 : float
         Time at the beginning (s).
     record : str or sequence of str
@@ -101,7 +106,9 @@ def simulate(
     Returns
     -------
     Trajectory
-        A robot whose state is no longer finite stops, with its last finite state; the others go on.
+        A robot whose state is no longer finite stops, with its last finite state, and so does one at an event that
+        stops it; the others go on. ``events`` has what happened, and ``counts`` how often each event did and how many
+        steps an integrator with steps of its own took and rejected.
 
     Raises
     ------
@@ -125,7 +132,7 @@ def simulate(
     >>> held.q.shape, bool(abs(held.q[:, -1] - q[0]).max() < 1e-5)
     ((5, 21, 7), True)
     """
-    request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step)
+    request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events)
     request.begin(q, v)
     request.act(tau, f_ext, f_ext_frame)
     request.count(dt, duration, steps, t0)

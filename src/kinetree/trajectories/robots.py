@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,11 @@ class Robots(Sequence["Trajectory"]):
         keys = index if isinstance(index, tuple) else (index,)
         if not all(isinstance(k, int | np.integer | slice) and not isinstance(k, bool) for k in keys):
             raise ArgumentError(f"robots[…] takes numbers and slices, not {index!r}")
-        chosen = np.empty(whole.batch_shape, dtype=np.bool_)[keys]  # an IndexError is NumPy's
+        chosen = np.arange(math.prod(whole.batch_shape)).reshape(whole.batch_shape)[keys]  # an IndexError is NumPy's
         if chosen.size == 0:
             raise ArgumentError(f"robots[{index!r}]: there are {whole.batch_shape}, and none of them is chosen")
-        return whole._with(whole.t, lambda x: x[keys], lambda x: x[keys], whole.events)
+        places = {int(robot): place for place, robot in np.ndenumerate(chosen)}
+        robots = [int(np.ravel_multi_index(event.robot, whole.batch_shape)) for event in whole.events]
+        pairs = zip(whole.events, robots, strict=True)
+        events = [event._replace(robot=places[robot]) for event, robot in pairs if robot in places]
+        return whole._with(whole.t, lambda x: x[keys], lambda x: x[keys], events)

@@ -341,7 +341,14 @@ def _step(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
 
 
 tsitouras = registered(
-    Adaptive("tsitouras", TSITOURAS.order, _step, (("rtol", RTOL), ("atol", ATOL)), failure="too many steps")
+    Adaptive(
+        "tsitouras",
+        TSITOURAS.order,
+        _step,
+        settings=(("rtol", RTOL), ("atol", ATOL)),
+        counts=(("steps", Motion._fields.index("steps")), ("rejected", Motion._fields.index("rejected"))),
+        failure="too many steps",
+    )
 )
 """The embedded pair of Tsitouras, Runge–Kutta pairs of order 5(4) satisfying only the first column simplifying
 assumption, Computers & Mathematics with Applications 62 (2011)."""

@@ -30,6 +30,8 @@ class Integrator:
         (`kinetree.scalars.column.Column`), and the code works on any scalar: it does not branch on them.
     settings : tuple of pairs
         Numbers that it finds in `System.settings`, such as tolerances: their names and what they are if not given.
+    counts : tuple of pairs
+        What it counts, such as rejected steps: names and places in its memory.
     failure : str
         Why a motion ends where the method gives up, if it may.
     """
@@ -38,6 +40,7 @@ class Integrator:
     order: int
     step: Step
     settings: tuple[tuple[str, float], ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
     failure: str = ""
 
     def memory(self, model: Model) -> int:
