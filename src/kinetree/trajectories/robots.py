@@ -34,7 +34,10 @@ class Robots(Sequence["Trajectory"]):
         if chosen.size == 0:
             raise ArgumentError(f"robots[{index!r}]: there are {whole.batch_shape}, and none of them is chosen")
         places = {int(robot): place for place, robot in np.ndenumerate(chosen)}
-        robots = [int(np.ravel_multi_index(event.robot, whole.batch_shape)) for event in whole.events]
-        pairs = zip(whole.events, robots, strict=True)
-        events = [event._replace(robot=places[robot]) for event, robot in pairs if robot in places]
+        events = []
+        for event in whole.events:
+            robot = getattr(event, "robot", None)  # those of no robot are everybody's
+            place = () if robot is None else places.get(int(np.ravel_multi_index(robot, whole.batch_shape)))
+            if place is not None:
+                events.append(event if robot is None else event._replace(robot=place))
         return whole._with(whole.t, lambda x: x[keys], lambda x: x[keys], events)
