@@ -154,10 +154,10 @@ class Request:
     def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
         """Take the times of the steps; what begins with zero begins."""
         self.times: Times = times(dt, duration, steps, self._counted, t0)
-        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest, "period": self.period}
+        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest, "period": self.period or 1}
         for name in self.plan.given(self.robot.model):
             if name in numbers:
-                self.given[name] = np.broadcast_to(np.float64(numbers[name] or 1), (n, 1))
+                self.given[name] = np.broadcast_to(np.float64(numbers[name]), (n, 1))
         for name, shape in self.plan.carried(self.robot.model).items():
             if name not in self.carried:
                 first = self.times.first if name == "step" else 0.0

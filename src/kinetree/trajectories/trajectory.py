@@ -146,7 +146,7 @@ class Trajectory(Quantities):
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events")}
+        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts")}
         return partial(type(self), **rest), tuple(self.__dict__[x] for x in ("robot", "t", "q", "v", "_a", "_tau"))
 
     # -- what it is ---------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,7 +64,7 @@ class Adaptive(Integrator):
         )
         missed = select_less(0.0, left(motion), 1.0, 0.0)
         q, v = at(system, motion, target) if system.smooth else (motion.q_end, motion.v_end)
-        q, v = (Column(select_less(0.5, missed, float("nan"), x) for x in part) for part in (q, v))
+        q, v = (Column(select_less(0.5, missed, math.nan, x) for x in part) for part in (q, v))
         return q, v, motion._replace(failed=select(motion.h == motion.h, missed, 0.0)).numbers
 
 
@@ -93,7 +94,9 @@ def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: T
     past = power(select_less(1e-4, m.error, m.error, 1e-4), BETA)
     factor = _between(LEAST, select(good, change * past, change), select_less(0.5, m.vain, 1.0, MOST))
     h = used(found.h) * factor
-    h = select(h == h, select(good & cut(found.h) & (h < found.h), found.h, h), h)
+    h = select(good & cut(found.h) & (h < found.h), found.h, h)
+    total = sum(accelerations[0], 0.0)
+    h = select((total < math.inf) & (total > -math.inf), h, math.nan)  # no shorter step helps
     taken = Motion(
         known=1.0,
         h=h,
