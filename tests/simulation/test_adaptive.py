@@ -144,7 +144,7 @@ def test_the_motion_does_not_depend_on_how_often_it_is_looked_at(name: str) -> N
 
 
 def test_the_order_of_its_steps() -> None:
-    """Steps of one length, on the manifold: it is five at least, and more where steps are not tiny (see the conditions)."""
+    """Steps of one length, on the manifold: five at least, and more where they are not tiny (see the conditions)."""
     name = "floating"
     fixed = Integrator("Tsitouras with steps of one length", 5, runge_kutta(TSITOURAS))
     q, v = exact(name, [0.5])

@@ -75,6 +75,11 @@ class Event:
             raise ArgumentError(f"event {self.name!r}: most is a whole number from 1 on, not {self.most!r}")
 
     @property
+    def defaults(self) -> Mapping[str, Array]:
+        """The values of arguments that need not be given."""
+        return self.condition.spec.defaults
+
+    @property
     def parameters(self) -> tuple[Port, ...]:
         """Arguments of the condition that the simulation does not know."""
         return tuple(port for port in self.condition.spec.ports(()) if port.name not in GIVEN)

@@ -38,10 +38,13 @@ def values(
     ports = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
     state = {port.name for port in plan.state}
     defaults: dict[str, Any] = {}
-    for event in plan.events:
-        defaults |= event.condition.spec.defaults
-    if plan.controller is not None:
-        defaults |= plan.controller.defaults
+    for function in (*plan.events, *((plan.controller,) if plan.controller else ())):
+        for name, value in function.defaults.items():
+            if name not in given and not np.array_equal(defaults.setdefault(name, value), value):
+                raise ArgumentError(
+                    f"inputs: {name!r} has two defaults, {defaults[name]} and {value}: it is one number to all "
+                    "functions, so give it, or give it two names"
+                )
     for port in (*plan.parameters, *plan.state):
         if port.name in ports:
             raise ArgumentError(f"inputs: {port.name!r} is an argument of a function and a number of the robot")
