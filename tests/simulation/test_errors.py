@@ -81,7 +81,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"controller": compiled(lambda q, w: {"tau": q, "w": w[0]}, w=2)}, r"takes w of shape \(2,\) and returns one"),
     ({"controller": compiled(lambda q, t: q * t, t=2)}, r"takes t of shape \(2,\), the simulation gives \(\)"),
     ({"controller": ROBOT.jacobian}, "jacobian has options that must be chosen first"),
-    ({"controller": kt.load("panda").gravity_forces}, r"returns joint forces of shape \(7,\)"),
+    ({"controller": kt.load("panda").gravity_forces}, r"takes q of shape \(7,\), the simulation gives \(2,\)"),
     ({"controller": lambda q, v: q}, r"is called with \(q, v, t\), and this one is not"),
     ({"controller": lambda q, v, t: np.zeros(3)}, r"it returned \(3,\); joint forces of shape \(2,\) are needed"),
     ({"controller": lambda q, v, t: None}, "it returned None"),

@@ -15,10 +15,12 @@ from kinetree.functions.wrenches import named_wrenches
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
-from kinetree.simulation.compiled import Plan
+from kinetree.simulation.calls import own
+from kinetree.simulation.compiled import Plan, setting
 from kinetree.simulation.controllers import Controller, callback_of, controller_of
+from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.times import Times, count, times
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, positive, real_array
 
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv"}
 """What can be kept, and of which length it is."""
@@ -54,6 +56,7 @@ class Request:
         interpolation: str,
         inputs: Any,
         per_step: Sequence[str],
+        events: Any,
     ) -> None:
         self.robot, self._per_step = robot, given_inputs.names("per_step", per_step)
         self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
@@ -73,6 +76,7 @@ class Request:
         if self._controller is not None and self._controller.state:
             period = period or 1
         self.period = period
+        self._events = events_of(robot.model, events)
         self.carried: dict[str, Array] = {}
         self.given: dict[str, Array] = {}
 
@@ -105,9 +109,11 @@ class Request:
             self._limits,
             f_ext_frame,
             self._controller,
+            self._events,
             sampled or self.callback is not None,
             f_ext is not None,
             self._linear,
+            False,
             self._numbers,
         )
         self._counted: dict[str, int] = {}
@@ -122,6 +128,7 @@ class Request:
             (self.carried if name in self.plan.carried(model) else self.given)[name] = flat
             if over_time:
                 self._counted[name.removeprefix("controller_")] = flat.shape[1]
+        self.plan = self.plan._replace(smooth=not (self.plan.sampled or self._counted))
 
     def _take_force(self, name: str, value: Any, shape: tuple[int, ...]) -> None:
         """Take forces that act on each state, with an axis of steps after the states' axes if they have one more."""
@@ -157,6 +164,28 @@ class Request:
             if name not in self.carried:
                 first = self.times.first if name == "step" else 0.0
                 self.carried[name] = np.full((n, math.prod(shape)), first)
+        for k, event in enumerate(self._events):
+            self.carried["event_values"][:, k] = self._first_value(event)
+
+    def _first_value(self, event: Event) -> Array:
+        """Return what the condition of an event is at the beginning."""
+        known = {"q": self.carried["q"], "v": self.carried["v"], "t": np.float64(self.times.of(0))}
+        for port in event.parameters:
+            array = (self.carried if own(port) in self.carried else self.given)[own(port)]
+            array = array[:, 0] if array.ndim == 3 else array
+            known[port.name] = array.reshape(len(array), *port.shape)
+        return np.asarray(event(known))
+
+    def set(self, **settings: Any) -> None:
+        """Take numbers for the integrator, those that are not None."""
+        known, n = dict(self.plan.integrator.settings), len(self.carried["q"])
+        for name, value in settings.items():
+            if value is not None and name not in known:
+                able = ", ".join(sorted(k for k, i in INTEGRATORS.items() if name in dict(i.settings)))
+                raise ArgumentError(f"{name} is for {able}; the integrator {self.plan.integrator.name!r} has none")
+        for name, usual in known.items():
+            value = settings.get(name)
+            self.given[setting(name)] = np.full((n, 1), usual if value is None else positive(name, value))
 
     def keep(self, record: str | Sequence[str], every: Any, out: Any) -> None:
         """Take what is to be kept, and find memory for it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,11 @@ from kinetree.errors import ArgumentError
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.compiled import MOVING, Plan, observer, step_function
+from kinetree.simulation.events import happened
 from kinetree.simulation.request import Request
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
-
-REASONS = np.array([None, "not finite"], dtype=object)
-"""Why a robot has stopped, by the number that is carried."""
 
 _REMEMBERED = 16
 """Compiled simulations that a robot keeps."""
@@ -42,7 +40,8 @@ class SimulationInterrupted(KeyboardInterrupt):
 def run(request: Request, progress: Callable[[int, int], object] | None) -> Trajectory:
     """Return the motion that is asked for."""
     n, total = len(request.carried["q"]), request.times.steps
-    seen = {"q", "v"} | ({*request.carried} - {"memory", "reason"} if {"a", "tau"} & {*request.kept} else set())
+    observed = request.plan.without_events.carried(request.robot.model) if {"a", "tau"} & {*request.kept} else {}
+    seen = {"q", "v"} | ({*observed} - {"memory", "reason"})
     records = {
         name: np.empty((n, total // request.every, request.carried[name].shape[1])) for name in seen - {"q", "v"}
     }
@@ -111,7 +110,8 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         results = _observed(request, rollout, first, rows)
         for name in observed:
             kept[name][...] = getattr(results, name).reshape(kept[name].shape)
-    reason = rollout.carried["reason"].reshape(lead)
+    reason, plan = rollout.carried["reason"].reshape(lead), request.plan
+    reasons = np.array([None, "not finite", plan.integrator.failure, *(e.name for e in plan.events)], dtype=object)
     ended = request.times.of(rollout.carried["step"].reshape(lead) - request.times.first)
     return Trajectory(
         request.robot,
@@ -121,14 +121,24 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         kept.get("a"),
         kept.get("tau"),
         stopped_at=np.where(reason == MOVING, math.nan, ended),
-        reasons=REASONS[reason.astype(np.intp)],
+        reasons=reasons[reason.astype(np.intp)],
+        events=happened(request.robot.model, plan.events, rollout.carried, lead, request.times),
+        counts={name: x.reshape(lead).astype(np.int64) for name, x in _counts(plan, rollout.carried)},
     )
+
+
+def _counts(plan: Plan, carried: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
+    """Yield what was counted: steps of the integrator's own, and events."""
+    for name, k in plan.integrator.counts:
+        yield name, carried["memory"][:, k]
+    for k, event in enumerate(plan.events):
+        yield event.name, carried["event_counts"][:, k]
 
 
 def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
     """Return the joint forces and accelerations in the states that are kept."""
     values = {}
-    function = remembered(request.robot, observer, request.plan)
+    function = remembered(request.robot, observer, request.plan.without_events)
     for port in function.spec.inputs:
         name = port.name
         if name in rollout.records:

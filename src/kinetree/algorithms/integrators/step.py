@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
+from kinetree.algorithms.integrators.adaptive import tsitouras
 from kinetree.algorithms.integrators.contract import INTEGRATORS
 from kinetree.algorithms.integrators.euler import euler, semi_implicit_euler
 from kinetree.algorithms.integrators.implicit import implicit_euler
@@ -14,7 +15,7 @@ from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import Model
 from kinetree.scalars.functions import Scalar
 
-OWN = tuple(i.name for i in (semi_implicit_euler, euler, rk4, implicit_euler, variational))
+OWN = tuple(i.name for i in (semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational))
 LIMITS = ("none", "position", "effort", "all")
 
 
