@@ -218,14 +218,13 @@ def test_free_flight_keeps_momentum() -> None:
     assert np.abs(moved.v[:, 6:] - v[6:]).max() > 0.5
 
 
-@pytest.mark.parametrize("frame", ["body", "world"])
-def test_wrenches_keep_its_order(frame: str) -> None:
+def test_wrenches_keep_its_order() -> None:
     r, (q, v) = robot("floating"), state("floating")
     f_ext = np.random.default_rng(0).normal(size=(r.nb, 6))
 
     def after(name: str, steps: int) -> Array:
         moved = r.simulate(
-            q, v, steps=steps, dt=0.2 / steps, f_ext=f_ext, f_ext_frame=frame, integrator=name, record_every=steps
+            q, v, steps=steps, dt=0.2 / steps, f_ext=f_ext, f_ext_frame="world", integrator=name, record_every=steps
         )
         return np.concatenate([moved.q[-1], moved.v[-1]])
 
