@@ -20,8 +20,8 @@ from kinetree.scalars.functions import Scalar, select, select_less, sqrt
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import repeat
 
-MOST = 60
-"""Iterations of a step; at the steps for which a second-order method is used it takes five to ten."""
+MOST = 200
+"""Iterations of a step. It takes five to ten, and many where Coulomb friction brings a joint to rest within it."""
 
 TERMS = 16
 """Of the power series in ``ad_w``, which is enough to the last digit while a joint turns by up to 1 rad in a step."""
