@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
     from kinetree.runtime.scan import scan
-    from kinetree.simulation import Event, SimulationInterrupted
+    from kinetree.simulation import Event, EventWarning, SimulationInterrupted
     from kinetree.spatial import Inertia
     from kinetree.tracing.eigen import eigh3
     from kinetree.tracing.functions import abs, maximum, minimum, where
@@ -51,6 +51,7 @@ __all__ = [
     "CacheWarning",
     "DHLink",
     "Event",
+    "EventWarning",
     "FormatError",
     "FormatWarning",
     "Inertia",
@@ -119,7 +120,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),
     "runtime.scan": ("scan",),
-    "simulation": ("Event", "SimulationInterrupted"),
+    "simulation": ("Event", "EventWarning", "SimulationInterrupted"),
     "spatial": ("Inertia",),
     "tracing.eigen": ("eigh3",),
     "tracing.functions": ("abs", "maximum", "minimum", "where"),

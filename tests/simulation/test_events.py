@@ -180,13 +180,36 @@ def test_arguments_of_conditions_are_inputs() -> None:
     assert numbers.stopped_at == pytest.approx(np.sqrt(2 / np.array([G, 1.62])), rel=0, abs=1e-10)
 
 
-def test_the_first_ones_are_kept_and_all_are_counted() -> None:
+@pytest.mark.parametrize("every", [1, 7, 1000])
+def test_all_are_kept_where_there_is_room_from_one_record_to_the_next(every: int) -> None:
+    r, T = single("pendulum"), period(np.array([0.5, 0.6]))
+    passes = kt.Event(condition("pendulum", "angle"), most=1 if every < 10 else 12)
+    moved = r.simulate([[0.5], [0.6]], duration=10.0, integrator="rk4", dt=0.01, record_every=every, events=[passes])
+    for k in range(2):
+        times = [event.time for event in moved.robots[k].events]
+        assert times == pytest.approx(np.arange(0.25, 10.0 / T[k], 0.5) * T[k], rel=0, abs=1e-6)
+        assert moved.counts["angle"][k] == len(times) > 10
+
+
+def test_what_is_not_kept_is_counted_and_said() -> None:
     r = single("pendulum")
     passes = kt.Event(condition("pendulum", "angle"), most=3)
-    moved = r.simulate([0.5], duration=10.0, integrator="rk4", dt=0.01, events=[passes])
-    T = float(period(0.5))
-    assert [event.time for event in moved.events] == pytest.approx(np.array([0.25, 0.75, 1.25]) * T, rel=0, abs=1e-7)
-    assert moved.counts["angle"] == int(10.0 / T * 2 + 0.5)
+    with pytest.warns(
+        kt.EventWarning, match="'angle': 9 of 12 were not kept, more than most=3 of a robot from one rec"
+    ):
+        moved = r.simulate([0.5], duration=10.0, integrator="rk4", dt=0.01, record_every=1000, events=[passes])
+    assert moved.counts["angle"] == 12
+    times = (np.array([event.time for event in moved.events]) / period(0.5)).tolist()
+    assert times == pytest.approx([4.75, 5.25, 5.75], rel=0, abs=1e-6)  # the last ones
+
+
+def test_a_controller_in_python_and_events() -> None:
+    r = single("pendulum")
+    passes = kt.Event(condition("pendulum", "angle"))
+    options = {"duration": 2.0, "integrator": "rk4", "dt": 0.01, "record_every": 3, "events": [passes]}
+    one, other = (r.simulate([0.5], controller=c, **options) for c in (None, lambda q, v, t: [0.0]))
+    assert len(one.events) == len(other.events) > 1
+    assert [e.time for e in one.events] == pytest.approx([e.time for e in other.events], rel=0, abs=1e-12)
 
 
 def test_accelerations_and_torques_are_recorded_with_events() -> None:

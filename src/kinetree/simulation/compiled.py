@@ -17,7 +17,7 @@ from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, select_less
 from kinetree.simulation.calls import called, controlled, flat, own, sampled
 from kinetree.simulation.controllers import Controller
-from kinetree.simulation.events import FIRST_EVENT, Event
+from kinetree.simulation.events import FIRST_EVENT, LOGS, Event
 from kinetree.simulation.locating import located, logged
 
 MOVING, NOT_FINITE, FAILED = 0.0, 1.0, 2.0
@@ -133,7 +133,8 @@ def step_function(model: Model, plan: Plan) -> Function:
                 return [kept(x, y) for x, y in zip(before, after, strict=True)]
             return select_less(0.5, finite, after, before)
 
-        return [x if name == "reason" else kept(given[name], x) for name, x in _ordered(following, carried).items()]
+        settled = {"reason", *LOGS}  # what has been decided already
+        return [x if name in settled else kept(given[name], x) for name, x in _ordered(following, carried).items()]
 
     carried = plan.carried(model)
     return _function("simulation_step", model, plan, carried, evaluate)

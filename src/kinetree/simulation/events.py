@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,6 +18,9 @@ from kinetree.scalars.functions import Scalar, select
 from kinetree.simulation.controllers import GIVEN, checked_arguments
 from kinetree.simulation.times import Times
 from kinetree.validation import Array
+
+LOGS = ("event_counts", "event_log")
+"""What comes with records: how many events there were, and the last ones."""
 
 FIRST_EVENT = 3
 """Why a robot has stopped, as carried from step to step, where it is the first event; others follow."""
@@ -37,7 +42,7 @@ class Event:
     direction : {-1, 0, 1}
         Only where the number falls (−1) or rises (1).
     most : int
-        How many events of a robot are kept, the first ones; all are counted.
+        How many of a robot are kept from one record to the next, the last ones; all are counted.
 
     Raises
     ------
@@ -60,7 +65,7 @@ class Event:
     name: str = ""
     stop: bool = False
     direction: int = 0
-    most: int = 16
+    most: int = 2
 
     def __post_init__(self) -> None:
         if not isinstance(self.condition, Function):
@@ -89,7 +94,7 @@ class Event:
         return self.condition(**{port.name: values[port.name] for port in self.condition.spec.ports(())})
 
     def log(self, model: Model) -> int:
-        """Return how many numbers of its log are carried: the time in steps, q and v of each one kept."""
+        """Return how many numbers of its log are carried: the times in steps, q and v of the last ones."""
         return 0 if self.stop else self.most * (1 + model.nq + model.nv)
 
     def crosses(self, before: Scalar, after: Scalar) -> Scalar:
@@ -97,6 +102,10 @@ class Event:
         rises = select((before < 0.0) & (after >= 0.0), 1.0, 0.0) if self.direction >= 0 else 0.0
         falls = select((before > 0.0) & (after <= 0.0), 1.0, 0.0) if self.direction <= 0 else 0.0
         return rises + falls
+
+
+class EventWarning(UserWarning):
+    """There were more events than are kept."""
 
 
 class Happened(NamedTuple):
@@ -126,24 +135,55 @@ def events_of(model: Model, events: Any) -> tuple[Event, ...]:
     return made
 
 
-def happened(
-    model: Model, events: Sequence[Event], carried: Mapping[str, Array], lead: tuple[int, ...], times: Times
-) -> tuple[Happened, ...]:
-    """Return the events that were kept, and those that stopped a robot, in the order of time."""
-    if not events:
-        return ()
-    found = []
-    nq, size, first = model.nq, 1 + model.nq + model.nv, 0
-    ends = np.concatenate([carried["step"], carried["q"], carried["v"]], axis=1)
-    for k, event in enumerate(events):
-        if event.stop:
-            log, there = ends[:, None], carried["reason"] == FIRST_EVENT + k
-        else:
-            log = carried["event_log"][:, first : first + event.log(model)].reshape(len(ends), event.most, size)
-            first += event.log(model)
-            there = np.arange(event.most) < carried["event_counts"][:, k : k + 1]
-        for robot, row in np.argwhere(there):
-            time, q, v = log[robot, row, 0], log[robot, row, 1 : 1 + nq], log[robot, row, 1 + nq :]
-            index = tuple(int(i) for i in np.unravel_index(robot, lead)) if lead else ()
-            found.append(Happened(float(times.of(time - times.first)), event.name, index, q, v))
-    return tuple(sorted(found, key=lambda event: (event.time, event.robot)))
+class History:
+    """What happened in a simulation, taken from the logs that come with its records.
+
+    Attributes
+    ----------
+    found : list of Happened
+    """
+
+    def __init__(self, model: Model, events: tuple[Event, ...], lead: tuple[int, ...], times: Times) -> None:
+        self.found: list[Happened] = []
+        self._model, self._events, self._lead, self._times = model, events, lead, times
+        self._kept = np.zeros((math.prod(lead), len(events)))
+        self._before = np.zeros((math.prod(lead), len(events)))
+
+    def take(self, logs: Mapping[str, Array]) -> None:
+        """Take the logs of robots (n, records, size), of further records."""
+        counts, first = logs["event_counts"], 0
+        new = np.diff(counts, axis=1, prepend=self._before[:, None])
+        for k, event in enumerate(self._events):
+            log = logs.get("event_log", np.empty((*counts.shape[:2], 0)))[..., first : first + event.log(self._model)]
+            first += event.log(self._model)
+            for robot, row in np.argwhere(new[..., k] > 0) if not event.stop else ():
+                for entry in log[robot, row].reshape(event.most, -1)[: int(new[robot, row, k])]:
+                    self._add(event, int(robot), entry)
+        self._before = counts[:, -1] if counts.shape[1] else self._before
+
+    def end(self, carried: Mapping[str, Array]) -> tuple[Happened, ...]:
+        """Return all events in the order of time, with those after the last record and those that stopped a robot."""
+        if self._events:
+            self.take({name: carried[name][:, None] for name in LOGS if name in carried})
+            ends = np.concatenate([carried["step"], carried["q"], carried["v"]], axis=1)
+            for k, event in enumerate(self._events):
+                for robot in np.flatnonzero(carried["reason"] == FIRST_EVENT + k):
+                    self._add(event, int(robot), ends[robot])
+            for k, event in enumerate(self._events):
+                lost = int((self._before - self._kept)[:, k].sum())
+                if lost:
+                    warnings.warn(
+                        f"event {event.name!r}: {lost} of {int(self._before[:, k].sum())} were not kept, more than "
+                        f"most={event.most} of a robot from one record to the next: make most larger, or record_every "
+                        "smaller",
+                        EventWarning,
+                        stacklevel=4,
+                    )
+        return tuple(sorted(self.found, key=lambda event: (event.time, event.robot)))
+
+    def _add(self, event: Event, robot: int, entry: Array) -> None:
+        nq, times = self._model.nq, self._times
+        self._kept[robot, self._events.index(event)] += 1
+        index = tuple(int(i) for i in np.unravel_index(robot, self._lead)) if self._lead else ()
+        time, q, v = float(times.of(entry[0] - times.first)), entry[1 : 1 + nq].copy(), entry[1 + nq :].copy()
+        self.found.append(Happened(time, event.name, index, q, v))

@@ -181,16 +181,14 @@ def inside(low: Scalar, high: Scalar, value_low: Scalar, value_high: Scalar, roo
 def logged(
     events: Sequence[Event], model: Model, found: Located, step: Scalar, log: Sequence[Scalar], counts: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the log with what happened in a step, and how often each event did."""
+    """Return the log with what happened in a step, the last first, and how often each event did."""
     rest, after = list(log), []
     size = 1 + model.nq + model.nv
-    for event, part, state, count in zip(events, found.parts, found.states, counts, strict=True):
+    for event, part, state in zip(events, found.parts, found.states, strict=True):
         own, rest = rest[: event.log(model)], rest[event.log(model) :]
-        new = [step + part, *state]
-        for k in range(len(own) // size):
-            here = (part <= 1.0) & (count == k)
-            after += _chosen(here, new, own[k * size : (k + 1) * size])
-    return after, [select(p <= 1.0, c + 1.0, c) for p, c in zip(found.parts, counts, strict=True)]
+        if own:
+            after += _chosen(part <= 1.0, [step + part, *state, *own[:-size]], own)
+    return after, [select(part <= 1.0, count + 1.0, count) for part, count in zip(found.parts, counts, strict=True)]
 
 
 def _pick(values: Sequence[Scalar], number: Scalar) -> Scalar:

@@ -31,12 +31,15 @@ class Rollout(NamedTuple):
         (n, size), or (n, steps, size) for what changes from step to step.
     records : dict of array
         (n, records, size): where what is carried is written, every so many steps.
+    logs : dict of array
+        (n, records, size) of the last piece: the same for what is looked at after each piece, not kept.
     """
 
     step: Function
     carried: dict[str, Array]
     given: Mapping[str, Array]
     records: Mapping[str, Array]
+    logs: dict[str, Array]
 
     def run(self, steps: int, every: int) -> Iterator[int]:
         """Run all steps and yield, after each piece, how many are done: some records, or a part of the way to one."""
@@ -60,14 +63,17 @@ class Rollout(NamedTuple):
         results = self.step(*inputs)
         for port, result in zip(self.step.spec.outputs, results, strict=True):
             self.carried[port.name] = result.reshape(len(result), -1)
-        if (done + 1) % every == 0:
+        is_recorded = (done + 1) % every == 0
+        if is_recorded:
             for name, record in self.records.items():
                 record[:, done // every] = self.carried[name]
+        for name in self.logs:
+            self.logs[name] = self.carried[name][:, None][:, : int(is_recorded)]
 
     def _piece(self, done: int, count: int, every: int) -> None:
         names = [port.name for port in self.step.spec.inputs]
         outputs = [port.name for port in self.step.spec.outputs]
-        kept = list(self.records)
+        kept = [*self.records, *self.logs]
         steps = Steps(
             tuple((names.index(name), outputs.index(name)) for name in self.carried),
             tuple(outputs.index(name) for name in kept),
@@ -79,7 +85,10 @@ class Rollout(NamedTuple):
         last = [np.empty(array.shape) for array in self.carried.values()]
         rows = slice(done // every, (done + count) // every)
         between = every if done % every == 0 else count + (rows.start == rows.stop)
-        recorded = [self.records[name][:, rows] for name in kept]
+        for name in self.logs:
+            array = self.carried[name]
+            self.logs[name] = np.empty((len(array), rows.stop - rows.start, array.shape[1]))
+        recorded = [*(record[:, rows] for record in self.records.values()), *self.logs.values()]
         variant = Variant((), (), "float64")
         run_steps(self.step._kernels.scan(variant, steps), steps, inputs, last, recorded, count, between)
         for name, array in zip(self.carried, last, strict=True):

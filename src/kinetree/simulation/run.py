@@ -13,7 +13,7 @@ from kinetree.errors import ArgumentError
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.compiled import MOVING, Plan, observer, step_function
-from kinetree.simulation.events import happened
+from kinetree.simulation.events import LOGS, History
 from kinetree.simulation.request import Request
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.trajectories.trajectory import Trajectory
@@ -51,17 +51,21 @@ def run(request: Request, progress: Callable[[int, int], object] | None) -> Traj
         records[name] = kept[:, 1:]
     first = {name: request.carried[name] for name in records}
     step = remembered(request.robot, step_function, request.plan)
-    rollout = Rollout(step, dict(request.carried), request.given, records)
+    logs = {name: request.carried[name] for name in LOGS if name in request.carried}
+    rollout = Rollout(step, dict(request.carried), request.given, records, logs)
+    history = History(request.robot.model, request.plan.events, request.lead, request.times)
     pieces = rollout.run(total, request.every) if request.callback is None else with_callback(request, rollout, first)
     done, told = 0, time.perf_counter()
     try:
         for done in pieces:
+            if logs:
+                history.take(logs)
             if progress is not None and (done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
                 progress(done, total)
                 told = time.perf_counter()
     except KeyboardInterrupt:
-        raise SimulationInterrupted(_trajectory(request, rollout, first, done)) from None
-    return _trajectory(request, rollout, first, done)
+        raise SimulationInterrupted(_trajectory(request, rollout, first, done, history)) from None
+    return _trajectory(request, rollout, first, done, history)
 
 
 def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -> Iterator[int]:
@@ -99,7 +103,7 @@ def remembered(robot: Robot, make: Callable[..., Function], plan: Plan) -> Funct
     return known[key]
 
 
-def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], done: int) -> Trajectory:
+def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], done: int, history: History) -> Trajectory:
     """Return what was kept of so many steps."""
     every, lead = request.every, request.lead
     rows = 1 + done // every
@@ -122,7 +126,7 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         kept.get("tau"),
         stopped_at=np.where(reason == MOVING, math.nan, ended),
         reasons=reasons[reason.astype(np.intp)],
-        events=happened(request.robot.model, plan.events, rollout.carried, lead, request.times),
+        events=history.end(rollout.carried),
         counts={name: x.reshape(lead).astype(np.int64) for name, x in _counts(plan, rollout.carried)},
     )
 
