@@ -89,7 +89,7 @@ class Plan(NamedTuple):
         """Return the shapes of what is given."""
         shapes: dict[str, tuple[int, ...]] = {"dt": (), "t0": (), "tau": (model.nv,)}
         if self.sampled:
-            shapes["period"] = ()
+            shapes |= {"begin": (), "period": ()}
         if self.wrenches:
             shapes["f_ext"] = (model.nb, 6)
         if self.linear:
