@@ -90,7 +90,7 @@ def _one_robot(section: Section, case: Case, rounds: int) -> None:
 
 
 def _threads(section: Section, case: Case, rounds: int) -> None:
-    states, steps = case.states(MANY), STEPS[case.name] // 10
+    states, steps = case.states(MANY), STEPS[case.name] // 2
     q, v = states["q"], 0.1 * states["v"]
 
     def on(count: int) -> Thunk:

@@ -126,11 +126,12 @@ def test_a_controller_with_a_state_of_its_own():
 
 
 def test_a_controller_that_is_sampled():
-    motion = ROBOT.simulate(Q[:2], V[:2], controller=hold, control_every=7, record=("tau", "a"), **STEPS)
+    how = {"controller": hold, "control_every": 7, "record": ("tau", "a"), "t0": 0.125}  # not from a multiple of 7 on
+    motion = ROBOT.simulate(Q[:2], V[:2], **how, **STEPS)
     q, v, tau = Q[:2], V[:2], np.empty((2, 2))
     for k in range(60):
         if k % 7 == 0:
-            tau = hold(q, v, k * 5e-3)
+            tau = hold(q, v, (25 + k) * 5e-3)
         assert np.array_equal(motion.tau[:, k], tau)
         assert np.allclose(motion.a[:, k], ROBOT.forward_dynamics(q, v, tau), rtol=1e-12)
         q, v = ROBOT.step(q, v, tau, 5e-3)
@@ -214,6 +215,26 @@ def test_the_robots_numbers_are_inputs():
         expected = one.simulate(Q[k], V[k], controller=hold, record="a", **STEPS)
         for name in ("q", "v", "a"):
             assert np.allclose(getattr(motion, name)[k], getattr(expected, name), rtol=1e-9, atol=1e-9)
+
+
+def test_a_controller_knows_the_robot_as_it_is():
+    @ROBOT.compile
+    def compensation(q):
+        return ROBOT.gravity_forces(q)
+
+    inputs = {kt.gravity: [0.0, 0.0, -1.0], kt.payload("lower"): kt.Inertia(3.0, np.zeros(3), np.eye(3))}
+    for every in (None, 1):
+        motion = ROBOT.simulate(Q, controller=compensation, control_every=every, inputs=inputs, record="tau", steps=3)
+        assert np.allclose(motion.tau, ROBOT.gravity_forces(motion.q), atol=1e-13)
+
+
+def test_a_robot_without_joints():
+    builder = kt.ModelBuilder("stone")
+    builder.add_link("stone", kt.Inertia(2.0, [0.0, 0.0, 0.1], np.eye(3)))
+    assert kt.Robot(builder.build()).simulate(np.zeros((3, 0)), steps=5).q.shape == (3, 6, 0)
+    free = kt.Robot(builder.build(floating_base=True))
+    fall = free.center_of_mass(free.simulate(free.neutral(), steps=100, dt=1e-2, integrator="rk4").q[-1])
+    assert np.allclose(fall, [0.0, 0.0, 0.1 - 9.81 / 2], atol=1e-12)
 
 
 def test_a_number_of_the_robot_changes_from_step_to_step():

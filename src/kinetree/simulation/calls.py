@@ -65,7 +65,8 @@ def nested(value: Any) -> Any:
 def sampled(controller: Controller, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
     """Return the joint forces to hold and the controller's next state: computed anew once a period."""
     state = {port.name: given[own(port)] for port in controller.state}
-    elapsed = given["step"] - given["period"] * floor(given["step"] / given["period"])
+    done = given["step"] - given["begin"]
+    elapsed = done - given["period"] * floor(done / given["period"])
 
     def sample(held: Any, before: Any) -> tuple[Any, Any]:
         tau, after = controlled(controller, given, t, given["q"], given["v"], before)

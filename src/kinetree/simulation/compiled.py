@@ -17,7 +17,7 @@ from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, select_less
 from kinetree.simulation.calls import called, controlled, flat, own, sampled
 from kinetree.simulation.controllers import Controller
-from kinetree.simulation.events import FIRST_EVENT, LOGS, Event
+from kinetree.simulation.events import FIRST_EVENT, Event
 from kinetree.simulation.locating import located, logged
 
 MOVING, NOT_FINITE, FAILED = 0.0, 1.0, 2.0
@@ -89,7 +89,7 @@ class Plan(NamedTuple):
         """Return the shapes of what is given."""
         shapes: dict[str, tuple[int, ...]] = {"dt": (), "t0": (), "tau": (model.nv,)}
         if self.sampled:
-            shapes["period"] = ()
+            shapes |= {"begin": (), "period": ()}
         if self.wrenches:
             shapes["f_ext"] = (model.nb, 6)
         if self.linear:
@@ -104,7 +104,10 @@ def setting(name: str) -> str:
 
 
 def step_function(model: Model, plan: Plan) -> Function:
-    """Return one step: from what is carried and given to the next values of what is carried."""
+    """Return one step: from what is carried and given to the next values of what is carried.
+
+    The loop over the steps looks whether these are finite (see `Rollout`); "trouble" is why they are not.
+    """
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         acting, following = _acting(model, plan, given)
@@ -123,21 +126,12 @@ def step_function(model: Model, plan: Plan) -> Function:
         else:
             following |= zip(("q", "v", "memory"), advance(1.0), strict=True)
             following["step"] = given["step"] + 1.0
-        trouble = select_less(0.5, plan.integrator.failed(following["memory"]), FAILED, NOT_FINITE)
-        total = sum((*following["q"], *following["v"]), 0.0)
-        finite = select_less(total, float("inf"), select_less(-float("inf"), total, going, 0.0), 0.0)
-        following["reason"] = select_less(0.5, finite, moving, select_less(0.5, reason, reason, trouble))
+        following["reason"] = moving
+        following["trouble"] = select_less(0.5, plan.integrator.failed(following["memory"]), FAILED, NOT_FINITE)
+        return list(_ordered(following, outputs).values())
 
-        def kept(before: Any, after: Any) -> Any:
-            if isinstance(before, (list, tuple)):
-                return [kept(x, y) for x, y in zip(before, after, strict=True)]
-            return select_less(0.5, finite, after, before)
-
-        settled = {"reason", *LOGS}  # what has been decided already
-        return [x if name in settled else kept(given[name], x) for name, x in _ordered(following, carried).items()]
-
-    carried = plan.carried(model)
-    return _function("simulation_step", model, plan, carried, evaluate)
+    outputs = plan.carried(model) | {"trouble": ()}
+    return _function("simulation_step", model, plan, outputs, evaluate)
 
 
 def _with_events(

@@ -156,7 +156,8 @@ class Request:
     def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
         """Take the times of the steps; what begins with zero begins."""
         self.times: Times = times(dt, duration, steps, self._counted, t0)
-        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest, "period": self.period or 1}
+        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest}
+        numbers |= {"begin": self.times.first, "period": self.period or 1}
         for name in self.plan.given(self.robot.model):
             if name in numbers:
                 self.given[name] = np.broadcast_to(np.float64(numbers[name]), (n, 1))

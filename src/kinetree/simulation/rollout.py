@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.backends.base import Steps
+from kinetree.backends.base import Steps, Stops
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import Variant
 from kinetree.runtime.steps import run_steps
@@ -16,6 +16,10 @@ from kinetree.validation import Array
 
 PIECE_SECONDS = 0.1
 """How long one piece takes, about: what an interrupt loses."""
+
+
+CHECKED = ("q", "v")
+"""What must be finite: a robot whose state is not stops."""
 
 
 class Rollout(NamedTuple):
@@ -60,9 +64,15 @@ class Rollout(NamedTuple):
             (self.carried[p.name] if p.name in self.carried else _now(self.given[p.name], done)).reshape(-1, *p.shape)
             for p in self.step.spec.inputs
         ]
-        results = self.step(*inputs)
-        for port, result in zip(self.step.spec.outputs, results, strict=True):
-            self.carried[port.name] = result.reshape(len(result), -1)
+        results = {
+            port.name: result.reshape(len(result), -1)
+            for port, result in zip(self.step.spec.outputs, self.step(*inputs), strict=True)
+        }
+        before = self.carried["reason"]
+        live = (before == 0.0) & np.isfinite(np.hstack([results[name] for name in CHECKED])).all(axis=1, keepdims=True)
+        for name, array in self.carried.items():
+            self.carried[name] = np.where(live, results[name], array)
+        self.carried["reason"] = np.where(live | (before != 0.0), self.carried["reason"], results["trouble"])
         is_recorded = (done + 1) % every == 0
         if is_recorded:
             for name, record in self.records.items():
@@ -77,6 +87,7 @@ class Rollout(NamedTuple):
         steps = Steps(
             tuple((names.index(name), outputs.index(name)) for name in self.carried),
             tuple(outputs.index(name) for name in kept),
+            Stops(names.index("reason"), outputs.index("trouble"), tuple(outputs.index(name) for name in CHECKED)),
         )
         inputs = []
         for name in names:

@@ -46,7 +46,7 @@ def run(request: Request, progress: Callable[[int, int], object] | None) -> Traj
         name: np.empty((n, total // request.every, request.carried[name].shape[1])) for name in seen - {"q", "v"}
     }
     for name in ("q", "v"):
-        kept = request.kept[name].reshape(n, -1, request.carried[name].shape[1])
+        kept = request.kept[name].reshape(n, 1 + total // request.every, request.carried[name].shape[1])
         kept[:, 0] = request.carried[name]
         records[name] = kept[:, 1:]
     first = {name: request.carried[name] for name in records}
@@ -98,7 +98,7 @@ def remembered(robot: Robot, make: Callable[..., Function], plan: Plan) -> Funct
     key = make.__name__, plan
     if key not in known:
         while len(known) >= _REMEMBERED:
-            known.pop(next(iter(known)))
+            known.pop(next(iter(known)), None)
         known[key] = make(robot.model, plan)
     return known[key]
 

@@ -69,7 +69,7 @@ def simulate(
         beginning of each step, and its joint forces are held. A plain Python function ``controller(q, v, t)`` is
         called at the beginning of each step with all robots' states, which is slower by far.
     control_every : int, optional
-        Call the controller at every so many steps only, and hold its joint forces in between.
+        Call the controller at the first step and every so many, and hold its joint forces in between.
     f_ext : (..., nb, 6) or (..., steps, nb, 6) array or dict, optional
         Wrenches on the bodies, as in `forward_dynamics`.
     f_ext_frame : {"body", "world"}
