@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
-    from kinetree.algorithms.integrators import integrator
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         payload,
     )
     from kinetree.functions.of_user import compile
+    from kinetree.integrators import integrator
     from kinetree.loading import DHLink, from_dh, from_screws, load
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
@@ -100,7 +100,7 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
-    "algorithms.integrators": ("integrator",),
+    "integrators": ("integrator",),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),

@@ -11,11 +11,11 @@ from scipy.integrate import solve_ivp
 
 import kinetree as kt
 from helpers.trees import Array, random_inertia, random_tree
-from kinetree.algorithms.integrators import INTEGRATORS, Integrator, System, integrator
-from kinetree.algorithms.integrators.momenta import momenta
-from kinetree.algorithms.integrators.step import OWN
-from kinetree.algorithms.integrators.variational import resolution, variational
 from kinetree.algorithms.kinematics.manifold import difference, step_rate
+from kinetree.integrators import INTEGRATORS, Integrator, System, integrator
+from kinetree.integrators.momenta import momenta
+from kinetree.integrators.step import OWN
+from kinetree.integrators.variational import resolution, variational
 from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.scalars.column import Column

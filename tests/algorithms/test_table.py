@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import itertools
 import pickle
 import pkgutil
 import subprocess
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 import kinetree as kt
-from kinetree import algorithms
+from kinetree import algorithms, integrators
 from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.registry import OneFrame, algorithm
 from kinetree.algorithms.table import INDEX, PAGES
@@ -34,7 +35,8 @@ LOADED = "print(sorted(m for m in sys.modules if m.startswith('kinetree.algorith
 
 def test_the_index_lists_what_the_pages_register() -> None:
     registered: dict[str, str] = {}
-    for module in pkgutil.walk_packages(algorithms.__path__, f"{algorithms.__name__}."):
+    packages = (pkgutil.walk_packages(room.__path__, f"{room.__name__}.") for room in (algorithms, integrators))
+    for module in itertools.chain(*packages):
         page = importlib.import_module(module.name)
         functions = [v for v in vars(page).values() if inspect.isfunction(v) and v.__module__ == module.name]
         names = [a.name for f in functions for a in ALGORITHMS._registered.values() if a.function is f]

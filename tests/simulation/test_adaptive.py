@@ -10,11 +10,11 @@ from scipy.integrate import solve_ivp
 
 import kinetree as kt
 from helpers.trees import Array, random_tree
-from kinetree.algorithms.integrators import Integrator, System
-from kinetree.algorithms.integrators.adaptive import tsitouras
-from kinetree.algorithms.integrators.embedded import DENSE, ERROR, TSITOURAS
-from kinetree.algorithms.integrators.runge_kutta import runge_kutta
 from kinetree.algorithms.kinematics.manifold import step_rate
+from kinetree.integrators import Integrator, System
+from kinetree.integrators.adaptive import tsitouras
+from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS
+from kinetree.integrators.runge_kutta import runge_kutta
 from kinetree.joints import FreeFlyer, Planar, Revolute, Spherical
 
 # -- coefficients ----------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
-from kinetree.algorithms.integrators import Integrator
 from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.integrators import Integrator
 
 ROBOT = pendulum()
 TWO = np.zeros((3, 2))

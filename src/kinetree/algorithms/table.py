@@ -25,7 +25,6 @@ PAGES = {
     "dynamics.task_space": "task_space_dynamics operational_space_dynamics "
     "operational_inertia dynamically_consistent_inverse null_space_projector",
     "dynamics.wrenches": "external_wrench wrench_forces",
-    "integrators.step": "step",
     "kinematics.forward": "forward_kinematics",
     "kinematics.frames": "frame_placement frame_placements frame_velocity frame_acceleration",
     "kinematics.jacobian": "jacobian jacobian_rate jacobian_bias",
@@ -38,10 +37,15 @@ PAGES = {
     "quantities.momentum": "centroidal_momentum centroidal_momentum_rate "
     "centroidal_momentum_matrix centroidal_momentum_matrix_rate",
     "regressors": "joint_torque_regressor momentum_regressor kinetic_energy_regressor potential_energy_regressor",
+    "kinetree.integrators.step": "step",
 }
-"""The algorithms of each page, in the order of their definition; a test compares it with the pages."""
+"""The algorithms of each page, in the order of their definition, those of this package first; a test compares it."""
 
-INDEX = {name: f"{__package__}.{page}" for page, names in PAGES.items() for name in names.split()}
+INDEX = {
+    name: page if page.startswith("kinetree.") else f"{__package__}.{page}"
+    for page, names in PAGES.items()
+    for name in names.split()
+}
 """The module of each algorithm of this package."""
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.integrators import Integrator, System
-from kinetree.algorithms.integrators.contract import is_own
 from kinetree.functions.model_inputs import ModelInput, traced, traced_model, with_inputs
 from kinetree.functions.of_robot import identity
 from kinetree.graph import Port
+from kinetree.integrators import Integrator, System
+from kinetree.integrators.contract import is_own
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms.integrators import INTEGRATORS, Integrator
-from kinetree.algorithms.integrators.step import LIMITS
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.wrenches import named_wrenches
+from kinetree.integrators import INTEGRATORS, Integrator
+from kinetree.integrators.step import LIMITS
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs

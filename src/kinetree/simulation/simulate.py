@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.integrators import Integrator
 from kinetree.errors import ArgumentError
+from kinetree.integrators import Integrator
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.events import Event

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.passive_forces import friction_forces
 from kinetree.algorithms.dynamics.rnea import rnea
-from kinetree.algorithms.integrators.centre import centre
-from kinetree.algorithms.integrators.contract import State, integrator
-from kinetree.algorithms.integrators.implicit import own_derivatives, with_rotors
-from kinetree.algorithms.integrators.momenta import coadjoint, coadjoint_series, momenta
-from kinetree.algorithms.integrators.system import System
+from kinetree.integrators.centre import centre
+from kinetree.integrators.contract import State, integrator
+from kinetree.integrators.implicit import own_derivatives, with_rotors
+from kinetree.integrators.momenta import coadjoint, coadjoint_series, momenta
+from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 from kinetree.scalars.column import Column

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.integrators.runge_kutta import Tableau, weighted
-from kinetree.algorithms.integrators.system import System
+from kinetree.integrators.runge_kutta import Tableau, weighted
+from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, power, select, select_less, sqrt

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.algorithms.integrators.contract import Integrator, State, registered
-from kinetree.algorithms.integrators.embedded import DENSE, ERROR, TSITOURAS, Motion, Tolerances, parts, staged
-from kinetree.algorithms.integrators.runge_kutta import weighted
-from kinetree.algorithms.integrators.system import System
+from kinetree.integrators.contract import Integrator, State, registered
+from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS, Motion, Tolerances, parts, staged
+from kinetree.integrators.runge_kutta import weighted
+from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, copysign, power, select, select_less

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.integrators.momenta import momenta
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.quantities.center_of_mass import center_of_mass, moving_mass
 from kinetree.glossary.symbols import Vector
+from kinetree.integrators.momenta import momenta
 from kinetree.model import WORLD, Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kinetree.algorithms.dynamics.limit_forces import passive_damping, passive_stiffness
-from kinetree.algorithms.integrators.contract import State, integrator
-from kinetree.algorithms.integrators.system import System
 from kinetree.glossary.symbols import Vector
+from kinetree.integrators.contract import State, integrator
+from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar

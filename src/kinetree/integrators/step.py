@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.integrators.adaptive import tsitouras
-from kinetree.algorithms.integrators.contract import INTEGRATORS
-from kinetree.algorithms.integrators.euler import euler, semi_implicit_euler
-from kinetree.algorithms.integrators.implicit import implicit_euler
-from kinetree.algorithms.integrators.runge_kutta import rk4
-from kinetree.algorithms.integrators.system import System
-from kinetree.algorithms.integrators.variational import variational
 from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.integrators.adaptive import tsitouras
+from kinetree.integrators.contract import INTEGRATORS
+from kinetree.integrators.euler import euler, semi_implicit_euler
+from kinetree.integrators.implicit import implicit_euler
+from kinetree.integrators.runge_kutta import rk4
+from kinetree.integrators.system import System
+from kinetree.integrators.variational import variational
 from kinetree.model import Model
 from kinetree.scalars.functions import Scalar
 
