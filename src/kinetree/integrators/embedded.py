@@ -102,13 +102,14 @@ class Tolerances(NamedTuple):
 
     def norm(self, u: Sequence[Scalar], w: Sequence[Scalar], *velocities: Sequence[Scalar]) -> Scalar:
         """Return the root mean square of changes u of q and w of v beside what is allowed at the largest velocity."""
-        total: Scalar = 0.0
-        for k, (x, y) in enumerate(zip(u, w, strict=True)):
+        allowed = self.atol + self.rtol
+        total = sum((x * x for x in u), 0.0) / (allowed * allowed)
+        for k, y in enumerate(w):
             size: Scalar = 0.0
             for v in velocities:
                 size = select_less(size, v[k], v[k], select_less(size, -v[k], -v[k], size))
-            a, b = x / (self.atol + self.rtol), y / (self.atol + self.rtol * size)
-            total = total + (a * a + b * b)
+            part = y / (self.atol + self.rtol * size)
+            total = total + part * part
         return sqrt(total / (2.0 * max(len(u), 1)))
 
 
