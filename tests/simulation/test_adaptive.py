@@ -16,6 +16,7 @@ from kinetree.integrators.adaptive import tsitouras
 from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS
 from kinetree.integrators.runge_kutta import runge_kutta
 from kinetree.joints import FreeFlyer, Planar, Revolute, Spherical
+from kinetree.scalars.dual import Dual, rate_of
 
 # -- coefficients ----------------------------------------------------------------------------------------------------
 
@@ -294,11 +295,23 @@ def test_python_numbers_give_what_compiled_code_gives() -> None:
     assert plain[1] == pytest.approx(compiled.v, rel=0, abs=1e-9)
 
 
+def test_rates_through_its_steps() -> None:
+    """Of dual numbers, against differences of results."""
+    r, (q, v) = robot("panda"), state("panda")
+    system = System(r.model, lambda *_: [0.0] * r.nv)
+    moved, _ = tsitouras(system, 0.0, [Dual(x, 1.0) for x in q.tolist()], v.tolist(), 0.05)
+    h, zero = 1e-5, np.zeros(7)
+    up, down = (r.step(q + x, v, zero, 0.05, integrator="tsitouras").q for x in (h, -h))
+    assert [rate_of(x) for x in moved] == pytest.approx((up - down) / (2 * h), rel=0, abs=1e-9)
+
+
 def test_at_rest_there_is_nothing_to_do() -> None:
     r = robot("panda").with_gravity([0.0, 0.0, 0.0])
     moved = r.simulate(r.neutral(), duration=100.0, dt=10.0, integrator="tsitouras")
     assert np.array_equal(moved.q[-1], r.neutral())
     assert moved.counts["steps"] < 30
+    system = System(r.model, lambda *_: [0.0] * r.nv)
+    assert tsitouras(system, 0.0, [0.0] * 7, [0.0] * 7, 1.0) == ((0.0,) * 7, (0.0,) * 7)
 
 
 @pytest.mark.parametrize(

@@ -87,10 +87,10 @@ def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: T
     found = staged(system, m, sign, used, tolerances)
     rates, accelerations = parts(found.rates, nv), parts(found.accelerations, nv)
     step, v = sign * used(found.h), Column(m.v_end)
-    u, w = (step * weighted(TSITOURAS.b, k, nv) for k in (rates, accelerations))
-    error = tolerances.norm(*(step * weighted(ERROR, k, nv) for k in (rates, accelerations)), v, v + w)
+    u, w = (weighted(TSITOURAS.b, k, nv) * step for k in (rates, accelerations))
+    error = tolerances.norm(*(weighted(ERROR, k, nv) * step for k in (rates, accelerations)), v, v + w)
     good = error <= 1.0
-    change = SAFETY * power(error, -ALPHA)
+    change = SAFETY * power(select(error <= 1e-30, 1e-30, error), -ALPHA)
     past = power(select_less(1e-4, m.error, m.error, 1e-4), BETA)
     factor = _between(LEAST, select(good, change * past, change), select_less(0.5, m.vain, 1.0, MOST))
     h = used(found.h) * factor
@@ -121,7 +121,7 @@ def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: T
 
 def dense(rates: Sequence[Column], step: Scalar, n: int) -> list[Scalar]:
     """Return the coefficients of θ to θ⁴ of the polynomial through a step."""
-    return [x for weights in zip(*DENSE, strict=True) for x in step * weighted(weights, rates, n)]
+    return [x for weights in zip(*DENSE, strict=True) for x in weighted(weights, rates, n) * step]
 
 
 def at(system: System, m: Motion, t: Scalar) -> State:
@@ -133,7 +133,7 @@ def at(system: System, m: Motion, t: Scalar) -> State:
     def change(powers: Sequence[Scalar]) -> Column:
         total = Column.zeros(nv)
         for k in reversed(range(4)):
-            total = theta * (total + powers[k * nv : (k + 1) * nv])
+            total = (total + powers[k * nv : (k + 1) * nv]) * theta
         return total
 
     return system.moved(Column(m.q), change(m.u_powers)), Column(m.v) + change(m.v_powers)

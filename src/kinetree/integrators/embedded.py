@@ -102,14 +102,16 @@ class Tolerances(NamedTuple):
 
     def norm(self, u: Sequence[Scalar], w: Sequence[Scalar], *velocities: Sequence[Scalar]) -> Scalar:
         """Return the root mean square of changes u of q and w of v beside what is allowed at the largest velocity."""
-        total: Scalar = 0.0
-        for k, (x, y) in enumerate(zip(u, w, strict=True)):
+        allowed = self.atol + self.rtol
+        total = sum((x * x for x in u), 0.0) / (allowed * allowed)
+        for k, y in enumerate(w):
             size: Scalar = 0.0
             for v in velocities:
                 size = select_less(size, v[k], v[k], select_less(size, -v[k], -v[k], size))
-            a, b = x / (self.atol + self.rtol), y / (self.atol + self.rtol * size)
-            total = total + (a * a + b * b)
-        return sqrt(total / (2.0 * max(len(u), 1)))
+            part = y / (self.atol + self.rtol * size)
+            total = total + part * part
+        root = sqrt(select_less(0.0, total, total, 1.0) / (2.0 * max(len(u), 1)))  # which has a rate
+        return select_less(0.0, total, root, total)
 
 
 class Stages(NamedTuple):
@@ -135,7 +137,7 @@ def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Sca
     def body(s: Stages) -> Stages:
         step = sign * select_less(s.stage, 1.5, s.h, used(s.h))
         weights = [_row([row[j] if j < len(row) else 0.0 for row in ROWS], s.stage) for j in range(len(ROWS) - 2)]
-        u, w = (step * weighted(weights, parts(k, nv)[:-1], nv) for k in (s.rates, s.accelerations))
+        u, w = (weighted(weights, parts(k, nv)[:-1], nv) * step for k in (s.rates, s.accelerations))
         v_i = v + w
         a = system.acceleration(m.end + _row([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i)
         rates = _put(s.rates, s.stage, system.rate(u, v_i, TSITOURAS.order - 1))
@@ -169,7 +171,8 @@ def first_length(
     bend = tolerances.norm(later[0] - v, later[1] - a, v) / select_less(0.0, h, h, 1.0)
     steepest = select_less(slope, bend, bend, slope)
     flat = select_less(1e-6, 1e-3 * h, 1e-3 * h, 1e-6)
-    longest = select(steepest <= 1e-15, flat, power(0.01 / steepest, 1 / TSITOURAS.order))
+    steep = select_less(1e-15, steepest, steepest, 1.0)
+    longest = select(steepest <= 1e-15, flat, power(0.01 / steep, 1 / TSITOURAS.order))
     return select_less(stage, 0.5, guess, select_less(100.0 * h, longest, 100.0 * h, longest))
 
 
