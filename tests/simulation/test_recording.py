@@ -82,6 +82,13 @@ def test_progress():
     assert (total == 20_000).all()
 
 
+def test_progress_of_a_python_controller_is_not_told_at_every_step(monkeypatch):
+    monkeypatch.setattr("kinetree.simulation.run.PIECE_SECONDS", 1e9)
+    told = []
+    ROBOT.simulate(Q, V, steps=50, controller=lambda q, v, t: -q, progress=lambda *numbers: told.append(numbers))
+    assert told == [(50, 50)]
+
+
 # -- robots that stop -------------------------------------------------------------------------------------------
 
 
