@@ -242,13 +242,14 @@ class Trajectory(Quantities):
 
         Parameters
         ----------
-        t : (*m) array-like
+        t : array-like
             Times in s.
 
         Returns
         -------
-        q : (..., *m, nq) array
-        v, a : (..., *m, nv) arrays
+        q : (..., nq) array
+            The leading axes are the robots of a batch and then those of t.
+        v, a : (..., nv) arrays
             a is the second derivative of the curve, whether it was recorded or not.
 
         Raises
