@@ -115,12 +115,15 @@ class Job:
     def finish(self) -> None:
         """Hand out no more chunks and wait for the helpers, even if this thread is interrupted."""
         interrupted: BaseException | None = None
-        while self._stop():  # counted anew each time: an interrupt may lose what get() returned
+        waiting = True
+        while waiting:
             try:
-                with contextlib.suppress(Empty):
-                    self._left.get(timeout=_STOPPING_SECONDS if self.cancelled else None)
-            except BaseException as error:  # one more Ctrl-C
-                interrupted = error
+                while self._stop():  # counted anew each time: an interrupt may lose what get() returned
+                    with contextlib.suppress(Empty):
+                        self._left.get(timeout=_STOPPING_SECONDS if self.cancelled else _HANDLING_SECONDS)
+                waiting = False
+            except BaseException as error:  # Ctrl-C while the others are at work, or once more
+                self.cancelled, interrupted = True, error
         if interrupted is not None:
             raise interrupted
 
@@ -205,6 +208,7 @@ pool = Pool()
 def _after_fork() -> None:
     global pool
     pool = Pool()  # the threads and the locks of the parent are not ours
+    interrupts.stopped.value = 0
 
 
 if hasattr(os, "register_at_fork"):
