@@ -194,3 +194,29 @@ def test_loops_of_a_child_do_not_end_because_a_thread_of_the_parent_was_to_stop(
     finally:
         interrupts.stopped.value = 0
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_in_the_child_of_a_fork_in_a_call_there_is_an_error():
+    both, caller, forked, children = threading.Barrier(2, timeout=10), threading.get_ident(), threading.Event(), []
+
+    def chunk(start, count):
+        both.wait()
+        if threading.get_ident() != caller:
+            assert forked.wait(10)
+            return
+        children.append(os.fork())  # as a signal's handler may do
+        if children[0] == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(5)  # so that the child ends
+        forked.set()
+
+    try:
+        threads.Pool().share(threads.Job(lambda: chunk, 2, largest=1), 2)
+    except RuntimeError as error:
+        if children == [0]:
+            os._exit("was forked" not in str(error))
+        raise
+    if children == [0]:
+        os._exit(1)
+    assert os.waitpid(children[0], 0)[1] == 0

@@ -86,6 +86,7 @@ class Job:
         self._helping: set[int] = set()  # threads
         self._lock = threading.Lock()
         self._left: SimpleQueue[None] = SimpleQueue()
+        self._process = os.getpid()
 
     def work(self) -> None:
         """Run chunks until there are none."""
@@ -141,6 +142,11 @@ class Job:
 
     def _stop(self) -> int:
         """Hand out no more chunks; return how many helpers are still at work. If cancelled, end the loops of one."""
+        if os.getpid() != self._process:  # a signal's handler has returned in the child of a fork too
+            self.error = RuntimeError(
+                "the process was forked in a call of a compiled function: its child has no result"
+            )
+            return 0
         with self._lock:
             self._next = self.n
             if self.cancelled:
