@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinetree import robot as robot
     from kinetree import spatial as spatial
     from kinetree.algorithms.integrators import integrator
+    from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kinetree.loading import DHLink, from_dh, from_screws, load
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
+    from kinetree.robot.mechanism import Mechanism
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
@@ -49,13 +51,18 @@ __all__ = [
     "ArgumentError",
     "Array",
     "CacheWarning",
+    "Constraint",
+    "Contact",
     "DHLink",
     "FormatError",
     "FormatWarning",
+    "Gear",
     "Inertia",
     "JointLimits",
     "KinetreeError",
     "LimitWarning",
+    "Loop",
+    "Mechanism",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -63,8 +70,10 @@ __all__ = [
     "Number",
     "Robot",
     "RobotNotFoundError",
+    "Rod",
     "SimulationInterrupted",
     "Trajectory",
+    "Weld",
     "__version__",
     "abs",
     "body_inertia",
@@ -99,6 +108,7 @@ __all__ = [
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "algorithms.integrators": ("integrator",),
+    "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
@@ -114,6 +124,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "loading": ("DHLink", "from_dh", "from_screws", "load"),
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
+    "robot.mechanism": ("Mechanism",),
     "runtime": ("get_num_threads", "set_num_threads"),
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),
