@@ -112,3 +112,14 @@ def made(kind: str, model: Model, q: Array, ends: str, seed: int = 0) -> Constra
         model, to = held_at(model, q, p, random_placement(rng), "p"), "p"
     model, constraint = MAKERS[kind](model, q, s, to, rng)
     return constrained(model, [constraint])
+
+
+def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array) -> tuple[Array, Array]:
+    """Return a and the f of minimum norm with ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``, by singular values of J."""
+    _, s, Vt = np.linalg.svd(J)
+    rank = int((s > 1e-9 * s[0]).sum())
+    N = Vt[rank:].T
+    particular = -np.linalg.lstsq(J, gamma, rcond=1e-9)[0]
+    free = np.linalg.solve(N.T @ M @ N, N.T @ (tau - h - M @ particular)) if N.shape[1] else np.zeros(0)
+    a = particular + N @ free
+    return a, np.linalg.lstsq(J.T, M @ a + h - tau, rcond=1e-9)[0]
