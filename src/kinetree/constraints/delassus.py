@@ -13,8 +13,8 @@ from kinetree.scalars.functions import is_zero, select_less
 from kinetree.scalars.linalg import dot, transposed
 from kinetree.spatial import Scalar
 
-STEPS = 3
-"""Steps of the proximal-point method: each multiplies the error along an eigenvector of G by μ over its eigenvalue."""
+TERMS = 3
+"""Terms of the series: what is left of the error along an eigenvector of G is (μ over its eigenvalue) to this power."""
 
 UNROLLED = 40
 """The number of rows up to which the factorisation is straight-line code; beyond, it is loops over blocks."""
@@ -61,23 +61,21 @@ class Delassus:
     def forces(self, b: Vector) -> list[Scalar]:
         """Return the f of minimum norm with ``G f = −b``, for all rows; 0 for those that are switched off.
 
-        ``(G + μ) f = μ f − b``, from f = 0 on, is the proximal-point method. Where G is singular it converges to a
-        solution all the same, and for a μ of 1e-10 to all digits in a few steps. What rounding leaves in directions
-        that move nothing, where it is divided by μ, ``P = μ (G + μ)⁻¹`` keeps, while the rest becomes nearly zero:
-        ``f − Pⁿ f`` is free of it.
+        With ``K = (G + μ)⁻¹`` and ``P = μ K``, the proximal-point method from f = 0 on is ``−(1 + P + P² + …) K b``.
+        P is small where G is not: for a μ of 1e-10 a few terms have all digits. Where G is singular P is 1, and what
+        rounding has left there, divided by μ, stays: as many times the next power of P take all of it off again.
         """
         b = [b[i] for i in self.kept]
         if self.active is not None:
             b = [x * a for x, a in zip(b, self.active, strict=True)]
+        term = self._regularised([-x for x in b])
         f = [0.0] * len(b)
-        for _ in range(STEPS):
-            f = self._regularised([self._mu * f_i - b_i for f_i, b_i in zip(f, b, strict=True)])
-        useless = f
-        for _ in range(STEPS):
-            useless = [self._mu * x for x in self._regularised(useless)]
+        for _ in range(TERMS):
+            f = [x + y for x, y in zip(f, term, strict=True)]
+            term = [self._mu * x for x in self._regularised(term)]
         whole = [0.0] * self.n
-        for i, x, y in zip(self.kept, f, useless, strict=True):
-            whole[i] = x - y
+        for i, x, y in zip(self.kept, f, term, strict=True):
+            whole[i] = x - TERMS * y
         return whole
 
     def joint_forces(self, f: Vector) -> list[Scalar]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.algorithms.kinematics.jacobian import accumulate
+from kinetree.algorithms.recursions.motions import next_motion
 from kinetree.algorithms.recursions.path import Path, path_to, reference_transforms, without_common
 from kinetree.constraints.types.base import Constraint, Row
 from kinetree.errors import ModelError, unknown_name
@@ -96,6 +97,8 @@ class BetweenFrames(Constraint):
     def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
         paths = self._paths(model, q, v)
         seen, J = relative_motion(*paths, v), transposed(relative_jacobian(*paths, model.nv))
+        if self.ends(model)[1].body == WORLD:
+            seen = seen._replace(bias=bias_in_the_world(*paths, model))
         return [
             Row([Motion.of(column).dot(t) for column in J], seen.bias.dot(t) + rate, phi, rebounds)
             for t, phi, rate, rebounds in self.frame_rows(seen)
@@ -149,6 +152,17 @@ def relative_motion(ours: Path, theirs: Path, v: Vector) -> Relative:
     bias = Motion(to_p(A.ang), to_p(A.lin + V.ang.cross(V.lin)))
     x, y, z = X.E.matrix.rows
     return Relative((x, y, z), X.r, Motion(to_p(V.ang), to_p(V.lin)), bias)
+
+
+def bias_in_the_world(ours: Path, theirs: Path, model: Model) -> Motion:
+    """Return `Relative.bias` where p is fixed to the world, from the motions that inverse dynamics goes through too."""
+    zero = [0.0] * model.nv
+    v, a = Motion.zero(), Motion(ZERO, -model.gravity)
+    for link in ours.links:
+        v, a = next_motion(link.body, link.state, v, a, zero)
+    _, a = ours.X.carry(v, a)
+    E = placement(ours, theirs).E
+    return Motion(E.to_a(a.ang), E.to_a(a.lin) + theirs.X.E.to_b(model.gravity))
 
 
 def turned(moments: Sequence[Vec3], seen: Relative) -> Vec3:
