@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from helpers.exact_trees import exact_tree
 from helpers.trees import Array, random_placement
 from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
-from kinetree.joints import Cylindrical, Fixed, Joint, Planar, Prismatic, Revolute, Spherical
+from kinetree.joints import Cylindrical, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Frame, Model
 from kinetree.spatial import Transform
 
@@ -74,6 +75,24 @@ def _gear(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generat
     first, second, *_ = [b for b in model.leading if b.has_one_coordinate]
     offset = float(2.0 * q[first.q_index[0]] - 3.0 * q[second.q_index[0]])
     return model, Gear({first.joint_name: 2, second.joint_name: -3}, offset=offset)
+
+
+def exact_mechanism() -> ConstrainedModel:
+    """Return a tree with a constraint of every type, whose numbers are the same on every machine."""
+    hinge = Revolute((0, 1, 0))
+    joints = [FreeFlyer(), hinge, Prismatic((1, 0, 0)), Revolute((0, 0, 1)), Spherical(), hinge]
+    tree = exact_tree("constrained", 6, joints, followers=1, straight=0.6)
+    return constrained(
+        tree,
+        [
+            Weld("tip", placement=Transform.translation((0.5, -0.25, 1.0))),
+            Loop("link2", "link4", hinge),
+            Rod("link1", "link5", length=0.75),
+            Gear({"joint1": 1, "joint3": -2}),
+            Contact("link3", radius=0.125),
+        ],
+        stabilization=2.0,
+    )
 
 
 Maker = Callable[[Model, Array, int, "str | None", np.random.Generator], tuple[Model, Constraint]]
