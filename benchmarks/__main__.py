@@ -19,6 +19,7 @@ from benchmarks import (
     inverse_kinematics,
     latency,
     outputs,
+    simulation,
     single,
     startup,
     threads,
@@ -39,6 +40,7 @@ SECTIONS = {
     "c": c.run,
     "elementary": elementary.run,
     "inverse_kinematics": inverse_kinematics.run,
+    "simulation": simulation.run,
 }
 
 
@@ -53,7 +55,7 @@ def main() -> None:
     text = [f"# kinetree {results['commit']}, {results['date']}", "", f"{results['machine']}", ""]
     for name in options.sections or SECTIONS:
         if allowed:
-            os.sched_setaffinity(0, allowed if name in ("threads", "startup") else allowed[-1:])
+            os.sched_setaffinity(0, allowed if name in ("threads", "startup", "simulation") else allowed[-1:])
         section = SECTIONS[name](rounds=3 if options.quick else 11)
         results[name] = section.rows
         text += section.markdown()

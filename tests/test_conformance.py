@@ -99,6 +99,8 @@ def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
         )
         if name == "active":
             arrays[name] = (arrays[name] > 0).astype(float)
+    if algorithm == "step":
+        arrays["dt"] *= 1e-3  # s: some methods solve equations, which have no solution for long steps
     return arrays
 
 
@@ -212,13 +214,19 @@ def check(case: Case, lanes: Sequence[int], lanes32: Sequence[int], taken_part: 
     pages = [calls.page(k) for k in range(4)]
     for j, name in enumerate(case.algorithm.outputs):
         error = ulps(right[j][:4], np.array([p[j] for p in pages]), "float64")
-        assert error <= PAGE_ULPS or is_nothing(case, name, right[j]), name
+        assert error <= PAGE_ULPS * slack(case) or is_nothing(case, name, right[j]), name
     rounded = Calls(case, "float32")
     got = check_bits(rounded, lanes32, taken_part)
     exact = Calls(case, "float64")
     exact.arrays = [x.astype(float) for x in rounded.arrays]
     for j, (name, x) in enumerate(zip(case.algorithm.outputs, exact(lanes[0], exact.arrays), strict=True)):
-        assert ulps(got[j], x, "float32") <= FLOAT32_ULPS or is_nothing(case, name, x), name
+        error = ulps(got[j], x, "float32")
+        assert error <= FLOAT32_ULPS * slack(case) or is_nothing(case, name, x), name
+
+
+def slack(case: Case) -> float:
+    """Return how much more rounding there may be: velocities made of momenta have that of M's condition number."""
+    return 4.0 if case.use.options.get("integrator") == "variational" else 1.0
 
 
 def is_nothing(case: Case, name: str, x: Array) -> bool:

@@ -13,11 +13,16 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 SHOWN = {
+    "controlled_panda": "600 N/m:  50.00 mm under 30 N",
+    "falling_double_pendulum": "rk4                  3.0e-10 rad from the truth",
     "first_torque": "panda_joint2                19.692",
     "follow_a_circle": "at 17 % of the speed limits",
     "impedance_control": "2.0 s:  50.00 mm",
     "own_robot": "the cart sways by 0.167 m",
     "path_within_limits": "10 rad/s²: 0.769 s, at most  55 % of the effort limits",
+    "randomised_pandas": "1000 steps, 0 stopped",
+    "spinning_bodies": "from turn to turn: 2.587986 s, simulated 2.587986",
+    "turning_quadruped": "the body has turned by 34.0°",
     "unknown_payload": "6.0 kg:  61.1 % of all postures",
 }
 

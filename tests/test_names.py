@@ -118,7 +118,7 @@ def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
         ("mj_fullM", "robot.mass_matrix(q)"),
         ("CalcBiasTerm", "robot.bias_forces(q, v) - robot.gravity_forces(q)"),
         ("CalcGravityGeneralizedForces", "-robot.gravity_forces(q)"),
-        ("limits", "(robot.lower_limits, robot.upper_limits)"),
+        ("joint_limits", "(robot.lower_limits, robot.upper_limits)"),
         ("buildModelFromUrdf", "kt.load(source)"),
         ("JointModelFreeFlyer", "kt.load(source, floating_base=True)"),
         ("LOCAL", 'the argument reference="body"'),

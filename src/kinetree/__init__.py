@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
-    from kinetree.algorithms.integrators import integrator
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         payload,
     )
     from kinetree.functions.of_user import compile
+    from kinetree.integrators import integrator
     from kinetree.loading import DHLink, from_dh, from_screws, load
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
     from kinetree.runtime.scan import scan
-    from kinetree.simulation import SimulationInterrupted
+    from kinetree.simulation import Event, EventWarning, SimulationInterrupted
     from kinetree.spatial import Inertia
     from kinetree.tracing.eigen import eigh3
     from kinetree.tracing.functions import abs, maximum, minimum, where
@@ -54,6 +54,8 @@ __all__ = [
     "Constraint",
     "Contact",
     "DHLink",
+    "Event",
+    "EventWarning",
     "FormatError",
     "FormatWarning",
     "Gear",
@@ -107,8 +109,8 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
-    "algorithms.integrators": ("integrator",),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
+    "integrators": ("integrator",),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
@@ -129,7 +131,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),
     "runtime.scan": ("scan",),
-    "simulation": ("SimulationInterrupted",),
+    "simulation": ("Event", "EventWarning", "SimulationInterrupted"),
     "spatial": ("Inertia",),
     "tracing.eigen": ("eigh3",),
     "tracing.functions": ("abs", "maximum", "minimum", "where"),

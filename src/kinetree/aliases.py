@@ -173,6 +173,8 @@ _OTHERS = """
 fk: robot.forward_kinematics(q)
 ik: robot.inverse_kinematics(pose, frame)
 mj_step mj_Euler mj_RungeKutta: robot.step(q, v, tau, dt)
+rollout batch: robot.simulate(q, v, duration=...)
+mjcb_control: robot.simulate(q, v, controller=...)
 jac: robot.jacobian(q, frame=...)
 calculateInverseDynamics: robot.inverse_dynamics(q, v, a)
 calculateMassMatrix: robot.mass_matrix(q)

@@ -126,6 +126,13 @@ def test_the_babyboot_by_the_classical_method() -> None:
     assert qB == pytest.approx(AFTER_TEN_SECONDS[1], abs=0.5e-4), BOOT
 
 
+def test_the_babyboot_by_steps_as_tolerances_ask_for() -> None:
+    moved = babyboot().simulate(BEGIN, duration=10.0, dt=1.0, integrator="tsitouras", rtol=1e-13, atol=1e-13)
+    qA, qB = np.rad2deg(moved.q[-1])
+    assert qA == pytest.approx(AFTER_TEN_SECONDS[0], abs=0.5e-5), BOOT
+    assert qB == pytest.approx(AFTER_TEN_SECONDS[1], abs=0.5e-4), BOOT
+
+
 def test_the_babyboot_by_scipys_method() -> None:
     """Which shows that the model is Drake's, whatever the integrator."""
     robot = babyboot()

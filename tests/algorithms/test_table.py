@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import itertools
 import pickle
 import pkgutil
 import subprocess
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 import kinetree as kt
-from kinetree import algorithms
+from kinetree import algorithms, integrators
 from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.registry import OneFrame, algorithm
 from kinetree.algorithms.table import INDEX, PAGES
@@ -38,17 +39,18 @@ TABLES = {"robot": ALGORITHMS, "mech": MECHANISM_ALGORITHMS}
 
 @pytest.mark.parametrize("owner", TABLES)
 def test_the_index_lists_what_the_pages_register(owner: str) -> None:
-    package, table, index = {
-        "robot": (algorithms, ALGORITHMS, PAGES),
-        "mech": (pages, MECHANISM_ALGORITHMS, MECHANISM_PAGES),
+    packages, table, index = {
+        "robot": ((algorithms, integrators), ALGORITHMS, PAGES),
+        "mech": ((pages,), MECHANISM_ALGORITHMS, MECHANISM_PAGES),
     }[owner]
     registered: dict[str, str] = {}
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+    modules = (pkgutil.walk_packages(room.__path__, f"{room.__name__}.") for room in packages)
+    for module in itertools.chain(*modules):
         page = importlib.import_module(module.name)
         functions = [v for v in vars(page).values() if inspect.isfunction(v) and v.__module__ == module.name]
         names = [a.name for f in functions for a in table._registered.values() if a.function is f]
         if names:
-            registered[module.name.removeprefix(f"{package.__name__}.")] = " ".join(names)
+            registered[module.name.removeprefix(f"{packages[0].__name__}.")] = " ".join(names)
     expected = "\n".join(f'    "{page}": "{names}",' for page, names in registered.items())
     assert list(index.items()) == list(registered.items()), f"PAGES in the table of a {owner} must be\n{expected}"
     assert all(table[name].name == name for name in table.index)

@@ -21,9 +21,9 @@ from kinetree.graph.ops import OPS
 from kinetree.graph.verify import verify
 from kinetree.lowering.build import lower
 
-MOST_ULPS = {"power": 1.3, "fmod": 0.0}
+MOST_ULPS = {"power": 1.5, "fmod": 0.0}
 """Of other functions 1, also of subnormal results, which are rounded twice: the worst of two million arguments is 0.98,
-of arctan; of powers it is 1.29, of numbers near 1 to powers near 10,000."""
+of arctan; of powers it is 1.45, of numbers 6 % from 1 to powers near 10,000, where the logarithm has most of it."""
 
 RIGHT = {
     **{name: getattr(mp, name) for name in ("exp", "expm1", "sinh", "cosh", "tanh", "log", "log1p", "hypot", "power")},

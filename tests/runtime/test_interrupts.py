@@ -72,13 +72,34 @@ def test_ctrl_c_ends_loops_in_any_form_of_call(python):
     assert max(waited) < 2.0
 
 
-def test_callers_from_c_are_not_disturbed():
-    def count(n):
-        return kt.repeat(lambda k: k + 1.0, 0.0 * n, until=lambda k: k >= n, most=10**15)
+def count(n):
+    return kt.repeat(lambda k: k + 1.0, 0.0 * n, until=lambda k: k >= n, most=10**15)
 
-    counting = kt.compile(kt.load("ur5"), count, shapes={"n": ()})
+
+@pytest.fixture(scope="module")
+def counting():
+    function = kt.compile(kt.load("ur5"), count, shapes={"n": ()})
+    function.warmup()
+    return function
+
+
+@pytest.mark.parametrize("n", [np.float64(1e7), np.full(3, 1e7)], ids=["one state", "batch"])
+def test_a_handler_may_run_loops_too_and_let_the_first_go_on(counting, n):
+    seen = []
+    before = signal.signal(signal.SIGALRM, lambda *_: seen.append((counting(100.0), *counting(np.full(3, 1e6)))))
+    try:
+        for _ in range(3):  # the first of a batch has not been measured
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            assert np.array_equal(counting(n), n)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert seen == [(100.0, 1e6, 1e6, 1e6)] * 3
+
+
+def test_callers_from_c_are_not_disturbed(counting):
     run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(counting.address)
-    n, out = np.array(1e8), np.zeros(())
+    n, out = np.array(3e7), np.zeros(())
 
     def interrupted():
         threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()

@@ -11,6 +11,7 @@ from kinetree.graph.digest import digest
 from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
 from kinetree.runtime import Function, FunctionSpec
+from kinetree.scalars.functions import select_less
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.numpy_dispatch import TracedArray
 from kinetree.tracing.tracer import Tracer
@@ -189,3 +190,16 @@ def test_a_digest_is_of_what_is_live_and_of_every_bit():
     ):
         assert digest(program(other, (2,))) != base
     assert digest(program(lambda x: x[0] * 0.1 + x[1], (3,))) != base
+
+
+def test_a_nan_among_the_constants_is_no_warning():
+    with np.errstate(all="raise"):
+        chosen = program(lambda x: select_less(x[0], 1.0, math.nan, x[0]), (1,))
+    assert np.isnan(interpret(chosen, [[0.0]])[0])
+    assert interpret(chosen, [[2.0]])[0] == 2.0
+
+
+def test_choices_ask_for_no_name_that_kinetree_has_not(monkeypatch):
+    """The hint in such an error takes longer than all of a trace."""
+    monkeypatch.setattr(kt, "_no_attribute", lambda name: pytest.fail(f"looked for {name}"))
+    program(lambda x: select_less(x[0], 1.0, 0.0, x[0]), (1,))

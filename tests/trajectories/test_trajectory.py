@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -217,3 +219,11 @@ def test_energies_and_frames_are_those_of_the_robot(batch):
     assert np.array_equal(batch.momentum(), arm.centroidal_momentum(q, v))
     with pytest.raises(ArgumentError, match=r"\['ee_link'\]"):
         batch.frame_positions("ee_link")
+
+
+def test_it_pickles(batch):
+    again = pickle.loads(pickle.dumps(batch))
+    assert repr(again) == repr(batch)
+    assert np.array_equal(again.q, batch.q)
+    assert again.reasons[1, 2] == "hit the floor"
+    assert not again.q.flags.writeable

@@ -26,7 +26,6 @@ PAGES = {
     "dynamics.task_space": "task_space_dynamics operational_space_dynamics "
     "operational_inertia dynamically_consistent_inverse null_space_projector",
     "dynamics.wrenches": "external_wrench wrench_forces",
-    "integrators.step": "step",
     "kinematics.forward": "forward_kinematics",
     "kinematics.frames": "frame_placement frame_placements frame_velocity frame_acceleration",
     "kinematics.jacobian": "jacobian jacobian_rate jacobian_bias",
@@ -39,8 +38,9 @@ PAGES = {
     "quantities.momentum": "centroidal_momentum centroidal_momentum_rate "
     "centroidal_momentum_matrix centroidal_momentum_matrix_rate",
     "regressors": "joint_torque_regressor momentum_regressor kinetic_energy_regressor potential_energy_regressor",
+    "kinetree.integrators.step": "step",
 }
-"""The algorithms of each page, in the order of their definition; a test compares it with the pages."""
+"""The algorithms of each page, in the order of their definition, those of this package first; a test compares it."""
 
 
 class Table(Mapping[str, "Algorithm"]):
@@ -49,7 +49,7 @@ class Table(Mapping[str, "Algorithm"]):
     Parameters
     ----------
     package : str
-        Where the pages are.
+        Where the pages are; that of another package has its whole name.
     pages : mapping of str to str
         The names of the algorithms of each page, with spaces between.
     setup : str
@@ -57,7 +57,11 @@ class Table(Mapping[str, "Algorithm"]):
     """
 
     def __init__(self, package: str, pages: Mapping[str, str], setup: str) -> None:
-        self.index = {name: f"{package}.{page}" for page, names in pages.items() for name in names.split()}
+        self.index = {
+            name: page if page.startswith("kinetree.") else f"{package}.{page}"
+            for page, names in pages.items()
+            for name in names.split()
+        }
         self.setup = setup
         self._registered: dict[str, Algorithm] = {}
         self._imported: set[str] = set()

@@ -20,14 +20,36 @@ class ObjectCode:
 
 
 @dataclass(frozen=True)
+class Stops:
+    """Which states stop for good: those in which a checked output is not finite, or which give a reason.
+
+    Attributes
+    ----------
+    reason : int
+        The index of a carried input of one number, which is zero while a state goes on.
+    trouble : int
+        That of the output which is the reason where a checked output is not finite.
+    checked : tuple of int
+        Those of the outputs that must be finite.
+    """
+
+    reason: int
+    trouble: int
+    checked: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Steps:
     """How a program is one step of many: inputs that are its own outputs of the step before, and what is recorded.
 
     `carried` has the indices of such an input and of the output; `recorded` has indices of outputs.
+    Once a state stops, what is carried and recorded of it stays as it is: before the step that is not finite, and after
+    a step that gives a reason.
     """
 
     carried: tuple[tuple[int, int], ...]
     recorded: tuple[int, ...]
+    stops: Stops | None = None
 
 
 class LoadedCode(Protocol):

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from kinetree._version import __version__
+from kinetree.cli import descriptions
 
 JSON = "print it as JSON, for programs"
 ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF file, or a robot_descriptions name"
@@ -18,59 +19,9 @@ examples:
   kinetree info my_robot.urdf --floating-base
   kinetree inverse-dynamics panda motion.csv -o torques.csv
   kinetree inverse-dynamics panda --plot torques.png
+  kinetree simulate panda --duration 2 --plot fall.png --animate fall.gif
   kinetree export panda inverse_dynamics -o panda_id.c
   kinetree cache                                   where compiled functions are kept, and how many
-"""
-
-INVERSE_DYNAMICS = """\
-Joint torques of a motion. Prints the largest torque of every joint against its effort limit; writes the torques
-with -o, and draws them with --plot.
-
-TRAJECTORY is a CSV or an NPZ with q, v and a; or with q and a time t, and then v and a are found by
-differentiation: a polynomial of degree 4 is fitted by least squares to the samples of a window around each one (a
-Savitzky-Golay filter for any spacing of the samples, on the manifold where a joint has a quaternion), one-sided
-at the ends and at gaps in time. With q, v and t, only a is. Angles must not wrap around. Without a TRAJECTORY, a
-smooth random motion is made for every joint with one degree of freedom, within its limits and at rest at both ends
-(a Fourier series of 5 harmonics); a floating base stands still.
-
-columns of a CSV, for the joint elbow, the second of the robot:
-  q.elbow   v.elbow   a.elbow   t      positions, velocities, accelerations (SI units), time in s
-  elbow.q   q_elbow   qd.elbow   elbow_vel   qdd_elbow   elbow/acceleration   ...    are understood as well
-  elbow                                alone is a position
-  q2 v2 a2, q_2 qd_2 qdd_2, q[2] ...   numbers, from 1 or from 0: the whole set of a quantity
-  joint2  joint2_vel  joint2_acc       the same, counting joints only
-  base.x .y .z .qx .qy .qz .qw         the pose of a floating base, whatever its joint is called; x ... qw alone as well
-  base.wx .wy .wz .vx .vy .vz          its velocity, in its own axes; a.base.wx ... its acceleration
-  q2 [rad]   time (s)                  the unit may follow; other units than those of the SI are refused
-  /joint_states/elbow/position         a path may go before
-A file without a header has the columns q, v, a, or t, q, v, a, or t, q. Comma, semicolon, tab or blanks
-separate; a line that begins with # is a comment. Columns that mean nothing are ignored and reported.
-An NPZ has the arrays q (n, nq), v (n, nv), a (n, nv), t (n,).
-"""
-
-INVERSE_DYNAMICS_EXAMPLES = """\
-examples:
-  kinetree inverse-dynamics panda motion.csv -o torques.csv
-  kinetree inverse-dynamics g1 walk.npz -o torques.npz --plot torques.pdf
-  kinetree inverse-dynamics arm.urdf recorded.csv --window 31          a noisy record: smooth more
-  kinetree inverse-dynamics panda --duration 20 --seed 3 -o excitation.csv
-  kinetree inverse-dynamics panda motion.csv --friction --payload 1.5,0,0,0.1@panda_hand
-  cat motion.csv | kinetree inverse-dynamics panda - -o - | head
-"""
-
-
-EXPORT = """\
-A function of a robot as one C99 file, and its header beside it. The files need a C compiler and libm, and are yours:
-no licence of kinetree applies to them. FUNCTION is the name of one of the robot's functions in Python, such as
-inverse_dynamics, forward_dynamics, mass_matrix, jacobian.
-"""
-
-EXPORT_EXAMPLES = """\
-examples:
-  kinetree export panda inverse_dynamics -o panda_id.c
-  kinetree export panda jacobian --option frame=panda_hand --option reference=world --dtype float32
-  kinetree export g1 inverse_dynamics --optional f_ext --name g1_id -o src/
-  kinetree export ur5 forward_dynamics --main -o fd.c && cc -O2 -march=native fd.c -lm -o fd
 """
 
 
@@ -101,6 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_info(commands)
     _add_inverse_dynamics(commands)
+    _add_simulate(commands)
     _add_export(commands)
     _add_cache(commands)
     return parser
@@ -122,8 +74,8 @@ def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.Argument
     command = commands.add_parser(
         "inverse-dynamics",
         help="joint torques of a motion, against the limits",
-        description=INVERSE_DYNAMICS,
-        epilog=INVERSE_DYNAMICS_EXAMPLES,
+        description=descriptions.INVERSE_DYNAMICS,
+        epilog=descriptions.INVERSE_DYNAMICS_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("robot", metavar="ROBOT", help=ROBOT)
@@ -148,12 +100,55 @@ def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.Argument
     command.set_defaults(module="kinetree.cli.inverse_dynamics")
 
 
+def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "simulate",
+        help="how a robot moves: falling, held, or under torques",
+        description=descriptions.SIMULATE,
+        epilog=descriptions.SIMULATE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("robot", metavar="ROBOT", help=ROBOT)
+    command.add_argument("-o", "--output", metavar="OUT", help="write the motion to OUT.csv, OUT.npz or OUT.parquet")
+    command.add_argument("--plot", metavar="FILE", help="draw it over time: FILE.png, .svg or .pdf, or 'show' a window")
+    command.add_argument("--animate", metavar="FILE", help="draw it moving: FILE.gif, or FILE.mp4 by ffmpeg")
+    command.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
+    command.add_argument("--json", action="store_true", help=JSON)
+    _add_robot_options(command)
+    _add_dynamics_options(command)
+    begin = command.add_argument_group("where it begins")
+    begin.add_argument("--q", nargs="+", metavar="X", help="nq numbers, or the name of a configuration (neutral)")
+    begin.add_argument("--v", nargs="+", metavar="X", help="nv numbers (at rest)")
+    begin.add_argument("--random", action="store_true", help="at random positions within the limits")
+    begin.add_argument("--seed", type=_number(int, "≥", 0), metavar="N", help="of --random, ≥ 0 (0)")
+    force = command.add_argument_group("what drives it").add_mutually_exclusive_group()
+    force.add_argument("--tau", nargs="+", metavar="X", help="nv constant joint forces, N·m or N (none)")
+    force.add_argument(
+        "--hold",
+        nargs="?",
+        const=(100.0, 20.0),
+        type=_gains,
+        metavar="KP,KD",
+        help="hold the first position, by the joints' accelerations KP (q0 - q) - KD v (100,20)",
+    )
+    time = command.add_argument_group("time")
+    time.add_argument("--duration", type=_number(float, ">", 0), default=1.0, metavar="S", help="seconds, > 0 (1)")
+    time.add_argument("--dt", type=_number(float, ">", 0), default=1e-3, metavar="S", help="of a step, > 0 (0.001)")
+    time.add_argument(
+        "--integrator", default="semi_implicit_euler", metavar="NAME", help="the method: rk4, … (%(default)s)"
+    )
+    time.add_argument(
+        "--record-every", type=_number(int, "≥", 1), metavar="N", help="keep every N-th step (about 1000 in all)"
+    )
+    command.set_defaults(module="kinetree.cli.simulate")
+
+
 def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "export",
         help="a function of a robot as C",
-        description=EXPORT,
-        epilog=EXPORT_EXAMPLES,
+        description=descriptions.EXPORT,
+        epilog=descriptions.EXPORT_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("robot", metavar="ROBOT", help=ROBOT)
@@ -243,6 +238,17 @@ def _payload(text: str) -> tuple[float, tuple[float, ...], str]:
     if not 0 <= mass < math.inf or len(place) not in (0, 3) or not all(map(math.isfinite, place)):
         raise argparse.ArgumentTypeError(f"{text!r} is no payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool")
     return mass, tuple(place) or (0.0, 0.0, 0.0), frame
+
+
+def _gains(text: str) -> tuple[float, float]:
+    """Return the two gains of a controller."""
+    try:
+        kp, kd = map(float, text.split(","))
+    except ValueError:
+        kp = kd = -1.0
+    if not (0 <= kp < math.inf and 0 <= kd < math.inf):
+        raise argparse.ArgumentTypeError(f"{text!r} are no gains: give two numbers ≥ 0, as in 100,20")
+    return kp, kd
 
 
 def _number(kind: type[int] | type[float], relation: str = "", bound: float = 0) -> Callable[[str], float]:

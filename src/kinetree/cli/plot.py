@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,22 @@ def check_plot(plot: str | None) -> None:
             raise ArgumentError("--plot show needs a display; give a file instead: --plot torques.png")
 
 
+def finish(draw: Callable[[Any], object], plot: str) -> None:
+    """Have a figure drawn, and write it to the file `plot`, or open a window for "show"."""
+    if plot == "show":
+        import matplotlib.pyplot as plt
+
+        draw(plt.figure(layout="constrained"))
+        plt.show()
+        return
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    draw(figure)
+    with whole_file(Path(plot)) as stream:
+        figure.savefig(stream, format=Path(plot).suffix[1:].lower(), dpi=150)
+
+
 class Picture:
     """One panel a degree of freedom: its torque over time, and its effort limit where that is in sight.
 
@@ -51,18 +68,7 @@ class Picture:
 
     def finish(self, plot: str) -> None:
         """Write the picture to the file `plot`, or open a window for "show"."""
-        if plot == "show":
-            import matplotlib.pyplot as plt
-
-            self._draw(plt.figure(layout="constrained"))
-            plt.show()
-            return
-        from matplotlib.figure import Figure
-
-        figure = Figure(layout="constrained")
-        self._draw(figure)
-        with whole_file(Path(plot)) as stream:
-            figure.savefig(stream, format=Path(plot).suffix[1:].lower(), dpi=150)
+        finish(self._draw, plot)
 
     def _draw(self, figure: Any) -> None:
         when, tau = extremes(*map(np.concatenate, zip(*self._blocks, strict=True)))

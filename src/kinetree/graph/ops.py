@@ -170,15 +170,15 @@ OPS: dict[str, Op] = {
         _elementary("sinh", np.sinh, "=", 42),
         _elementary("cosh", np.cosh, " ", 38),
         _elementary("tanh", np.tanh, "=", 53),
-        _elementary("log", np.log, "!", 32),
-        _elementary("log1p", np.log1p, "=", 49),
+        _elementary("log", np.log, "!", 29),
+        _elementary("log1p", np.log1p, "=", 45),
         _elementary("cbrt", np.cbrt, "=", 61),
         _elementary("arcsin", np.arcsin, "=", 43),
         _elementary("arccos", np.arccos, " ", 60),
         _elementary("arctan", np.arctan, "=", 55),
         _elementary("arctan2", np.arctan2, "!!", 69),
         _elementary("hypot", np.hypot, "++", 47),
-        _elementary("power", None, "! ", 99),  # np.power calls `**`, which makes products of whole powers
+        _elementary("power", None, "! ", 89),  # np.power calls `**`, which makes products of whole powers
         _elementary("fmod", np.fmod, "=!", 25),
     )
 }

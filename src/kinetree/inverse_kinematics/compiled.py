@@ -10,6 +10,7 @@ from kinetree.algorithms.inverse_kinematics.descent import Found, Options, solve
 from kinetree.algorithms.inverse_kinematics.differential import Step, step
 from kinetree.algorithms.inverse_kinematics.goals import PARTS, SHAPES, Goal
 from kinetree.algorithms.inverse_kinematics.problem import Problem
+from kinetree.errors import ArgumentError
 from kinetree.functions.of_robot import describe, identity
 from kinetree.graph import Port
 from kinetree.robot.robot import Robot
@@ -44,7 +45,7 @@ MEANINGS = {
     "dt": "The time for one step (s), in which no joint moves further than its velocity limit allows.",
     "posture": "Joint positions to go to in what the goals leave free (rad, m).",
     "gain": "The part of the errors that the step is to take away: 1.",
-    "damping": "What is added to the squares of the singular values of the weighted Jacobian: 1e-6.",
+    "damping": "What is added to the squares of the singular values of the weighted Jacobian, 0 or more: 1e-6.",
 }
 
 WEIGHTS = {
@@ -87,6 +88,9 @@ def differential_step(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, .
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         problem = Problem(model, goals, fixed, all_move="posture" in given)
         numbers = [given.get(name, default) for name, default in STEP_DEFAULTS.items()]
+        damping = getattr(numbers[-1], "constant", numbers[-1])
+        if isinstance(damping, float | int) and not damping >= 0.0:
+            raise ArgumentError(f"damping is {damping}: it is 0 or more, 1e-6 if not given")
         targets, weights, posture = arrays.targets(given), arrays.weights(given), given.get("posture")
         return step(problem, given["q"], targets, given["dt"], weights, posture, *numbers)
 

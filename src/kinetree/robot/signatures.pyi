@@ -374,24 +374,6 @@ class BoundWrenchForces(Function):
     def bind(self, *, reference: Literal["body", "world", "aligned"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, reference: Literal["body", "world", "aligned"] = "body") -> None: ...
 
-class Step(NamedTuple, Generic[_T]):
-    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
-
-    q: NDArray[_T]
-    v: NDArray[_T]
-
-class StepFunction(Function):
-    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
-
-    @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "implicit_euler", "variational"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
-    @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "implicit_euler", "variational"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
-    @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "implicit_euler", "variational"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
-    def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "implicit_euler", "variational"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
-    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "implicit_euler", "variational"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
-
 class ForwardKinematicsFunction(Function):
     """Pose of every moving body in the world."""
 
@@ -874,6 +856,24 @@ class PotentialEnergyRegressorFunction(Function):
     def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class Step(NamedTuple, Generic[_T]):
+    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
+
+    q: NDArray[_T]
+    v: NDArray[_T]
+
+class StepFunction(Function):
+    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler", "variational"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler", "variational"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler", "variational"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler", "variational"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler", "variational"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
 class Functions:
     """The functions of a robot."""
@@ -1655,59 +1655,6 @@ class Functions:
         >>> q, v, a = robot.random_state(seed=0)
         >>> robot.wrench_forces(q, [0, 0, 0, 0, 0, -20], frame="panda_hand").shape
         (7,)
-        """
-
-    @property
-    def step(self) -> StepFunction:
-        r"""Return the configuration and velocity a time dt later, under constant joint forces and wrenches.
-
-        `simulate` takes many steps, with controllers and events.
-
-        Parameters
-        ----------
-        q : (..., nq) array
-            Configuration: rad, m, and quaternions (x, y, z, w).
-        v : (..., nv) array
-            Velocity (rad/s, m/s).
-        tau : (..., nv) array
-            Joint forces (N·m, N); for a floating base, the wrench on it.
-        dt : (...) array
-            Duration (s).
-        f_ext : (..., nb, 6) array, optional
-            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
-            6) by the name of a body or frame, each in the axes of that frame about its origin.
-        integrator : {"semi_implicit_euler", "euler", "rk4", "implicit_euler", "variational"}
-            The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
-            classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
-            joints' friction at the new velocity and is stable however stiff that is; or the variational midpoint rule,
-            second order and symmetric in time, whose energy does not drift: it iterates, at about ten times the cost.
-        limits : {"none", "position", "effort", "all"}
-            Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest
-            joint forces of tau.
-        f_ext_frame : {"body", "world"}
-            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
-
-        Returns
-        -------
-        q : (..., nq) array
-            Configuration: rad, m, and quaternions (x, y, z, w).
-        v : (..., nv) array
-            Velocity (rad/s, m/s).
-
-        Raises
-        ------
-        ModelError
-            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
-            configurations where M is singular, the result is NaN or enormous.
-
-        Examples
-        --------
-        >>> import kinetree as kt
-        >>> robot = kt.load("panda")
-        >>> q, v, a = robot.random_state(seed=0)
-        >>> after = robot.step(robot.neutral(), [0.0] * 7, [0.0] * 7, 1e-3)
-        >>> bool(abs(after.v - 1e-3 * robot.forward_dynamics(robot.neutral(), [0.0] * 7, [0.0] * 7)).max() < 1e-15)
-        True
         """
 
     @property
@@ -2686,4 +2633,57 @@ class Functions:
         >>> q, v, a = robot.random_state(seed=0)
         >>> robot.potential_energy_regressor(q).shape
         (70,)
+        """
+
+    @property
+    def step(self) -> StepFunction:
+        r"""Return the configuration and velocity a time dt later, under constant joint forces and wrenches.
+
+        `simulate` takes many steps, with controllers and events.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        dt : (...) array
+            Duration (s).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        integrator : {"semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler", "variational"}
+            The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
+            classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
+            joints' friction at the new velocity and is stable however stiff that is; or the variational midpoint rule,
+            second order and symmetric in time, whose energy does not drift: it iterates, at about ten times the cost.
+        limits : {"none", "position", "effort", "all"}
+            Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest
+            joint forces of tau.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("panda")
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> after = robot.step(robot.neutral(), [0.0] * 7, [0.0] * 7, 1e-3)
+        >>> bool(abs(after.v - 1e-3 * robot.forward_dynamics(robot.neutral(), [0.0] * 7, [0.0] * 7)).max() < 1e-15)
+        True
         """

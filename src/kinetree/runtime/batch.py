@@ -162,25 +162,31 @@ class BatchKernel:
         if self._seconds == math.inf:
             done = min(n, _FIRST_BLOCKS * self.lanes)
             self._share(laid_out, 0, done, 1, largest=done)
-            if done == n:
-                return
         seconds = (n - done) * self._seconds
         unit = -(-max(1, int(SMALLEST_SECONDS / self._seconds)) // self.lanes) * self.lanes
         count = min(threads.get_num_threads(), -(-(n - done) // unit)) if seconds > SHARED_SECONDS else 1
         largest = max(1, int(CHUNK_SECONDS / self._seconds))
-        if count == 1:
-            self._share(laid_out, done, n, 1, largest=largest, unit=self.lanes)
-        else:
+        if count > 1:
             self._share(laid_out, done, n, count, largest=largest, unit=unit, part=2 * count)
+        elif done < n:
+            self._share(laid_out, done, n, 1, largest=-(-largest // self.lanes) * self.lanes)
 
-    def _share(self, laid_out: KernelArguments, first: int, end: int, count: int, **chunks: int) -> None:
-        """Run the states from `first` to `end` on so many threads; `chunks` as in `Job`."""
+    def _share(
+        self, laid_out: KernelArguments, first: int, end: int, count: int, *, largest: int, unit: int = 1, part: int = 1
+    ) -> None:
+        """Run the states from `first` to `end` on so many threads, in chunks as of `Job`."""
+        if count == 1 and not self._long:
+            run = self._runner(laid_out)
+            for start in range(first, end, largest):
+                run(start, min(largest, end - start))
+            return
 
         def work() -> Callable[[int, int], None]:
             run = self._runner(laid_out)
             return lambda start, m: run(first + start, m)
 
-        threads.pool.share(threads.Job(work, end - first, **chunks), count, away=self._long)
+        job = threads.Job(work, end - first, largest=largest, unit=unit, part=part)
+        threads.pool.share(job, count, away=self._long)
 
     def _runner(self, laid_out: KernelArguments) -> Callable[[int, int], None]:
         """Return what runs `count` states from `start` on, in one thread."""

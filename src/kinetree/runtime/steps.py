@@ -122,12 +122,14 @@ def run_steps(
     """
     n = len((last or recorded)[0])
     run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
-    is_short = n * count * kernel.seconds < SHARED_SECONDS
     unit = kernel.lanes
-    workers = 1 if is_short else min(threads.get_num_threads(), -(-n // unit))
+    workers = 1 if n * count * kernel.seconds < SHARED_SECONDS else min(threads.get_num_threads(), -(-n // unit))
     part = 1 if workers == 1 else 2 * workers
     job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=part)
-    threads.pool.share(job, workers, away=kernel.long)
+    if workers == 1 and not kernel.long:
+        run.states(0, n)
+    else:
+        threads.pool.share(job, workers, away=kernel.long)
 
 
 def _pointers(addresses: list[int]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kinetree.scalars.functions import Scalar
 from kinetree.scalars.linalg import Matrix, Vector, dot
-from kinetree.scalars.loops import map_columns
+from kinetree.scalars.loops import map_columns, recording
 
 BLOCK = 16
 """Columns of a block if not given: code grows with the number of blocks and with the square of this."""
@@ -24,7 +24,7 @@ def ldl(A: Matrix, block: int = BLOCK) -> tuple[list[list[Scalar]], list[Scalar]
     ([[1.0, 0.0], [0.5, 1.0]], [4.0, 2.0])
     """
     n = len(A)
-    like = next((x for row in A for x in row if not isinstance(x, float | int)), 0.0)
+    like = recording(*(x for row in A for x in row))
     L: list[list[Scalar]] = [[] for _ in range(n)]
     LD: list[list[Scalar]] = [[] for _ in range(n)]
     D: list[Scalar] = []

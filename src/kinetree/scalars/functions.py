@@ -161,7 +161,7 @@ def select(condition: Any, chosen: Scalar, otherwise: Scalar) -> Scalar:
     namespace = _namespace(condition)
     if namespace.__name__ == "sympy":
         return namespace.Piecewise((chosen, condition), (otherwise, True))
-    choose = getattr(namespace, "if_else", None) or namespace.where
+    choose = vars(namespace).get("if_else") or namespace.where  # kinetree looks long for names that it has not
     return choose(condition, chosen, otherwise)
 
 

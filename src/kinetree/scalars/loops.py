@@ -35,6 +35,17 @@ def repeat(
     return state
 
 
+def recording(*scalars: Scalar) -> Scalar:
+    """Return the first of these that is no plain number, so that the loop that uses it is recorded; 0 if all are.
+
+    Examples
+    --------
+    >>> recording(1.0, 2.0)
+    0.0
+    """
+    return next((x for x in scalars if not isinstance(x, float | int)), 0.0)
+
+
 def map_columns(
     function: Callable[[list[Scalar]], list[Scalar]], columns: Sequence[Sequence[Scalar]], like: Scalar
 ) -> list[list[Scalar]]:

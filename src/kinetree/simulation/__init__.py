@@ -1,6 +1,7 @@
 """Simulation: many steps in time of a robot, or of thousands, as one native loop."""
 
+from kinetree.simulation.events import Event, EventWarning
 from kinetree.simulation.run import SimulationInterrupted
 from kinetree.simulation.simulate import simulate
 
-__all__ = ["SimulationInterrupted", "simulate"]
+__all__ = ["Event", "EventWarning", "SimulationInterrupted", "simulate"]

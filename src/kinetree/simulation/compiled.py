@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.integrators import Integrator, System
-from kinetree.algorithms.integrators.contract import is_own
 from kinetree.functions.model_inputs import ModelInput, traced, traced_model, with_inputs
 from kinetree.functions.of_robot import identity
 from kinetree.graph import Port
+from kinetree.integrators import Integrator, System
+from kinetree.integrators.contract import is_own
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, floor, select_less
+from kinetree.scalars.functions import Scalar, select_less
+from kinetree.simulation.calls import called, controlled, flat, own, sampled
 from kinetree.simulation.controllers import Controller
-from kinetree.tracing import context
-from kinetree.tracing.arrays import traced_array
-from kinetree.tracing.expr import Expr
-from kinetree.tracing.loops import repeat
+from kinetree.simulation.events import FIRST_EVENT, Event
+from kinetree.simulation.locating import located, logged
 
-MOVING, NOT_FINITE = 0.0, 1.0
-"""Why a robot has stopped, as carried from step to step."""
+MOVING, NOT_FINITE, FAILED = 0.0, 1.0, 2.0
+"""Why a robot has stopped, as carried from step to step; then come the events."""
 
 
 class Plan(NamedTuple):
@@ -34,10 +33,13 @@ class Plan(NamedTuple):
     limits, f_ext_frame : str
         As in `System`.
     controller : Controller, optional
+    events : tuple of Event
     sampled : bool
         Whether the controller is called at the beginning of some steps, and its joint forces are held between.
     wrenches, linear : bool
         Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
+    smooth : bool
+        Whether what acts is smooth from step to step too: nothing changes with the steps.
     inputs : tuple of ModelInput
         The robot's numbers that are given.
     """
@@ -46,9 +48,11 @@ class Plan(NamedTuple):
     limits: str
     f_ext_frame: str
     controller: Controller | None
+    events: tuple[Event, ...]
     sampled: bool
     wrenches: bool
     linear: bool
+    smooth: bool
     inputs: tuple[ModelInput, ...]
 
     def carried(self, model: Model) -> dict[str, tuple[int, ...]]:
@@ -58,48 +62,99 @@ class Plan(NamedTuple):
             shapes["memory"] = (n,)
         if self.sampled:
             shapes["held"] = (model.nv,)
-        return shapes | {own(port): port.shape for port in (self.controller.state if self.controller else ())}
+        if self.events:
+            shapes |= {"event_values": (len(self.events),), "event_counts": (len(self.events),)}
+        if n := sum(event.log(model) for event in self.events):
+            shapes["event_log"] = (n,)
+        return shapes | {own(port): port.shape for port in self.state}
+
+    @property
+    def without_events(self) -> Plan:
+        """The same without events."""
+        return self._replace(events=())
+
+    @property
+    def state(self) -> tuple[Port, ...]:
+        """The controller's own state."""
+        return self.controller.state if self.controller else ()
+
+    @property
+    def parameters(self) -> tuple[Port, ...]:
+        """All other arguments of the controller and of the events' conditions that the simulation does not know."""
+        ports = {port.name: port for event in self.events for port in event.parameters}
+        ports |= {port.name: port for port in (self.controller.parameters if self.controller else ())}
+        return tuple(port for port in ports.values() if port.name not in (p.name for p in self.state))
 
     def given(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Return the shapes of what is given."""
         shapes: dict[str, tuple[int, ...]] = {"dt": (), "t0": (), "tau": (model.nv,)}
         if self.sampled:
-            shapes["period"] = ()
+            shapes |= {"begin": (), "period": ()}
         if self.wrenches:
             shapes["f_ext"] = (model.nb, 6)
         if self.linear:
             shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
-        return shapes | {own(port): port.shape for port in (self.controller.parameters if self.controller else ())}
+        shapes |= {setting(name): () for name, _ in self.integrator.settings}
+        return shapes | {own(port): port.shape for port in self.parameters}
 
 
-def own(port: Port) -> str:
-    """Return the name in the step of an argument of the controller's."""
-    return "controller_" + port.name
+def setting(name: str) -> str:
+    """Return the name in the step of a number for the integrator."""
+    return "integrator_" + name
 
 
 def step_function(model: Model, plan: Plan) -> Function:
-    """Return one step: from what is carried and given to the next values of what is carried."""
+    """Return one step: from what is carried and given to the next values of what is carried.
+
+    The loop over the steps looks whether these are finite (see `Rollout`); "trouble" is why they are not.
+    """
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         acting, following = _acting(model, plan, given)
-        q, v, dt, reason = Column(given["q"]), Column(given["v"]), given["dt"], given["reason"]
-        memory = Column(given.get("memory", ()))
-        following["q"], following["v"], memory = plan.integrator.advance(acting, now(given), q, v, dt, memory)
-        following |= {"step": given["step"] + 1.0} | ({"memory": memory} if memory else {})
+        q, v, reason = Column(given["q"]), Column(given["v"]), given["reason"]
+        dt = select_less(reason, 0.5, given["dt"], 0.0)
         going = select_less(reason, 0.5, 1.0, 0.0)
-        total = sum((*following["q"], *following["v"]), 0.0)
-        finite = select_less(total, float("inf"), select_less(-float("inf"), total, going, 0.0), 0.0)
-        following["reason"] = select_less(0.5, finite, MOVING, select_less(0.5, reason, reason, NOT_FINITE))
 
-        def kept(before: Any, after: Any) -> Any:
-            if isinstance(before, (list, tuple)):
-                return [kept(x, y) for x, y in zip(before, after, strict=True)]
-            return select_less(0.5, finite, after, before)
+        def advance(part: Scalar) -> tuple[Column, Column, Column]:
+            memory = Column(given.get("memory", ()))
+            return plan.integrator.advance(acting, now(given), q, v, part * dt, memory)
 
-        return [x if name == "reason" else kept(given[name], x) for name, x in _ordered(following, carried).items()]
+        moving: Scalar = MOVING
+        if plan.events:
+            following |= _with_events(model, plan, given, advance, going)
+            moving = following["reason"]
+        else:
+            following |= zip(("q", "v", "memory"), advance(1.0), strict=True)
+            following["step"] = given["step"] + 1.0
+        following["reason"] = moving
+        following["trouble"] = select_less(0.5, plan.integrator.failed(following["memory"]), FAILED, NOT_FINITE)
+        return list(_ordered(following, outputs).values())
 
-    carried = plan.carried(model)
-    return _function("simulation_step", model, plan, carried, evaluate)
+    outputs = plan.carried(model) | {"trouble": ()}
+    return _function("simulation_step", model, plan, outputs, evaluate)
+
+
+def _with_events(
+    model: Model,
+    plan: Plan,
+    given: Mapping[str, Any],
+    advance: Callable[[Scalar], tuple[Column, Column, Column]],
+    going: Scalar,
+) -> dict[str, Any]:
+    """Return the next values of what is carried, after a step whose events are located."""
+
+    def conditions(part: Scalar, q: Column, v: Column) -> list[Scalar]:
+        t = now(given) + part * given["dt"]
+        return [flat(called(event, event.condition, given, t, q, v))[0] for event in plan.events]
+
+    sizes = model.nq, model.nv, plan.integrator.memory(model)
+    found = located(plan.events, advance, conditions, given["event_values"], sizes, going)
+    log, counts = logged(plan.events, model, found, given["step"], given.get("event_log", ()), given["event_counts"])
+    reason = sum(((FIRST_EVENT + k) * x for k, x in enumerate(found.stopped)), 0.0)
+    return {
+        "q": found.q, "v": found.v, "memory": found.memory, "step": given["step"] + found.part, "reason": reason,
+        "event_values": found.values, "event_log": log, "event_counts": counts,
+    }  # fmt: skip
 
 
 def observer(model: Model, plan: Plan) -> Function:
@@ -133,61 +188,23 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
         return _between(given[name], given[name + "_end"], (t - start) / dt)
 
     def motors(t: Scalar, q: Column, v: Column) -> Column:
-        tau: Column = Column(at("tau", t))
+        tau = Column(at("tau", t))
         if plan.sampled:
-            return tau + following["held"]
-        return tau + _controlled(plan.controller, given, t, q, v)[0] if plan.controller else tau
+            return tau + Column(following["held"])
+        return tau + controlled(plan.controller, given, t, q, v)[0] if plan.controller else tau
 
     if plan.sampled:
-        following |= _sample(plan.controller, given, start) if plan.controller else {"held": given["held"]}
+        following |= sampled(plan.controller, given, start) if plan.controller else {"held": given["held"]}
     wrenches = (lambda t: at("f_ext", t)) if plan.wrenches else None
-    return System(traced_model(model, False), motors, wrenches, plan.f_ext_frame, plan.limits), following
+    settings = {name: given[setting(name)] for name, _ in plan.integrator.settings}
+    model = traced_model(model, False)
+    return System(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings), following
 
 
 def _between(a: Any, b: Any, s: Scalar) -> Any:
     if isinstance(a, (list, tuple)):
         return [_between(x, y, s) for x, y in zip(a, b, strict=True)]
     return a + s * (b - a)
-
-
-def _controlled(
-    controller: Controller, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Mapping[str, Any] | None = None
-) -> tuple[Column, dict[str, list[Any]]]:
-    """Return the controller's joint forces and its next state. It knows the robot as it is, without what is given."""
-    arguments = {"q": list(q), "v": list(v), "t": t, "dt": given["dt"]}
-    arguments |= {port.name: given[own(port)] for port in controller.parameters} | dict(state or {})
-    shapes = {port.name: port.shape for port in controller.function.spec.ports(())}
-    graph = next(x.graph for x in q if isinstance(x, Expr))
-    with context.outside(), context.tracing({}, graph):
-        values = {name: traced_array(flat(arguments[name]), shape) for name, shape in shapes.items()}
-        tau, following = controller(values)
-    return Column(flat(tau)), {name: nested(entries) for name, entries in following.items()}
-
-
-def flat(value: Any) -> list[Any]:
-    """Return the entries of nested sequences or of an array, or a scalar alone, in order."""
-    if hasattr(value, "tolist") and not isinstance(value, Expr):
-        value = value.tolist()
-    return [x for entry in value for x in flat(entry)] if isinstance(value, (list, tuple)) else [value]
-
-
-def nested(value: Any) -> Any:
-    """Return an array as nested lists."""
-    return value.tolist() if hasattr(value, "tolist") and not isinstance(value, Expr) else value
-
-
-def _sample(controller: Controller, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
-    """Return the joint forces to hold and the controller's next state: computed anew once a period."""
-    state = {port.name: given[own(port)] for port in controller.state}
-    elapsed = given["step"] - given["period"] * floor(given["step"] / given["period"])
-
-    def sample(held: Any, before: Any) -> tuple[Any, Any]:
-        tau, after = _controlled(controller, given, t, given["q"], given["v"], before)
-        return list(tau), after
-
-    with context.outside(), context.tracing({}, t.graph):
-        held, state = repeat(sample, (given["held"], state), until=lambda *_: elapsed > 0.5, most=1)
-    return {"held": held} | {own(port): nested(state[port.name]) for port in controller.state}
 
 
 def _function(
@@ -204,8 +221,8 @@ def _function(
         inputs=tuple(Port(*item) for item in (plan.carried(model) | plan.given(model)).items()),
         outputs=tuple(Port(*item) for item in outputs.items()),
         evaluate=evaluate,
-        identity=lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[4:])).encode(),
+        identity=lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[5:])).encode(),
     )
-    if plan.controller is not None or not is_own(plan.integrator):
+    if plan.controller or plan.events or not is_own(plan.integrator):
         spec = traced(spec)  # what these compute is known by its program only
     return Function(with_inputs(spec, model, plan.inputs) if plan.inputs else spec)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
 from kinetree.model import Model
 from kinetree.runtime.function import Function
+from kinetree.runtime.spec import FunctionSpec
 from kinetree.validation import Array
 
 GIVEN = ("q", "v", "t", "dt")
@@ -48,12 +50,37 @@ class Controller(NamedTuple):
         return getattr(results, self.torque), {port.name: getattr(results, port.name) for port in self.state}
 
 
-def controller_of(model: Model, function: Function) -> Controller:
-    """Return a compiled function as a controller; `ArgumentError` where it cannot be one."""
+def callback_of(controller: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a Python function as a controller; `ArgumentError` where it does not take (q, v, t)."""
+    try:
+        inspect.signature(controller).bind("q", "v", "t")
+    except TypeError as error:
+        raise ArgumentError(
+            f"controller: a Python function is called with (q, v, t), and this one is not: {error}"
+        ) from None
+    except ValueError:
+        pass  # one of C, which does not say what it takes
+    return controller
+
+
+def checked_arguments(model: Model, function: Function, what: str) -> FunctionSpec:
+    """Return what a function takes and returns; `ArgumentError` where the simulation has other shapes."""
     spec = function.spec
     if spec.default_options is None:
-        raise ArgumentError(f"controller: {spec.name} has options that must be chosen first: use {spec.name}.bind(...)")
+        raise ArgumentError(f"{what}: {spec.name} has options that must be chosen first: use {spec.name}.bind(...)")
     spec = spec.of((), spec.default_options)
+    sizes = {"q": (model.nq,), "v": (model.nv,), "t": (), "dt": ()}
+    for port in spec.ports(()):
+        if port.shape != sizes.get(port.name, port.shape):
+            raise ArgumentError(
+                f"{what}: {spec.name} takes {port.name} of shape {port.shape}, the simulation gives {sizes[port.name]}"
+            )
+    return spec
+
+
+def controller_of(model: Model, function: Function) -> Controller:
+    """Return a compiled function as a controller; `ArgumentError` where it cannot be one."""
+    spec = checked_arguments(model, function, "controller")
     inputs = {port.name: port for port in spec.ports(())}
     outputs = {port.name: port for port in spec.outputs}
     torque = "tau" if len(outputs) > 1 else next(iter(outputs))
@@ -67,12 +94,6 @@ def controller_of(model: Model, function: Function) -> Controller:
             f"controller: {spec.name} returns joint forces of shape {outputs[torque].shape}, this robot has nv = "
             f"{model.nv}: they are ({model.nv},)"
         )
-    sizes = {"q": (model.nq,), "v": (model.nv,), "t": (), "dt": ()}
-    for name, shape in sizes.items():
-        if name in inputs and inputs[name].shape != shape:
-            raise ArgumentError(
-                f"controller: {spec.name} takes {name} of shape {inputs[name].shape}, the simulation gives {shape}"
-            )
     own = [name for name in outputs if name != torque and len(outputs) > 1]
     for name in own:
         if name not in inputs or name in GIVEN:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.model_inputs import ModelInput
+from kinetree.functions.model_inputs import ModelInput, check_inputs
 from kinetree.model import Model
-from kinetree.simulation.compiled import Plan, own
+from kinetree.simulation.calls import own
+from kinetree.simulation.compiled import Plan
 from kinetree.validation import Array, real_array
 
 
-def separated(inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
+def separated(model: Model, inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
     """Return which of the robot's numbers are given, and all values by name."""
     if inputs is None:
         return (), {}
@@ -26,8 +27,20 @@ def separated(inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
     numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
     values = {key.name if isinstance(key, ModelInput) else str(key): value for key, value in inputs.items()}
     if len(values) < len(inputs):
-        raise ArgumentError(f"inputs: these do not have different names: {[str(key) for key in inputs]}")
+        shown = [key.name if isinstance(key, ModelInput) else str(key) for key in inputs]
+        raise ArgumentError(f"inputs: these do not have different names: {shown}")
+    check_inputs(model, numbers)
     return numbers, values
+
+
+def names(what: str, given: Any) -> tuple[str, ...]:
+    """Return names given as a list; of the robot's numbers, they may be these themselves."""
+    if isinstance(given, str | ModelInput) or not isinstance(given, Iterable):
+        given = (given,)
+    found = tuple(x.name if isinstance(x, ModelInput) else x for x in given)
+    if not all(isinstance(x, str) for x in found):
+        raise ArgumentError(f"{what} takes names, not {given!r}")
+    return found
 
 
 def values(
@@ -35,24 +48,38 @@ def values(
 ) -> dict[str, tuple[Array, int]]:
     """Return the arrays of all arguments and the number of axes of one value, by the names of the step."""
     ports = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
-    state: set[str] = set()
-    defaults: Mapping[str, Any] = {}
-    if plan.controller is not None:
-        defaults, state = plan.controller.defaults, {port.name for port in plan.controller.state}
-        for port in (*plan.controller.parameters, *plan.controller.state):
-            if port.name in ports:
-                raise ArgumentError(f"inputs: {port.name!r} is an argument of the controller and a number of the robot")
-            ports[port.name] = own(port), port.shape
+    state = {port.name for port in plan.state}
+    defaults: dict[str, Any] = {}
+    for function in (*plan.events, *((plan.controller,) if plan.controller else ())):
+        for name, value in function.defaults.items():
+            if name not in given and not np.array_equal(defaults.setdefault(name, value), value):
+                raise ArgumentError(
+                    f"inputs: {name!r} has two defaults, {defaults[name]} and {value}: it is one number to all "
+                    "functions, so give it, or give it two names"
+                )
+    for port in (*plan.parameters, *plan.state):
+        if port.name in ports:
+            raise ArgumentError(f"inputs: {port.name!r} is an argument of a function and a number of the robot")
+        ports[port.name] = own(port), port.shape
+    for event in plan.events:
+        for port in event.parameters:
+            if port.shape != ports[port.name][1]:
+                raise ArgumentError(
+                    f"event {event.name!r} takes {port.name} of shape {port.shape}, where others take one of shape "
+                    f"{ports[port.name][1]}"
+                )
     for name in (*given, *per_step):
         if name not in ports:
-            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}")
+            more = "; a number of the robot is given as inputs={kt.gravity: …}" if name in given else ""
+            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}{more}")
         if name in per_step and name in state:
             raise ArgumentError(f"per_step: {name!r} is the controller's own state, of which the first value is given")
     missing = [name for name in ports if name not in given and name not in defaults]
     if missing:
+        who = "the controller takes" if not plan.events else "the controller and the events take"
         raise ArgumentError(
-            f"the controller takes {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of its own "
-            "state the first ones"
+            f"{who} {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of a "
+            "controller's own state the first ones"
         )
     found = {}
     for name, (inner, shape) in ports.items():
@@ -64,7 +91,8 @@ def values(
             right = False
         if not right:
             one = (*(("steps",) if name in per_step else ()), *shape)
-            raise ArgumentError(f"inputs[{name!r}] has shape {array.shape}; {one} or {(*lead, *one)} is needed")
+            needed = " or ".join(dict.fromkeys((str(one), str((*lead, *one)))))
+            raise ArgumentError(f"inputs[{name!r}] has shape {array.shape}; {needed} is needed")
         if not np.isfinite(array).all():
             raise ArgumentError(f"inputs[{name!r}] holds a number that is not finite (NaN or inf)")
         found[inner] = array, len(shape)

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms.integrators import INTEGRATORS, Integrator
-from kinetree.algorithms.integrators.step import LIMITS
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.wrenches import named_wrenches
+from kinetree.integrators import INTEGRATORS, Integrator
+from kinetree.integrators.step import LIMITS
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
-from kinetree.simulation.compiled import Plan
-from kinetree.simulation.controllers import Controller, controller_of
+from kinetree.simulation.calls import own
+from kinetree.simulation.compiled import Plan, setting
+from kinetree.simulation.controllers import Controller, callback_of, controller_of
+from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.times import Times, count, times
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, positive, real_array
 
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv"}
 """What can be kept, and of which length it is."""
@@ -54,17 +56,18 @@ class Request:
         interpolation: str,
         inputs: Any,
         per_step: Sequence[str],
+        events: Any,
     ) -> None:
-        self.robot, self._per_step = robot, tuple(per_step)
+        self.robot, self._per_step = robot, given_inputs.names("per_step", per_step)
         self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
         self._linear = choice("interpolation", interpolation, ("held", "linear")) == "linear"
-        self._numbers, self._values = given_inputs.separated(inputs)
+        self._numbers, self._values = given_inputs.separated(robot.model, inputs)
         self._controller: Controller | None = None
         self.callback: Callable[..., Any] | None = None
         if isinstance(controller, Function):
             self._controller = controller_of(robot.model, controller)
         elif callable(controller):
-            self.callback = controller
+            self.callback = callback_of(controller)
         elif controller is not None:
             raise ArgumentError(f"controller takes a compiled function or a function of (q, v, t), not {controller!r}")
         period = None if control_every is None else count("control_every", control_every)
@@ -73,6 +76,7 @@ class Request:
         if self._controller is not None and self._controller.state:
             period = period or 1
         self.period = period
+        self._events = events_of(robot.model, events)
         self.carried: dict[str, Array] = {}
         self.given: dict[str, Array] = {}
 
@@ -89,7 +93,9 @@ class Request:
             if not np.isfinite(array).all():
                 where = np.argwhere(~np.isfinite(array))[0].tolist()
                 raise ArgumentError(f"{name} holds a number that is not finite, at {where}: the motion begins there")
-            self.carried[name] = flattened(array, self.lead, 1, False)
+            self.carried[name] = flattened(array, self.lead, 1, False).copy()  # `out` may be where these are
+        if not len(self.carried["q"]):
+            raise ArgumentError(f"q and v have the leading axes {self.lead}: there is no robot to simulate")
 
     def act(self, tau: Any, f_ext: Any, f_ext_frame: str) -> None:
         """Take what acts on the robot, and make the plan of a step."""
@@ -103,9 +109,11 @@ class Request:
             self._limits,
             f_ext_frame,
             self._controller,
+            self._events,
             sampled or self.callback is not None,
             f_ext is not None,
             self._linear,
+            False,
             self._numbers,
         )
         self._counted: dict[str, int] = {}
@@ -120,6 +128,7 @@ class Request:
             (self.carried if name in self.plan.carried(model) else self.given)[name] = flat
             if over_time:
                 self._counted[name.removeprefix("controller_")] = flat.shape[1]
+        self.plan = self.plan._replace(smooth=not (self.plan.sampled or self._counted))
 
     def _take_force(self, name: str, value: Any, shape: tuple[int, ...]) -> None:
         """Take forces that act on each state, with an axis of steps after the states' axes if they have one more."""
@@ -147,23 +156,52 @@ class Request:
     def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
         """Take the times of the steps; what begins with zero begins."""
         self.times: Times = times(dt, duration, steps, self._counted, t0)
-        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest, "period": self.period}
+        n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest}
+        numbers |= {"begin": self.times.first, "period": self.period or 1}
         for name in self.plan.given(self.robot.model):
             if name in numbers:
-                self.given[name] = np.broadcast_to(np.float64(numbers[name] or 1), (n, 1))
+                self.given[name] = np.broadcast_to(np.float64(numbers[name]), (n, 1))
         for name, shape in self.plan.carried(self.robot.model).items():
             if name not in self.carried:
                 first = self.times.first if name == "step" else 0.0
                 self.carried[name] = np.full((n, math.prod(shape)), first)
+        for k, event in enumerate(self._events):
+            self.carried["event_values"][:, k] = self._first_value(event)
+
+    def _first_value(self, event: Event) -> Array:
+        """Return what the condition of an event is at the beginning."""
+        known = {"q": self.carried["q"], "v": self.carried["v"], "t": np.float64(self.times.of(0))}
+        for port in event.parameters:
+            array = (self.carried if own(port) in self.carried else self.given)[own(port)]
+            array = array[:, 0] if array.ndim == 3 else array
+            known[port.name] = array.reshape(len(array), *port.shape)
+        return np.asarray(event(known))
+
+    def set(self, **settings: Any) -> None:
+        """Take numbers for the integrator, those that are not None."""
+        known, n = dict(self.plan.integrator.settings), len(self.carried["q"])
+        for name, value in settings.items():
+            if value is not None and name not in known:
+                able = ", ".join(sorted(k for k, i in INTEGRATORS.items() if name in dict(i.settings)))
+                raise ArgumentError(f"{name} is for {able}; the integrator {self.plan.integrator.name!r} has none")
+        for name, usual in known.items():
+            value = settings.get(name)
+            self.given[setting(name)] = np.full((n, 1), usual if value is None else positive(name, value))
 
     def keep(self, record: str | Sequence[str], every: Any, out: Any) -> None:
         """Take what is to be kept, and find memory for it."""
-        names = record.replace(",", " ").split() if isinstance(record, str) else list(record)
+        names = given_inputs.names("record", record.replace(",", " ").split() if isinstance(record, str) else record)
         for name in names:
             if name not in SIZES:
-                raise ArgumentError(f"record: {unknown_name('quantity', str(name), SIZES)}")
+                raise ArgumentError(f"record: {unknown_name('quantity', name, SIZES)}")
         self.every = count("record_every", every)
+        if self.every > self.times.steps:
+            raise ArgumentError(
+                f"record_every is {self.every}, and there are {self.times.steps} steps: none of them would be kept"
+            )
         rows = 1 + self.times.steps // self.every
+        if not (out is None or isinstance(out, Mapping)):
+            raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(out).__name__} was given")
         given = dict(out or {})
         for name in given:
             if name not in SIZES:

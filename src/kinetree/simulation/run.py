@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,11 @@ from kinetree.errors import ArgumentError
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.compiled import MOVING, Plan, observer, step_function
+from kinetree.simulation.events import LOGS, History
 from kinetree.simulation.request import Request
-from kinetree.simulation.rollout import Rollout
+from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
-
-REASONS = np.array([None, "not finite"], dtype=object)
-"""Why a robot has stopped, by the number that is carried."""
 
 _REMEMBERED = 16
 """Compiled simulations that a robot keeps."""
@@ -41,26 +40,32 @@ class SimulationInterrupted(KeyboardInterrupt):
 def run(request: Request, progress: Callable[[int, int], object] | None) -> Trajectory:
     """Return the motion that is asked for."""
     n, total = len(request.carried["q"]), request.times.steps
-    seen = {"q", "v"} | ({*request.carried} - {"memory", "reason"} if {"a", "tau"} & {*request.kept} else set())
+    observed = request.plan.without_events.carried(request.robot.model) if {"a", "tau"} & {*request.kept} else {}
+    seen = {"q", "v"} | ({*observed} - {"memory", "reason"})
     records = {
         name: np.empty((n, total // request.every, request.carried[name].shape[1])) for name in seen - {"q", "v"}
     }
     for name in ("q", "v"):
-        kept = request.kept[name].reshape(n, -1, request.carried[name].shape[1])
+        kept = request.kept[name].reshape(n, 1 + total // request.every, request.carried[name].shape[1])
         kept[:, 0] = request.carried[name]
         records[name] = kept[:, 1:]
     first = {name: request.carried[name] for name in records}
     step = remembered(request.robot, step_function, request.plan)
-    rollout = Rollout(step, dict(request.carried), request.given, records)
+    logs = {name: request.carried[name] for name in LOGS if name in request.carried}
+    rollout = Rollout(step, dict(request.carried), request.given, records, logs)
+    history = History(request.robot.model, request.plan.events, request.lead, request.times)
     pieces = rollout.run(total, request.every) if request.callback is None else with_callback(request, rollout, first)
-    done = 0
+    done, told = 0, time.perf_counter()
     try:
         for done in pieces:
-            if progress is not None:
+            if logs:
+                history.take(logs)
+            if progress is not None and (done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
                 progress(done, total)
+                told = time.perf_counter()
     except KeyboardInterrupt:
-        raise SimulationInterrupted(_trajectory(request, rollout, first, done)) from None
-    return _trajectory(request, rollout, first, done)
+        raise SimulationInterrupted(_trajectory(request, rollout, first, done, history)) from None
+    return _trajectory(request, rollout, first, done, history)
 
 
 def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -> Iterator[int]:
@@ -71,6 +76,8 @@ def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -
             q, v = (rollout.carried[name].reshape(*request.lead, -1).copy() for name in ("q", "v"))
             tau = request.callback(q, v, request.times.of(done))  # type: ignore[misc]  # there is one
             try:
+                if tau is None:
+                    raise TypeError
                 held = np.broadcast_to(np.asarray(tau, np.float64), shape)
             except (TypeError, ValueError):
                 raise ArgumentError(
@@ -91,12 +98,12 @@ def remembered(robot: Robot, make: Callable[..., Function], plan: Plan) -> Funct
     key = make.__name__, plan
     if key not in known:
         while len(known) >= _REMEMBERED:
-            known.pop(next(iter(known)))
+            known.pop(next(iter(known)), None)
         known[key] = make(robot.model, plan)
     return known[key]
 
 
-def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], done: int) -> Trajectory:
+def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], done: int, history: History) -> Trajectory:
     """Return what was kept of so many steps."""
     every, lead = request.every, request.lead
     rows = 1 + done // every
@@ -107,7 +114,8 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         results = _observed(request, rollout, first, rows)
         for name in observed:
             kept[name][...] = getattr(results, name).reshape(kept[name].shape)
-    reason = rollout.carried["reason"].reshape(lead)
+    reason, plan = rollout.carried["reason"].reshape(lead), request.plan
+    reasons = np.array([None, "not finite", plan.integrator.failure, *(e.name for e in plan.events)], dtype=object)
     ended = request.times.of(rollout.carried["step"].reshape(lead) - request.times.first)
     return Trajectory(
         request.robot,
@@ -117,14 +125,24 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         kept.get("a"),
         kept.get("tau"),
         stopped_at=np.where(reason == MOVING, math.nan, ended),
-        reasons=REASONS[reason.astype(np.intp)],
+        reasons=reasons[reason.astype(np.intp)],
+        events=history.end(rollout.carried),
+        counts={name: x.reshape(lead).astype(np.int64) for name, x in _counts(plan, rollout.carried)},
     )
+
+
+def _counts(plan: Plan, carried: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
+    """Yield what was counted: steps of the integrator's own, and events."""
+    for name, k in plan.integrator.counts:
+        yield name, carried["memory"][:, k]
+    for k, event in enumerate(plan.events):
+        yield event.name, carried["event_counts"][:, k]
 
 
 def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
     """Return the joint forces and accelerations in the states that are kept."""
     values = {}
-    function = remembered(request.robot, observer, request.plan)
+    function = remembered(request.robot, observer, request.plan.without_events)
     for port in function.spec.inputs:
         name = port.name
         if name in rollout.records:

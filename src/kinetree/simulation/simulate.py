@@ -7,9 +7,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.integrators import Integrator
+from kinetree.errors import ArgumentError
+from kinetree.integrators import Integrator
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
+from kinetree.simulation.events import Event
 from kinetree.simulation.request import Request
 from kinetree.simulation.run import run
 from kinetree.trajectories.trajectory import Trajectory
@@ -33,7 +35,10 @@ def simulate(
     inputs: Mapping[Any, ArrayLike] | None = None,
     per_step: Sequence[str] = (),
     integrator: str | Integrator = "semi_implicit_euler",
+    rtol: float | None = None,
+    atol: float | None = None,
     limits: str = "none",
+    events: Sequence[Event | Function] = (),
     t0: float = 0.0,
     record: str | Sequence[str] = ("q", "v"),
     record_every: int = 1,
@@ -51,7 +56,8 @@ def simulate(
     duration, steps : float, int, optional
         How long (s), or how many steps; not needed where something is given over time.
     dt : float
-        Length of a step (s).
+        Length of a step (s). An integrator with steps of its own, such as "tsitouras", takes as many as its tolerances
+        ask for; dt is then how often the motion is looked at: for records, controllers and events.
     tau : (..., nv) or (..., steps, nv) array, optional
         Joint forces (N·m, N). With one axis more than q and v have, they change from step to step. A controller's are
         added.
@@ -63,7 +69,7 @@ def simulate(
         beginning of each step, and its joint forces are held. A plain Python function ``controller(q, v, t)`` is
         called at the beginning of each step with all robots' states, which is slower by far.
     control_every : int, optional
-        Call the controller at every so many steps only, and hold its joint forces in between.
+        Call the controller at the first step and every so many, and hold its joint forces in between.
     f_ext : (..., nb, 6) or (..., steps, nb, 6) array or dict, optional
         Wrenches on the bodies, as in `forward_dynamics`.
     f_ext_frame : {"body", "world"}
@@ -76,11 +82,17 @@ def simulate(
         `kinetree.payload`, …): the same for all robots, or with the leading axes of q, for each its own. The
         controller does not know these numbers: it is compiled for the robot as it is.
     per_step : sequence of str
-        Arguments of the controller that change from step to step: their values have an axis of steps.
+        Which of the inputs change from step to step: their values have an axis of steps.
     integrator : str or Integrator
         The method (see `step`), by name or made by `kinetree.integrator`.
+    rtol, atol : float, optional
+        The errors that "tsitouras" allows in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of
+        coordinates, of which a radian and a metre count as one; 1e-6 and 1e-8 if not given.
     limits : {"none", "position", "effort", "all"}
         Which limits of the joints count (see `step`).
+    events : sequence of Event
+        Conditions whose zeros are located, and which may stop a robot (see `kinetree.Event`). They are looked for from
+        step to step: of two zeros of one condition within a step nothing is seen.
     t0 : float
         Time at the beginning (s).
     record : str or sequence of str
@@ -95,7 +107,9 @@ def simulate(
     Returns
     -------
     Trajectory
-        A robot whose state is no longer finite stops, with its last finite state; the others go on.
+        A robot whose state is no longer finite stops, with its last finite state, and so does one at an event that
+        stops it; the others go on. ``events`` has what happened, and ``counts`` how often each event did and how many
+        steps an integrator with steps of its own took and rejected.
 
     Raises
     ------
@@ -119,9 +133,12 @@ def simulate(
     >>> held.q.shape, bool(abs(held.q[:, -1] - q[0]).max() < 1e-5)
     ((5, 21, 7), True)
     """
-    request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step)
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
+    request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events)
     request.begin(q, v)
     request.act(tau, f_ext, f_ext_frame)
     request.count(dt, duration, steps, t0)
+    request.set(rtol=rtol, atol=atol)
     request.keep(record, record_every, out)
     return run(request, progress)

@@ -121,7 +121,8 @@ def _fix(x: Any, out: Any = None) -> Any:
 
 
 def _each(function: Callable[..., Any], arity: int, *args: Any) -> Any:
-    result = np.frompyfunc(function, arity, 1)(*(plain(x) for x in args))
+    with np.errstate(all="ignore"):  # a NaN among the constants is meant
+        result = np.frompyfunc(function, arity, 1)(*(plain(x) for x in args))
     return result.view(TracedArray) if isinstance(result, np.ndarray) else result
 
 

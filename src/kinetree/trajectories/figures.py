@@ -62,6 +62,13 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
     check_matplotlib()
     from matplotlib.figure import Figure
 
+    figure = Figure()
+    draw(self, figure, frames)
+    return figure
+
+
+def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) -> None:
+    """Draw it in an empty figure: see `plot`."""
     if isinstance(frames, str):
         raise ArgumentError(f"frames takes a list of names: [{frames!r}]")
     count = math.prod(self.batch_shape)
@@ -71,7 +78,8 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
     columns = 3 if len(panels) > 6 and len(panels) % 3 != 1 else 2
     rows = max(2, math.ceil(len(panels) / columns))
     wide = 0.0 if paths is None else 1.1
-    figure = Figure(figsize=(4.4 * (columns + wide), 2.3 * rows + 0.5), layout="constrained")
+    figure.set_layout_engine("constrained")
+    figure.set_size_inches(4.4 * (columns + wide), 2.3 * rows + 0.5)
     sides: Any = figure.subfigures(1, 1 + bool(wide), width_ratios=(columns, wide)[: 1 + bool(wide)], squeeze=False)[0]
     axes = sides[0].subplots(rows, columns, sharex=True, squeeze=False).ravel()
     thin = 1.1 if len(chosen) == 1 else 0.5
@@ -90,7 +98,6 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
     shown = "" if count == len(chosen) else f" ({len(chosen)} drawn)"
     batch = f", {count} robots{shown}" if self.batch_shape else ""
     figure.suptitle(f"{self.robot.name}: {self.t[0]:g} to {self.t[-1]:g} s{batch}", fontsize=11)
-    return figure
 
 
 def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:

@@ -44,8 +44,9 @@ class Quantities:
         torques and friction put in or take out where they act. Zero for a robot that rests.
         """
         E = self.mechanical_energy
-        far, largest = np.abs(E - E[..., :1]).max(axis=-1), self.kinetic_energy.max(axis=-1)
-        return np.divide(far, largest, out=np.zeros_like(far), where=largest > 0)[()]
+        with np.errstate(invalid="ignore"):  # of a motion that was no longer finite
+            far, largest = np.abs(E - E[..., :1]).max(axis=-1), self.kinetic_energy.max(axis=-1)
+            return np.divide(far, largest, out=np.zeros_like(far), where=largest != 0)[()]
 
     def momentum(self) -> Array:
         """Return the momentum about the centre of mass (..., n, 6): angular (N·m·s), linear (N·s), world axes."""

@@ -30,9 +30,12 @@ MOST_FRAMES = 20_000
 FAR = 3.0
 """A robot that gets so many times its own size away is followed, instead of being drawn ever smaller."""
 
+RECENT = 0.25
+"""The part of the motion before each picture in which the paths of the ends are shown."""
+
 
 def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str | None = None) -> Figure:
-    """Return a strip of stick figures: the robot at some times, with the paths of its ends so far.
+    """Return a strip of stick figures: the robot at some times, and where its ends have just been.
 
     Lines join the origins of the bodies, from parent to child, and the ends of the last ones; a colour is a branch.
 
@@ -181,7 +184,7 @@ class Stage:
     def axes(self, figure: Any, place: tuple[int, int, int]) -> Any:
         """Return axes for one picture of a grid."""
         if self.projection == "3d":
-            return figure.add_subplot(*place, projection="3d")
+            return figure.add_subplot(*place, projection="3d", computed_zorder=False)
         ax = figure.add_subplot(*place)
         ax.set_aspect("equal")
         return ax
@@ -197,19 +200,19 @@ class Stage:
         empty = np.zeros((1, 2, len(axes)))
         many: Any = Line3DCollection if space else LineCollection
         colours = [colormaps["tab10"](int(b) % 10) for b in skeleton.branches]
-        trails = many(empty, colors="0.6", linewidths=0.8)
-        sticks = many(empty, colors=colours, linewidths=3.0, capstyle="round")
-        ground = many(empty, colors="0.75", linewidths=0.6)
+        ground = many(empty, colors="0.75", linewidths=0.6, zorder=1)
+        trails = many(empty, colors="0.65", linewidths=0.7, zorder=2)
+        sticks = many(empty, colors=colours, linewidths=3.0, capstyle="round", zorder=3)
         for artist in (ground, trails, sticks):
             ax.add_collection(artist)
-        (joints,) = ax.plot(*([] for _ in axes), "o", markersize=3.5, color="0.15")
+        (joints,) = ax.plot(*([] for _ in axes), "o", markersize=3.5, color="0.15", zorder=4)
         ax.tick_params(labelsize=7)
         ax.locator_params(nbins=4)
 
         def show(t: float) -> None:
             points = skeleton.points(self.trajectory.at(t).q)
             when, paths = self._paths
-            passed = paths[when <= t][..., axes]
+            passed = paths[(when <= t) & (when >= t - RECENT * self.trajectory.duration)][..., axes]
             sticks.set_segments(points[skeleton.lines][..., axes])
             trails.set_segments([path for path in passed.swapaxes(0, 1) if len(path) > 1])
             (joints.set_data_3d if space else joints.set_data)(*points[:, axes].T)
@@ -217,7 +220,7 @@ class Stage:
             for k, x in zip(axes, "xyz", strict=False):
                 getattr(ax, f"set_{x}lim")(middle[k] - self._half[k], middle[k] + self._half[k])
             if space:
-                ax.set_box_aspect(tuple(self._half), zoom=1.1)
+                ax.set_box_aspect(tuple(self._half))
             if self._floor:
                 ground.set_segments(_floor(middle, self._half)[..., axes])
             ax.set_title(f"t = {t:.2f} s", fontsize=9)

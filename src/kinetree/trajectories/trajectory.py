@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 
 import numpy as np
@@ -61,6 +62,8 @@ class Trajectory(Quantities):
         Why it stopped.
     events : sequence, optional
         Records of what happened on the way, with their times ``time``.
+    counts : dict of (...) arrays, optional
+        What was counted for each robot, such as steps of the integrator's own.
 
     Attributes
     ----------
@@ -70,6 +73,7 @@ class Trajectory(Quantities):
     stopped_at : (...) array
     reasons : (...) array of str or None
     events : tuple
+    counts : dict
 
     Raises
     ------
@@ -100,6 +104,7 @@ class Trajectory(Quantities):
         stopped_at: Array
         reasons: np.ndarray[Any, np.dtype[np.object_]]
         events: tuple[Any, ...]
+        counts: dict[str, Array]
 
     def __init__(
         self,
@@ -113,6 +118,7 @@ class Trajectory(Quantities):
         stopped_at: ArrayLike | None = None,
         reasons: ArrayLike | str | None = None,
         events: Sequence[Any] = (),
+        counts: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         if not isinstance(robot, Robot):
             raise ArgumentError(f"a Trajectory takes the robot first; {type(robot).__name__} was given")
@@ -134,9 +140,14 @@ class Trajectory(Quantities):
         kept |= {"_a": arrays["a"], "_tau": arrays["tau"]}
         seen = {name: None if value is None else read_only(value) for name, value in kept.items()}
         self.__dict__.update(seen, robot=robot, events=tuple(events))
+        self.__dict__["counts"] = {name: read_only(np.asarray(x).reshape(lead)) for name, x in (counts or {}).items()}
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts")}
+        return partial(type(self), **rest), tuple(self.__dict__[x] for x in ("robot", "t", "q", "v", "_a", "_tau"))
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
@@ -218,9 +229,8 @@ class Trajectory(Quantities):
         """Return what `part` takes of the arrays over time, and `of_robots` of those over robots."""
         a, tau = (None if (x := self.__dict__[name]) is None else part(x) for name in ("_a", "_tau"))
         stops, reasons = of_robots(self.stopped_at), of_robots(self.reasons)
-        return Trajectory(
-            self.robot, t, part(self.q), part(self.v), a, tau, stopped_at=stops, reasons=reasons, events=events
-        )
+        q, v, counts = part(self.q), part(self.v), {name: of_robots(x) for name, x in self.counts.items()}
+        return Trajectory(self.robot, t, q, v, a, tau, stopped_at=stops, reasons=reasons, events=events, counts=counts)
 
     def at(self, t: ArrayLike) -> Sample:
         """Return q, v and a at any times t (...) within, between the samples by interpolation on the manifold.

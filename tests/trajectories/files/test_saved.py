@@ -220,3 +220,21 @@ def test_torques_in_a_table_are_all_there_or_none(tmp_path):
     (tmp_path / "motion.csv").write_text(text.replace("tau.elbow_joint", "elbow_torque"))
     with pytest.raises(FormatError, match=r"the header lacks tau\.elbow_joint, and has other columns tau"):
         kt.Trajectory.load(tmp_path / "motion.csv", ARM)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "parquet", "csv"])
+def test_a_file_with_changed_bytes_is_read_or_refused(tmp_path, suffix):
+    path, rng = tmp_path / f"motion.{suffix}", np.random.default_rng(1)
+    made(lead=() if suffix == "csv" else (2,)).save(path)
+    whole = path.read_bytes()
+    refused = 0
+    for k in range(60):
+        changed = bytearray(whole if k % 7 else whole[: rng.integers(len(whole))])
+        for at in rng.integers(len(changed), size=rng.integers(1, 6)):
+            changed[at] = rng.integers(256)
+        path.write_bytes(changed)
+        try:
+            kt.Trajectory.load(path, ARM)
+        except FormatError:
+            refused += 1
+    assert refused > 20

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.passive_forces import friction_damping, sprung
+from kinetree.algorithms.dynamics.passive_forces import friction_slopes, sprung
 from kinetree.glossary.symbols import Vector
 from kinetree.model import JointLimits, Model
 from kinetree.scalars.functions import Scalar, is_zero, select_less, sqrt
@@ -128,8 +128,8 @@ def passive_stiffness(model: Model, q: Vector, v: Vector, *, limits: bool = Fals
 
 
 def passive_damping(model: Model, q: Vector, v: Vector, *, limits: bool = False) -> list[Scalar]:
-    """Return the diagonal damping of the friction that is turned on, and of stops if limits count."""
-    total = friction_damping(model, v)
+    """Return the diagonal damping of the friction that is turned on (as `friction_slopes`), and of stops that count."""
+    total = friction_slopes(model, v)
     if limits:
         total = [x + y for x, y in zip(total, limit_derivatives(model, q, v)[1], strict=True)]
     return total

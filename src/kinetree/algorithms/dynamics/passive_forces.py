@@ -60,22 +60,11 @@ def friction_forces(model: Model, v: Vector) -> list[Scalar]:
     return forces
 
 
-def friction_damping(model: Model, v: Vector) -> list[Scalar]:
-    """Return how `friction_forces` grow with the velocities: a diagonal of entries that are not negative."""
-    rates: list[Scalar] = [0.0] * model.nv
-    for body in model.bodies:
-        for k, damping, coulomb in zip(body.v_index, body.damping, body.friction, strict=True):
-            if model.friction.damping:
-                rates[k] = rates[k] + damping
-            if model.friction.coulomb:
-                s = model.friction.smoothing
-                square = v[k] * v[k] + s * s
-                rates[k] = rates[k] + coulomb * (s * s) / (square * sqrt(square))
-    return rates
-
-
 def friction_slopes(model: Model, v: Vector) -> list[Scalar]:
-    """Return d with the friction forces ``d_k v_k``: of Coulomb friction ``f / sqrt(v² + s²)``."""
+    """Return d with the friction forces ``d_k v_k``: of Coulomb friction ``f / sqrt(v² + s²)``, the slope of a chord.
+
+    That is never below the slope of the tangent: an implicit step with it slows down, and does not turn round.
+    """
     slopes: list[Scalar] = [0.0] * model.nv
     s = model.friction.smoothing
     for body in model.bodies:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
-from kinetree.algorithms.inverse_kinematics.steps import bounded_step
+from kinetree.algorithms.inverse_kinematics.steps import near_step
 from kinetree.scalars.functions import Scalar, select, select_less, sqrt
 from kinetree.scalars.linalg import dot, times
 from kinetree.scalars.loops import repeat
@@ -98,7 +98,7 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
         trace = dot(s.J, s.J)
         trace = select_less(0.0, trace, trace, 1.0)
         damping = s.ratio * select_less(s.cost, trace, s.cost, trace) + FLOOR * trace
-        d = bounded_step(J, s.e, damping, problem.bounds(s.q, o.dt))
+        d = near_step(J, s.e, damping, problem.bounds(s.q, o.dt))
         left = [a - b for a, b in zip(s.e, times(J, d), strict=True)]
 
         unmet = [select(x <= limit, 0.0, 1.0) for x, limit in zip(s.squares, squared, strict=True)]

@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
-from kinetree.algorithms.inverse_kinematics.steps import bounded_step, within
+from kinetree.algorithms.inverse_kinematics.steps import bounded_step
+from kinetree.scalars.bounded import within
 from kinetree.scalars.functions import Scalar, select, select_less, sqrt
-from kinetree.scalars.linalg import times
+from kinetree.scalars.linalg import dot, times
+
+LEAST_DAMPING = 1e-13
+"""Times ``tr JJᵀ``, what is used for a smaller damping: with it a step is nearly that of the pseudo-inverse."""
+
+MOST_DAMPING = 1e30
+"""What is used for a larger damping: nothing moves for the goals."""
 
 
 class Step(NamedTuple):
@@ -47,10 +54,10 @@ def step(
             for x in body.joint.difference([q[k] for k in body.q_index], [posture[k] for k in body.q_index])
         ]
     J, bounds = problem.rows(found.jacobian), problem.bounds(q, dt)
-    back: list[Scalar] = [0.0 if bound is None else within(0.0, bound) for bound in bounds]
+    back: list[Scalar] = [within(0.0, bound) for bound in bounds]
     around = [bound and (bound[0] - x, bound[1] - x) for bound, x in zip(bounds, back, strict=True)]
     e = [gain * x - y for x, y in zip(found.weighted, times(J, back), strict=True)]
-    d = bounded_step(J, e, damping, around, [x - y for x, y in zip(rest, back, strict=True)])
+    d = bounded_step(J, e, _usable(damping, found.jacobian), around, [x - y for x, y in zip(rest, back, strict=True)])
     d = [x + y for x, y in zip(d, back, strict=True)]
     stays = select(dt <= 0.0, 0.0, dt)  # NaN remains
     d = [select_less(0.0, dt, x, stays) for x in d]
@@ -66,3 +73,10 @@ def step(
     for (_, part), x in zip(problem.parts, found.squares, strict=True):
         largest[part] = select(x <= largest[part], largest[part], x)
     return Step(problem.moved(q, d, outside=True), v, sqrt(largest["position"]), sqrt(largest["orientation"]))
+
+
+def _usable(damping: Scalar, jacobian: Sequence[Scalar]) -> Scalar:
+    """Return a damping that keeps the equations solvable and finite, and NaN for a negative one."""
+    trace = dot(jacobian, jacobian)
+    least = LEAST_DAMPING * select_less(0.0, trace, trace, 1.0)
+    return select(damping < 0.0, sqrt(damping), within(damping, (least, MOST_DAMPING)))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.goals import PARTS, Goal, goal_rows
-from kinetree.algorithms.inverse_kinematics.steps import Bounds, within
 from kinetree.lazy import cached_property
 from kinetree.model import Body, Model
+from kinetree.scalars.bounded import Bounds, within
 from kinetree.scalars.functions import Scalar, floor, select_less
 
 Weights = Sequence[Sequence[Scalar]]

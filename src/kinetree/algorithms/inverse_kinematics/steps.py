@@ -1,54 +1,50 @@
-"""One step: the damped linear least-squares problem within bounds."""
+"""One step: the damped linear least-squares problem within bounds, to the end or nearly."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kinetree.scalars.functions import Scalar, select, select_less
-from kinetree.scalars.linalg import Matrix, Vector, dot, times, transposed
-
-Bounds = Sequence[tuple[Scalar, Scalar] | None]
-"""The least and the largest value of each entry of a step; None where it has no bounds."""
-
-PASSES = 2
+from kinetree.scalars.bounded import Bounds, is_within, least_within, pushed_out, within
+from kinetree.scalars.functions import Scalar, select_less
+from kinetree.scalars.linalg import Matrix, Vector, dot, solve_positive, times, transposed
+from kinetree.scalars.loops import recording, repeat
 
 
-def bounded_step(
-    J: Matrix, e: Vector, damping: Scalar, bounds: Bounds, rest: Vector | None = None, passes: int = PASSES
-) -> list[Scalar]:
-    """Return the step d that makes ``|J d − e|² + λ|d − rest|²`` small within bounds around zero, by an active set.
+def bounded_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds, rest: Vector | None = None) -> list[Scalar]:
+    """Return the step d for which ``|J d − e|² + λ|d − rest|²`` is least within bounds around zero.
 
-    Entries at a bound that the gradient pushes against are held at once; those that the others' best values leave
-    outside are held at their bounds in the next pass, or cut off in the last.
+    That is where it is least without bounds, or if this is beyond them, and only then computed, what an active set
+    method makes of it.
     """
     n = len(bounds)
     rest = [0.0] * n if rest is None else rest
-    columns = transposed(J)
-    held: list[Scalar] = [0.0] * n
-    d = list(rest)
-    for j, bound in enumerate(bounds):
-        if bound is not None:
-            downhill = dot(columns[j], e) + damping * rest[j]
-            against = ((bound[1] <= 0.0) & (downhill >= 0.0)) | ((bound[0] >= 0.0) & (downhill <= 0.0))
-            held[j] = select(against, 1.0, 0.0)
-            d[j] = select(against, 0.0, rest[j])
-    for left in reversed(range(passes)):
-        best = _least_squares(J, e, damping, held, d)
-        for j, bound in enumerate(bounds):
-            d[j] = best[j] if bound is None else within(best[j], bound)
-            if left and bound is None:
-                d[j] = rest[j]
-            elif left and bound is not None:
-                held[j] = select((best[j] < bound[0]) | (bound[1] < best[j]), 1.0, held[j])
-                d[j] = select_less(0.5, held[j], d[j], rest[j])
-    return d
+    free = _least_squares(J, e, damping, [0.0] * n, rest)
+
+    def body(d: list[Scalar]) -> list[Scalar]:
+        columns = transposed(J)
+        H = [[dot(a, b) + (damping if i == j else 0.0) for j, b in enumerate(columns)] for i, a in enumerate(columns)]
+        c = [dot(column, e) + damping * x for column, x in zip(columns, rest, strict=True)]
+        return least_within(H, c, bounds, [0.0] * n, d)
+
+    return repeat(body, free, until=lambda d: is_within(d, bounds) > 0.5, most=1, like=recording(*e, *free))
 
 
-def within(x: Scalar, bound: tuple[Scalar, Scalar]) -> Scalar:
-    """Return x, or the bound that it is beyond."""
-    low, high = bound
-    x = select_less(x, low, low, x)
-    return select_less(high, x, high, x)
+def near_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds) -> list[Scalar]:
+    """Return a step within bounds around zero that makes ``|J d − e|² + λ|d|²`` small: cheap, where many are tried.
+
+    Entries at a bound that they are pushed against are held. If the best values of the others are not all within their
+    bounds, those that are not are held there, and what then is beyond is cut off.
+    """
+
+    def body(s: list[list[Scalar]]) -> list[list[Scalar]]:
+        d, held = s
+        inside = [is_within(*([x] for x in entry)) for entry in zip(d, bounds, strict=True)]
+        held = [select_less(x, 0.5, 1.0, h) for x, h in zip(inside, held, strict=True)]
+        ends = [select_less(0.5, h, within(x, b), 0.0) for h, x, b in zip(held, d, bounds, strict=True)]
+        best = _least_squares(J, e, damping, held, ends)
+        return [[within(*entry) for entry in zip(best, bounds, strict=True)], held]
+
+    held = [pushed_out(0.0, dot(column, e), b) for column, b in zip(transposed(J), bounds, strict=True)]
+    d = _least_squares(J, e, damping, held, [0.0] * len(bounds))
+    return repeat(body, [d, held], until=lambda s: is_within(s[0], bounds) > 0.5, most=1, like=recording(*e, *d))[0]
 
 
 def _least_squares(J: Matrix, e: Vector, damping: Scalar, held: Vector, d: Vector) -> list[Scalar]:
@@ -68,28 +64,3 @@ def _least_squares(J: Matrix, e: Vector, damping: Scalar, held: Vector, d: Vecto
         A = [[dot(columns[i], columns[k]) + (damping if i == k else 0.0) for k in range(i + 1)] for i in range(n)]
         step = solve_positive(A, times(columns, r))
     return [x + s for x, s in zip(d, step, strict=True)]
-
-
-def solve_positive(A: Matrix, b: Vector) -> list[Scalar]:
-    """Return ``A⁻¹ b`` for a positive definite A, of which the lower triangle is read: by ``A = L D Lᵀ``.
-
-    Examples
-    --------
-    >>> solve_positive([[2.0], [1.0, 3.0]], [5.0, 10.0])
-    [1.0, 3.0]
-    """
-    L: list[list[Scalar]] = []
-    inverse: list[Scalar] = []
-    y: list[Scalar] = []
-    for i, row in enumerate(A):
-        scaled: list[Scalar] = []
-        for j in range(i):
-            scaled.append(row[j] - dot(scaled, L[j]))
-        L.append([x * d for x, d in zip(scaled, inverse, strict=True)])
-        inverse.append(1.0 / (row[i] - dot(scaled, L[i])))
-        y.append(b[i] - dot(L[i], y))
-    x = [y_i * d for y_i, d in zip(y, inverse, strict=True)]
-    for i in reversed(range(len(A))):
-        for k in range(i):
-            x[k] = x[k] - L[i][k] * x[i]
-    return x

@@ -6,7 +6,9 @@ written. As in `batch`, the last block of states may overlap the one before.
 
 from __future__ import annotations
 
-from kinetree.backends.base import Steps, check_legal
+from collections.abc import Sequence
+
+from kinetree.backends.base import Steps, Stops, check_legal
 from kinetree.backends.llvm.functions import fill_function
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.lanes import Lanes
@@ -38,7 +40,7 @@ def scan_ir(
     b.line(f"call void @stepconstants({arguments})")
     last = b(f"call i64 @llvm.usub.sat.i64(i64 %n, i64 {count})")
     moves = _Moves(b, lanes, rows)
-    fed = {k for k, _ in steps.carried}
+    fed, following = {k for k, _ in steps.carried}, {j: inputs[k] for k, j in steps.carried}
     with b.times(b(f"udiv i64 {b(f'add i64 %n, {count - 1}')}, {count}")) as block:
         first = b(f"call i64 @llvm.umin.i64(i64 {b(f'mul i64 {block}, {count}')}, i64 {last})")
         for k, port in enumerate(program.inputs):
@@ -50,23 +52,82 @@ def scan_ir(
                     with b.when(b(f"icmp ne i64 {ahead}, 0")):
                         moves.read("in", k, k, port, inputs[k], first, ahead)
             b.line(f"call void @step({arguments})")
+            _carry(b, Values(lanes), program, steps, inputs, outputs)
             done = b(f"add i64 {step}, 1")
             with b.when(b(f"icmp eq i64 {b(f'urem i64 {done}, %every')}, 0")):
                 record = b(f"udiv i64 {step}, %every")
                 for n, k in enumerate(steps.recorded):
                     ahead = b(f"mul i64 {record}, {moves.entry('%steps', len(program.inputs) + n)}")
                     place = len(steps.carried) + n
-                    moves.write(place, len(program.inputs) + place, program.outputs[k], outputs[k], first, ahead)
-            for k, j in steps.carried:
-                if program.inputs[k].size:
-                    v = Values(lanes)
-                    with b.times(program.inputs[k].size) as i:
-                        v.store(b, v.load(b, outputs[j], i), inputs[k], i)
+                    moves.write(
+                        place,
+                        len(program.inputs) + place,
+                        program.outputs[k],
+                        following.get(k, outputs[k]),
+                        first,
+                        ahead,
+                    )
         for n, (k, _) in enumerate(steps.carried):
             moves.write(n, len(program.inputs) + n, program.inputs[k], inputs[k], first, "0")
     entry = function(_SIGNATURE, b, internal=False)
     text = [fill_function(dtype), *moves.functions(ports), *routines.definitions.values(), entry]
     return with_head("\n".join(text), target), size
+
+
+def _carry(b: Body, v: Values, program: Program, steps: Steps, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    """Put the outputs that are carried in the place of inputs, but not where a state has stopped."""
+    if steps.stops is None:
+        _copy(b, v, program, steps, inputs, outputs)
+        return
+    k, kind = steps.stops.reason, v.truth
+    before = v.load(b, inputs[k], 0)
+    going = b(f"fcmp oeq {v.lanes.type} {before}, {v.lanes.constant(0.0)}")
+    live = b(f"and {kind} {going}, {_are_finite(b, v, program, steps.stops, outputs)}")
+    stopped = v.any(b, b(f"xor {kind} {live}, {v.true}"))
+    with b.when(b(f"xor i1 {stopped}, true")):
+        _copy(b, v, program, steps, inputs, outputs)
+    with b.when(stopped):
+        trouble = v.load(b, outputs[steps.stops.trouble], 0)
+        reason = b(f"select {kind} {going}, {v.lanes.type} {trouble}, {v.lanes.type} {before}")
+        _copy(b, v, program, steps, inputs, outputs, live)
+        reason = b(f"select {kind} {live}, {v.lanes.type} {v.load(b, inputs[k], 0)}, {v.lanes.type} {reason}")
+        v.store(b, reason, inputs[k], 0)
+
+
+def _copy(
+    b: Body,
+    v: Values,
+    program: Program,
+    steps: Steps,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    live: str | None = None,
+) -> None:
+    """Copy the outputs that are carried to the inputs, where `live` holds if it is given."""
+    for k, j in steps.carried:
+        if program.inputs[k].size:
+            with b.times(program.inputs[k].size) as i:
+                value = v.load(b, outputs[j], i)
+                if live is not None:
+                    kept = v.load(b, inputs[k], i)
+                    value = b(f"select {v.truth} {live}, {v.lanes.type} {value}, {v.lanes.type} {kept}")
+                v.store(b, value, inputs[k], i)
+
+
+def _are_finite(b: Body, v: Values, program: Program, stops: Stops, outputs: Sequence[str]) -> str:
+    """Return whether all checked outputs are finite: their sum is, whose parts are computed side by side."""
+    zero = v.lanes.constant(0.0)
+    sums = [zero] * _SUMS
+    entries = [(outputs[j], i) for j in stops.checked for i in range(program.outputs[j].size)]
+    for n, (cells, i) in enumerate(entries):
+        sums[n % _SUMS] = b(f"fadd {v.lanes.type} {sums[n % _SUMS]}, {v.load(b, cells, i)}")
+    total = sums[0]
+    for part in sums[1:]:
+        total = b(f"fadd {v.lanes.type} {total}, {part}")
+    return b(f"fcmp oeq {v.lanes.type} {b(f'fsub {v.lanes.type} {total}, {total}')}, {zero}")
+
+
+_SUMS = 4
 
 
 class _Moves:

@@ -67,11 +67,15 @@ def exp_parts(x: Value, rest: Scalar) -> tuple[Value, Value]:
     return n, high + (((1.0 - high) + r) + fma(r * r, polynomial(r, _EXP), fma(r_rest, r, r_rest)))
 
 
+def exp_of_small(r: Value) -> Value:
+    """Return e to the power of r, for |r| up to ln 2 / 2."""
+    return fma(r, fma(r, polynomial(r, _EXP), 1.0), 1.0)
+
+
 def exp(x: Value) -> tuple[Value, Value]:
     """Return e to the power of x."""
     n, near = reduced(x)
-    r = fma(-n, LN2_REST, near)
-    return fma(r, fma(r, polynomial(r, _EXP), 1.0), 1.0) * pow2(n), abs(x)
+    return exp_of_small(fma(-n, LN2_REST, near)) * pow2(n), abs(x)
 
 
 def any_exp(x: Value) -> Value:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from kinetree.graph.elementary.double import Pair, exact_product, exact_sum, quick_sum
-from kinetree.graph.elementary.exponential import exp_parts, scaled
+from kinetree.graph.elementary.exponential import LN2_REST, exp_of_small, exp_parts, reduced, scaled
 from kinetree.graph.elementary.record import (
     INF,
     NAN,
@@ -25,6 +25,9 @@ from kinetree.graph.elementary.record import (
 )
 
 _LN2, _LN2_REST = float.fromhex("0x1.62e42fefa3800p-1"), float.fromhex("0x1.ef35793c76730p-45")  # k·_LN2 is exact
+_STRANGE = 708.5 / 1022.0**2
+"""Makes k² more than `RARE_ABOVE` where the exponent k is that of no positive normal number: -1023 or, of the larger
+subnormal ones, -1022; 1024 of infinity, and more of NaN and negative numbers."""
 _TINY, _MAX = 2.0**-1022, float.fromhex("0x1.fffffffffffffp+1023")
 
 # (2 artanh s − 2 s) / s³ in s², for |s| ≤ 0.1716 to 2⁻⁵⁸ of s, and for |s| ≤ 0.0408 to 2⁻⁶⁹ (tools/minimax.py)
@@ -56,18 +59,19 @@ _LOGS = {
 def _log(k: Value, m: Value, rest: Scalar = 0.0) -> Value:
     """Return ``k ln 2 + log(m + rest)``, for m from √½ to √2 and a rest below its last digit."""
     f = m - 1.0
-    s, half, low = f / (f + 2.0), (f * 0.5) * f, k * _LN2_REST
+    s, low = f / (f + 2.0), k * _LN2_REST
     z = s * s
     if isinstance(rest, Value):  # times the derivative 1/(1 + f), to 7 %
         low = low + fma(rest, fma(f, f, -f), rest)
-    tail = fma(s, fma(z, polynomial(z, _LOG), half), low) - half  # log(1 + f) = f − f²/2 + s (f²/2 + …)
+    tail = fma(s, fma(z, polynomial(z, _LOG), -f), low)  # log(1 + f) = f − s (f − …), where s f is a quarter or less
     high = fma(k, _LN2, f)
     return high + ((fma(k, _LN2, -high) + f) + tail)
 
 
 def log(x: Value) -> tuple[Value, Value]:
     """Return the natural logarithm."""
-    return _log(exponent(x), significand(x)), select(x < _TINY, INF, x * (700.0 / _MAX))
+    k = exponent(x)
+    return _log(k, significand(x)), (k * _STRANGE) * k
 
 
 def any_log(x: Value) -> Value:
@@ -90,7 +94,7 @@ def log1p(x: Value) -> tuple[Value, Value]:
     total, rest = exact_sum(x, 1.0)
     k = exponent(total)
     y = _log(k, significand(total), rest * pow2(-k))
-    return select(abs(x) < 2.0**-54, x, y), select(x <= -1.0, INF, x * (700.0 * 2.0**-1000))
+    return select(abs(x) < 2.0**-54, x, y), (k * _STRANGE) * k
 
 
 def any_log1p(x: Value) -> Value:
@@ -132,9 +136,11 @@ def _exponent(log: Pair, y: Value) -> Pair:
 
 def power(x: Value, y: Value) -> tuple[Value, Value]:
     """Return x to the power of y, for positive x."""
-    product, rest = _exponent(_log_pair(exponent(x), significand(x)), y)
-    n, z = exp_parts(product, rest)
-    return z * pow2(n), select(x < _TINY, INF, select(x <= _MAX, abs(product), INF))
+    k = exponent(x)
+    product, rest = _exponent(_log_pair(k, significand(x)), y)
+    n, near = reduced(product)
+    r = near + fma(-n, LN2_REST, rest)
+    return exp_of_small(r) * pow2(n), fma(k * _STRANGE, k, abs(product))
 
 
 def any_power(x: Value, y: Value) -> Value:

@@ -37,7 +37,7 @@ class NpzReader:
                     f"{name}: {key!r} are those of another robot: {some(held)}; expected {some(expected)}"
                 )
         self._arrays: dict[str, Array] = {}
-        used = {"q_names", "v_names", "tau"}
+        used = {"q_names", "v_names", "tau", "stopped_at", "reasons"}
         for quantity, words in {"t": TIME, **QUANTITIES}.items():
             keys = [word for word in words if word in arrays]
             if len(keys) > 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.integrators.contract import State, Step, integrator
-from kinetree.algorithms.integrators.system import System
+from kinetree.integrators.contract import State, Step, integrator
+from kinetree.integrators.system import System
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
 

@@ -1,13 +1,13 @@
-"""A linearly implicit method, for joints with stiff damping, friction and springs."""
+"""A linearly implicit method, for joints with stiff damping, friction, springs and stops."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from kinetree.algorithms.dynamics.passive_forces import friction_slopes, sprung
-from kinetree.algorithms.integrators.contract import State, integrator
-from kinetree.algorithms.integrators.system import System
+from kinetree.algorithms.dynamics.limit_forces import passive_damping, passive_stiffness
 from kinetree.glossary.symbols import Vector
+from kinetree.integrators.contract import State, integrator
+from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
@@ -23,21 +23,18 @@ def implicit_euler(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) 
 
     References: Baraff and Witkin, Large steps in cloth simulation, 1998; MuJoCo's ``implicitfast``.
     """
-    stiffness, damping = own_derivatives(system.model, v)
-    model = with_rotors(system.model, dt * damping + (dt * dt) * stiffness)
-    ahead = Column(dt * k * x for k, x in zip(stiffness, v, strict=True))
-    stiff = replace(system, model=model, motors=lambda *state: system.motor_forces(*state) - ahead)
-    v = v + dt * stiff.acceleration(t, q, v)
+    stiffness, damping = own_derivatives(system, q, v)
+    forces = system.forces(t, q, v) - Column(dt * k * x for k, x in zip(stiffness, v, strict=True))
+    heavier = with_rotors(system.model, dt * damping + (dt * dt) * stiffness)
+    v = v + dt * replace(system, model=heavier, motors=lambda *_: forces, limits="none").acceleration(t, q, v)
     return system.moved(q, dt * v), v
 
 
-def own_derivatives(model: Model, v: Vector) -> tuple[Column, Column]:
-    """Return the diagonals of stiffness and damping in the joints: springs, and friction in proportion to v."""
-    stiffness: list[Scalar] = [0.0] * model.nv
-    for body in sprung(model):
-        (k,) = body.v_index
-        stiffness[k] = stiffness[k] + body.spring.stiffness
-    return Column(stiffness), Column(friction_slopes(model, v))
+def own_derivatives(system: System, q: Column, v: Column) -> tuple[Column, Column]:
+    """Return the diagonals of stiffness and damping in the joints: springs, friction, and stops if limits count."""
+    model, limits = system.model, system.limits in ("position", "all")
+    stiffness, damping = passive_stiffness(model, q, v, limits=limits), passive_damping(model, q, v, limits=limits)
+    return Column(stiffness), Column(damping)
 
 
 def with_rotors(model: Model, inertias: Vector) -> Model:

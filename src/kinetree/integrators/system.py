@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kinetree.algorithms.dynamics.aba import aba
 from kinetree.algorithms.dynamics.limit_forces import limit_forces, saturated
@@ -32,6 +32,10 @@ class System:
         Axes and reference points of the wrenches, as in `forward_dynamics`.
     limits : str
         Which limits count: "none", "position", "effort" or "all".
+    smooth : bool
+        Whether what acts is smooth from step to step too: nothing is held that changes with a step.
+    settings : dict
+        Numbers for the integrator by name (see `Integrator.settings`).
     """
 
     model: Model
@@ -39,6 +43,8 @@ class System:
     wrenches: Callable[[Scalar], Wrenches] | None = None
     f_ext_frame: str = "body"
     limits: str = "none"
+    smooth: bool = False
+    settings: Mapping[str, Scalar] = field(default_factory=dict)
 
     def motor_forces(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return the joint forces of the motors, within their limits if these count."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.integrators.contract import State, integrator
-from kinetree.algorithms.integrators.system import System
+from kinetree.integrators.contract import State, integrator
+from kinetree.integrators.system import System
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.algorithms.integrators.system import System
 from kinetree.errors import ArgumentError
+from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
@@ -28,11 +28,20 @@ class Integrator:
     step : callable
         ``step(system, t, q, v, dt) -> (q, v)``: configuration and velocity a time dt later. All are columns of scalars
         (`kinetree.scalars.column.Column`), and the code works on any scalar: it does not branch on them.
+    settings : tuple of pairs
+        Numbers that it finds in `System.settings`, such as tolerances: their names and what they are if not given.
+    counts : tuple of pairs
+        What it counts, such as rejected steps: names and places in its memory.
+    failure : str
+        Why a motion ends where the method gives up, if it may.
     """
 
     name: str
     order: int
     step: Step
+    settings: tuple[tuple[str, float], ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+    failure: str = ""
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step; they are zero before the first one."""
@@ -43,6 +52,10 @@ class Integrator:
     ) -> tuple[Column, Column, Column]:
         """Return the state after a step, and what is carried to the next one."""
         return (*self(system, t, q, v, dt), memory)
+
+    def failed(self, memory: Column) -> Scalar:
+        """Return 1 where it has given up in the step that leaves this memory, 0 elsewhere."""
+        return 0.0
 
     def __call__(self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar) -> State:
         """Return the state after a step, whose lengths are checked."""
@@ -83,14 +96,18 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
     """
 
     def register(step: Step) -> Integrator:
-        made = Integrator(name, order, step)
-        known = INTEGRATORS.get(name)
-        if known is not None and _module(known.step) != _module(step):
-            raise ArgumentError(f"{_module(known.step)} has an integrator {name!r} already: give yours another name")
-        INTEGRATORS[name] = made
-        return made
+        return registered(Integrator(name, order, step))
 
     return register
+
+
+def registered(made: Integrator) -> Integrator:
+    """Put an integrator in the registry, and return it."""
+    known = INTEGRATORS.get(made.name)
+    if known is not None and _module(known.step) != _module(made.step):
+        raise ArgumentError(f"{_module(known.step)} has an integrator {made.name!r} already: give yours another name")
+    INTEGRATORS[made.name] = made
+    return made
 
 
 def _module(function: object) -> str:

@@ -1,6 +1,6 @@
 """Integrators on the manifold of configurations: one page each, over any scalar."""
 
-from kinetree.algorithms.integrators.contract import INTEGRATORS, Integrator, integrator
-from kinetree.algorithms.integrators.system import System
+from kinetree.integrators.contract import INTEGRATORS, Integrator, integrator
+from kinetree.integrators.system import System
 
 __all__ = ["INTEGRATORS", "Integrator", "System", "integrator"]

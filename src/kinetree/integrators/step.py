@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.integrators.contract import INTEGRATORS
-from kinetree.algorithms.integrators.euler import euler, semi_implicit_euler
-from kinetree.algorithms.integrators.implicit import implicit_euler
-from kinetree.algorithms.integrators.runge_kutta import rk4
-from kinetree.algorithms.integrators.system import System
-from kinetree.algorithms.integrators.variational import variational
 from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.integrators.adaptive import tsitouras
+from kinetree.integrators.contract import INTEGRATORS
+from kinetree.integrators.euler import euler, semi_implicit_euler
+from kinetree.integrators.implicit import implicit_euler
+from kinetree.integrators.runge_kutta import rk4
+from kinetree.integrators.system import System
+from kinetree.integrators.variational import variational
 from kinetree.model import Model
 from kinetree.scalars.functions import Scalar
 
-OWN = tuple(i.name for i in (semi_implicit_euler, euler, rk4, implicit_euler, variational))
+OWN = tuple(i.name for i in (semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational))
 LIMITS = ("none", "position", "effort", "all")
 
 

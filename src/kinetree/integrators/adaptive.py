@@ -1,0 +1,176 @@
+"""An integrator with as many steps of its own as tolerances ask for, and dense output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.integrators.contract import Integrator, State, registered
+from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS, Motion, Tolerances, parts, staged
+from kinetree.integrators.runge_kutta import weighted
+from kinetree.integrators.system import System
+from kinetree.model import Model
+from kinetree.scalars.column import Column
+from kinetree.scalars.functions import Scalar, copysign, power, select, select_less
+from kinetree.scalars.loops import repeat
+
+RTOL, ATOL = 1e-6, 1e-8
+
+SAFETY, LEAST, MOST = 0.9, 0.2, 10.0
+"""A step is this part of what the error allows, and changes by these factors at least and at most."""
+
+BETA = 0.04
+"""The weight of the step before (PI control)."""
+
+ALPHA = 1 / 5 - 0.75 * BETA
+
+MOST_STEPS = 10_000
+"""Tries, of steps taken or not, in one call."""
+
+
+class Adaptive(Integrator):
+    """An embedded pair that takes as many steps of its own as the tolerances ask for.
+
+    Where what acts is smooth, its steps do not end with those of the simulation: in between the states are those of the
+    polynomial through the last step, so that the motion does not depend on how often it is looked at.
+    """
+
+    def memory(self, model: Model) -> int:
+        """Return how many numbers it carries from call to call."""
+        return sum(Motion.sizes(model))
+
+    def failed(self, memory: Column) -> Scalar:
+        """Return 1 where so many steps did not reach the end."""
+        return memory[Motion._fields.index("failed")]
+
+    def advance(
+        self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar, memory: Column
+    ) -> tuple[Column, Column, Column]:
+        """Return the state a time dt later, and what is carried to the next call."""
+        settings = dict(self.settings) | dict(system.settings)
+        tolerances = Tolerances(settings["rtol"], settings["atol"])
+        sign, target = copysign(1.0, dt), t + dt
+
+        def left(m: Motion) -> Scalar:
+            return sign * (target - m.end)
+
+        motion = repeat(
+            lambda m: tried(system, m, sign, target, tolerances),
+            begun(system, t, q, v, Motion.of(system.model, memory)),
+            until=lambda m: (left(m) <= 0.0) | (m.h != m.h),
+            most=MOST_STEPS,
+            like=dt,
+        )
+        missed = select_less(0.0, left(motion), 1.0, 0.0)
+        q, v = at(system, motion, target) if system.smooth else (motion.q_end, motion.v_end)
+        q, v = (Column(select_less(0.5, missed, math.nan, x) for x in part) for part in (q, v))
+        return q, v, motion._replace(failed=select(motion.h == motion.h, missed, 0.0)).numbers
+
+
+def begun(system: System, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], m: Motion) -> Motion:
+    """Return the motion that goes on; it begins with this state at first, and wherever something may have changed."""
+    first = m._replace(known=0.0, begin=t, end=t, q_end=list(q), v_end=list(v))
+    return _chosen(m.known > 0.5, m, first) if system.smooth else first
+
+
+def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: Tolerances) -> Motion:
+    """Return the motion after another step, or as it was but with a shorter step to try if the error is too large."""
+    nv, rest = system.model.nv, sign * (target - m.end)
+
+    def cut(h: Scalar) -> Any:  # steps end where something may change
+        return False if system.smooth else rest < 1.01 * h
+
+    def used(h: Scalar) -> Scalar:
+        return select(cut(h), rest, h)
+
+    found = staged(system, m, sign, used, tolerances)
+    rates, accelerations = parts(found.rates, nv), parts(found.accelerations, nv)
+    step, v = sign * used(found.h), Column(m.v_end)
+    u, w = (weighted(TSITOURAS.b, k, nv) * step for k in (rates, accelerations))
+    error = tolerances.norm(*(weighted(ERROR, k, nv) * step for k in (rates, accelerations)), v, v + w)
+    good = error <= 1.0
+    change = SAFETY * power(select(error <= 1e-30, 1e-30, error), -ALPHA)
+    past = power(select_less(1e-4, m.error, m.error, 1e-4), BETA)
+    factor = _between(LEAST, select(good, change * past, change), select_less(0.5, m.vain, 1.0, MOST))
+    h = used(found.h) * factor
+    h = select(good & cut(found.h) & (h < found.h), found.h, h)
+    total = sum(accelerations[0], 0.0)
+    h = select((total < math.inf) & (total > -math.inf), h, math.nan)  # no shorter step helps
+    taken = Motion(
+        known=1.0,
+        h=h,
+        error=error,
+        vain=0.0,
+        steps=m.steps + 1.0,
+        rejected=m.rejected,
+        failed=0.0,
+        begin=m.end,
+        end=select(cut(found.h), target, m.end + step),
+        q=m.q_end,
+        v=v,
+        q_end=system.moved(Column(m.q_end), u),
+        v_end=v + w,
+        a_end=accelerations[-1],
+        u_powers=dense(rates, step, nv) if system.smooth else m.u_powers,
+        v_powers=dense(accelerations, step, nv) if system.smooth else m.v_powers,
+    )
+    vain = m._replace(known=1.0, h=h, vain=1.0, rejected=m.rejected + 1.0, a_end=accelerations[0])
+    return _chosen(good, taken, vain)
+
+
+def dense(rates: Sequence[Column], step: Scalar, n: int) -> list[Scalar]:
+    """Return the coefficients of θ to θ⁴ of the polynomial through a step."""
+    return [x for weights in zip(*DENSE, strict=True) for x in weighted(weights, rates, n) * step]
+
+
+def at(system: System, m: Motion, t: Scalar) -> State:
+    """Return the state at a time within the last step."""
+    length = m.end - m.begin
+    theta = select(length == 0.0, 0.0, (t - m.begin) / select(length == 0.0, 1.0, length))
+    nv = system.model.nv
+
+    def change(powers: Sequence[Scalar]) -> Column:
+        total = Column.zeros(nv)
+        for k in reversed(range(4)):
+            total = (total + powers[k * nv : (k + 1) * nv]) * theta
+        return total
+
+    return system.moved(Column(m.q), change(m.u_powers)), Column(m.v) + change(m.v_powers)
+
+
+def _between(least: float, x: Scalar, most: Scalar) -> Scalar:
+    """Return x within bounds; the lower one where it is NaN."""
+    x = select_less(least, x, x, least)
+    return select_less(x, most, x, most)
+
+
+def _chosen(condition: Any, x: Motion, y: Motion) -> Motion:
+    """Return one of two motions."""
+
+    def choose(a: Any, b: Any) -> Any:
+        if isinstance(a, (list, tuple)):
+            return [select(condition, p, q) for p, q in zip(a, b, strict=True)]
+        return select(condition, a, b)
+
+    return Motion(*map(choose, x, y))
+
+
+def _step(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
+    start = Column.zeros(tsitouras.memory(system.model))
+    q, v, _ = tsitouras.advance(system, t, q, v, dt, start)
+    return q, v
+
+
+tsitouras = registered(
+    Adaptive(
+        "tsitouras",
+        TSITOURAS.order,
+        _step,
+        settings=(("rtol", RTOL), ("atol", ATOL)),
+        counts=(("steps", Motion._fields.index("steps")), ("rejected", Motion._fields.index("rejected"))),
+        failure="too many steps",
+    )
+)
+"""The embedded pair of Tsitouras, Runge–Kutta pairs of order 5(4) satisfying only the first column simplifying
+assumption, Computers & Mathematics with Applications 62 (2011)."""

@@ -1,0 +1,130 @@
+"""A variational integrator on the groups of the joints, in positions and momenta."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from kinetree.algorithms.dynamics.factorization import Factor, factorised
+from kinetree.algorithms.dynamics.passive_forces import friction_forces
+from kinetree.algorithms.dynamics.rnea import rnea
+from kinetree.integrators.centre import centre
+from kinetree.integrators.contract import State, integrator
+from kinetree.integrators.implicit import own_derivatives, with_rotors
+from kinetree.integrators.momenta import coadjoint, coadjoint_series, momenta
+from kinetree.integrators.system import System
+from kinetree.model import Model
+from kinetree.model.regroup import regrouped
+from kinetree.scalars.column import Column
+from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.linalg import dot
+from kinetree.scalars.loops import repeat
+
+MOST = 200
+"""Iterations of a step. It takes five to ten, and many where Coulomb friction brings a joint to rest within it."""
+
+TERMS = 16
+"""Of the power series in ``ad_w``, which is enough to the last digit while a joint turns by up to 1 rad in a step."""
+
+EXPONENTIAL = [1 / math.factorial(n) for n in range(TERMS)]
+INTEGRAL = [1 / math.factorial(n + 1) for n in range(TERMS)]
+"""Coefficients of ``eˣ`` and of ``(eˣ − 1) / x``, the derivative of the exponential seen from where it starts."""
+
+
+class _Iterate(NamedTuple):
+    """The velocity of the step, the force and acceleration at its middle, and how far u changed.
+
+    The change d is measured by ``dᵀ d``, and by ``dᵀ M d``, which decreases where the iteration converges: what its
+    matrix leaves out is skew. That of the iteration before is kept too.
+    """
+
+    u: Column
+    force: Column
+    acceleration: Column
+    change: Scalar
+    energy: Scalar
+    energy_before: Scalar
+
+
+@integrator("variational", order=2)
+def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
+    """Midpoint rule of discrete mechanics: symplectic, symmetric in time, and momenta are kept to rounding.
+
+    The action of a step ``q1 = q0 ⊕ h u`` is taken as ``h L(q_m, u)`` with ``q_m = q0 ⊕ (h/2) u``. Its derivatives by
+    the ends are the momenta there; with ``w = h u / 2``, in the axes that move along,
+
+        ``dexp(2w)ᵀ p0 + (h/2) dexp(w)ᵀ f = M(q_m) u``  and  ``p1 = Ad(eʷ)ᵀ (Ad(eʷ)ᵀ p0 + h f)``,
+
+    where f has ∂L/∂q and all forces at the middle. Where coordinates add, dexp and Ad are 1: that is the rule of
+    Marsden and West. The first equation is solved for u to rounding, by iterations with M of the expected middle. If
+    none is found, because the step is too long or Coulomb friction too sharp, the velocity is infinite or NaN.
+
+    A robot that floats is taken in coordinates of its centre of mass, which moves as a point does, and of motions
+    around it: so the momentum about it is kept as well, and in free fall it follows its parabola.
+
+    References: Marsden and West, Discrete mechanics and variational integrators, 2001; Bou-Rabee and Marsden,
+    Hamilton–Pontryagin integrators on Lie groups, 2009. The end of the iteration is that of Hairer, McLachlan and
+    Razakarivony, Achieving Brouwer's law with implicit Runge–Kutta methods, 2008.
+    """
+    model, half, whole = regrouped(system.model), 0.5 * dt, centre(system.model)
+    motion, p0 = whole.apart(q, momenta(model, q, v)[0])
+    v = v - whole.velocities(q, motion)
+
+    def matrix(middle: Column, u: Column) -> Factor:
+        """Return M at the middle, and what the joints' own forces add to the derivative of the equation."""
+        stiffness, damping = own_derivatives(system, middle, u)
+        return factorised(with_rotors(model, half * damping + (half * half) * stiffness), middle)
+
+    linear = not model.friction.coulomb and system.limits in ("none", "effort")
+    constant = matrix(system.moved(q, half * v), v) if linear else None
+
+    def improved(x: _Iterate) -> _Iterate:
+        w = half * x.u
+        middle = system.moved(q, w)
+        p, rates = momenta(model, middle, x.u)
+        speed = motion + half * x.acceleration
+        there = whole.moved(middle, half * motion), x.u + whole.velocities(middle, speed)
+        acceleration, around = whole.apart(middle, _forces(system, model, t + half, *there))
+        force = around + rates - coadjoint(model, x.u, p)
+        ends = coadjoint_series(model, INTEGRAL, 2.0 * w, p0) + half * coadjoint_series(model, INTEGRAL, w, force)
+        d = Column((constant or matrix(middle, x.u)).solve(ends - p))
+        return _Iterate(x.u + d, force, acceleration, dot(d, d), dot(d, ends - p), x.energy)
+
+    unit = resolution(dt)
+
+    def small(x: _Iterate, ratio: Scalar) -> Scalar:
+        """Return whether the last change is below this part of u, or of 0.1 mm or mrad in the step; 1 or 0."""
+        at_most = ratio * ratio
+        return select((x.change <= at_most * dot(x.u, x.u)) | (dt * dt * x.change <= at_most * 1e-8), 1.0, 0.0)
+
+    x = repeat(
+        improved,
+        _Iterate(v, Column.zeros(len(v)), Column.zeros(len(motion)), 1.0, 1e30, math.inf),
+        until=lambda x: select(x.energy < x.energy_before, small(x, 4.0 * unit), small(x, 1e4 * unit)) > 0.5,
+        most=MOST,
+        like=dt,
+    )
+    w = half * x.u
+    p1 = p0
+    for impulse in (dt * x.force, Column.zeros(len(v))):
+        p1 = coadjoint_series(model, EXPONENTIAL, w, p1) + impulse
+    q1, end = system.moved(q, dt * x.u), motion + dt * x.acceleration
+    v1 = Column(factorised(model, q1).solve(p1)) + whole.velocities(q1, end)
+    q1 = whole.moved(q1, whole.position(q) + half * (motion + end) - whole.position(q1))
+    return q1, select_less(0.5, small(x, 4.0 * sqrt(unit)), 1.0, math.inf) * v1
+
+
+def resolution(like: Scalar) -> Scalar:
+    """Return the distance from 1 to the next number, in the precision in which `like` is computed."""
+    x = like * like + 1.0
+    one = (x + x) / x - 1.0
+    left = 1.0 - 3.0 * (one * (4.0 / 3.0) - 1.0)
+    return sqrt(left * left)
+
+
+def _forces(system: System, model: Model, t: Scalar, q: Column, v: Column) -> Column:
+    """Return the joint forces of motors, springs, friction, gravity and wrenches."""
+    zero = Column.zeros(model.nv)
+    f_ext = system.wrenches and system.wrenches(t)
+    held = Column(rnea(model, q, zero, zero, f_ext, f_ext_frame=system.f_ext_frame))
+    return system.forces(t, q, v) - held - Column(friction_forces(model, v))

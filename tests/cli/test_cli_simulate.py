@@ -1,0 +1,151 @@
+"""``kinetree simulate``: what it computes, writes, draws and says, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.cli import main, simulate
+
+ARM = """<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="swing" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+<dynamics damping="0.1"/><limit lower="-2" upper="2" effort="3" velocity="5"/></joint></robot>"""
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    """Run ``kinetree simulate arm.urdf`` in an empty directory: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    Path("arm.urdf").write_text(ARM)
+
+    def run(*arguments):
+        try:
+            code = main(["simulate", "arm.urdf", *map(str, arguments)])
+        except SystemExit as leave:
+            code = leave.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
+def test_a_fall_is_written_and_summed_up(cli, suffix):
+    code, out, err = cli("--q", 1.5, "--duration", 3, "-o", f"fall.{suffix}")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "arm: 3 s in 3000 steps of 0.001 s by semi_implicit_euler"
+    assert "position" not in out
+    assert "off by 0.00" in lines[3]
+    assert lines[-1] == f"wrote fall.{suffix} (1001 samples of t, q, v, a, tau)"
+    robot = kt.load("arm.urdf")
+    motion = kt.Trajectory.load(f"fall.{suffix}", robot)
+    again = robot.simulate([1.5], duration=3.0, record="q v a tau", record_every=3)
+    for x in ("t", "q", "v", "a", "tau"):
+        assert np.array_equal(getattr(motion, x), getattr(again, x))
+
+
+def test_what_acts_on_it(cli):
+    cli("--q", 1.0, "--friction", "--payload", 1, "-o", "heavy.npz", "--gravity", 0, 0, -1, "-q", "--record-every", 10)
+    robot = kt.load("arm.urdf", gravity=[0, 0, -1]).with_friction()
+    robot = robot.attach(kt.Inertia.from_com(1.0, [0, 0, 0], [[0.0] * 3] * 3), "upper")
+    again = robot.simulate([1.0], duration=1.0, record_every=10)
+    assert np.array_equal(kt.Trajectory.load("heavy.npz", robot).q, again.q)
+    _, out, _ = cli("--tau", 4.5)
+    assert "position, torque" in out
+    assert "4.5" in out
+    assert "off by" not in out  # its energy changes
+
+
+def test_it_is_held(cli):
+    code, out, _ = cli("--q=-0.5", "--v", 1, "--hold", "400,40", "--duration", 2, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert abs(found["final_q"][0] + 0.5) < 1e-6
+    assert found["joints"][0]["peak_v"] == 1.0
+    assert found["warnings"] == []
+
+
+def test_only_what_has_a_motor_is_held(capsys):
+    assert main(["simulate", "go2", "--random", "--seed", "3", "--hold", "--duration", "0.2", "--json"]) == 0
+    found = {joint["name"]: joint for joint in json.loads(capsys.readouterr().out)["joints"]}
+    assert found["root_joint.vz"]["peak_tau"] == 0.0
+    assert found["root_joint.vz"]["peak_v"] > 0.5  # the base falls
+    assert all(abs(joint["peak_v"]) < 1e-6 for name, joint in found.items() if "root" not in name)
+
+
+def test_pictures(cli):
+    code, out, _ = cli("--duration", 0.2, "--q", 1, "--plot", "fall.png", "--animate", "fall.gif")
+    assert code == 0
+    assert out.splitlines()[-2:] == ["drew fall.png", "drew fall.gif"]
+    assert Path("fall.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("fall.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_an_interrupt_keeps_what_was_computed(cli, monkeypatch):
+    def stop(done, total):
+        if done > 1000:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulate, "progress", lambda quiet: nullcontext(stop))
+    code, out, err = cli("--duration", 1000, "--q", 1, "-o", "part.npz", "--record-every", 100)
+    assert (code, err) == (130, "kinetree: interrupted\n")
+    motion = kt.Trajectory.load("part.npz", kt.load("arm.urdf"))
+    assert 1.0 <= motion.duration < 1000.0
+    assert out.startswith(f"arm: {motion.t[-1]:g} s in {100 * (len(motion) - 1)} steps")
+    assert f"wrote part.npz ({len(motion)} samples" in out
+
+
+def test_a_motion_that_explodes_is_said_to(cli):
+    code, out, _ = cli("--v", 1e200, "--friction", "--dt", 100, "--duration", 10000, "-o", "far.npz")
+    assert code == 0
+    assert "warning: it stopped at " in out
+    assert "not finite" in out
+    assert "beyond all numbers" in out
+    assert np.isfinite(kt.Trajectory.load("far.npz", kt.load("arm.urdf")).stopped_at)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--q", 1, 2], r"--q takes 1 numbers \(swing\); 2 were given"),
+        (["--v", "fast"], "--v: could not convert string to float: 'fast'"),
+        (["--q", "raedy"], "no configuration 'raedy'"),
+        (["--q=-1,nan"], "--q takes 1 numbers"),
+        (["--q", 1, "--random"], "--q and --random both say where it begins"),
+        (["--seed", 1], "--seed is for --random"),
+        (["--quiet", "--json"], "--quiet leaves nothing for --json"),
+        (["--dt", 0.3], "--duration 1 is 3.33333 steps of --dt 0.3"),
+        (["--duration", 1e12, "--record-every", 1], "samples would be kept, at most"),
+        (["--integrator", "rk5"], "no integrator 'rk5'"),
+        (["-o", "fall.mat"], r"end it in \.csv or \.npz or \.parquet"),
+        (["--plot", "fall.gif"], r"end it in \.png or \.svg or \.pdf"),
+        (["--animate", "fall.png"], r"end it in \.gif or \.mp4"),
+    ],
+)
+def test_what_cannot_be_done(cli, arguments, message):
+    code, out, err = cli(*arguments)
+    assert (code, out) == (1, "")
+    assert re.search(message, err), err
+    assert sorted(path.name for path in Path().iterdir()) == ["arm.urdf"]
+
+
+@pytest.mark.parametrize("arguments", [["--tau", 1, "--hold"], ["--hold", "5"], ["--dt", 0], ["--duration", "long"]])
+def test_wrong_usage(cli, arguments):
+    assert cli(*arguments)[0] == 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_what_is_written_is_read_by_inverse_dynamics(cli, capsys, suffix):
+    cli("--tau", 0.5, "-o", f"push.{suffix}")
+    assert main(["inverse-dynamics", "arm.urdf", f"push.{suffix}", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["warnings"] == []
+    assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12

@@ -1,0 +1,131 @@
+"""What is wrong in a call of `robot.simulate` is said before anything moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.pendulum import pendulum
+from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.integrators import Integrator
+
+ROBOT = pendulum()
+TWO = np.zeros((3, 2))
+
+
+@ROBOT.compile
+def hold(q, v, kp: float):
+    return -kp * q - v
+
+
+def compiled(function, **shapes):
+    return ROBOT.compile(function, shapes=shapes)
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    # states
+    ({"q": [1.0, 2.0, 3.0]}, r"q has shape \(3,\), \(\.\.\., 2\) is needed"),
+    ({"q": "home"}, "no configuration 'home'"),
+    ({"q": [np.nan, 0.0]}, r"q holds a number that is not finite, at \[0\]"),
+    ({"q": None}, "q has dtype object"),
+    ({"q": np.zeros((0, 2))}, r"leading axes \(0,\): there is no robot to simulate"),
+    ({"q": TWO, "v": np.zeros((2, 2))}, r"the leading axes of q \(3, 2\) and v \(2, 2\) do not fit"),
+    ({"v": [0.0, np.inf]}, r"v holds a number that is not finite, at \[1\]"),
+    # times
+    ({"dt": 0.0}, "dt is 0.0, it must be a positive number"),
+    ({"dt": -1e-3}, "dt is -0.001"),
+    ({"dt": np.nan}, "dt is nan"),
+    ({"dt": [1e-3, 1e-3]}, "dt is"),
+    ({"duration": 0.10005}, r"duration = 0\.10005 s is 100\.05 steps of dt = 0\.001 s: give a whole number"),
+    ({"duration": np.inf}, "duration is inf"),
+    ({"duration": None}, r"how long\? Give duration= in seconds, steps=, or joint forces over time"),
+    ({"steps": 10}, "numbers of steps must be equal .* duration: 100, steps: 10"),
+    ({"duration": None, "steps": 0}, "steps is 0, it must be a whole number from 1 on"),
+    ({"duration": None, "steps": 10.0}, "steps is 10.0"),
+    ({"t0": np.nan}, "t0 is nan"),
+    # forces
+    ({"tau": [1.0]}, r"tau has shape \(1,\), \(\.\.\., 2\)"),
+    ({"tau": [np.nan, 1.0]}, "tau holds a number that is not finite"),
+    ({"tau": np.zeros((50, 2))}, "tau: 50, duration: 100"),
+    ({"tau": np.zeros((100, 2)), "interpolation": "linear"}, "tau: 99, duration: 100"),
+    ({"tau": np.zeros((3, 100, 2))}, r"takes \(2,\), or over time \('steps', 2\)"),
+    ({"q": TWO, "tau": np.zeros((100, 2))}, r"the same over time for all is \(1, 'steps', 2\)"),
+    ({"f_ext": np.zeros(6)}, r"f_ext has shape \(6,\)"),
+    ({"f_ext": {"low": np.zeros(6)}}, "f_ext: no frame 'low', did you mean 'lower'"),
+    ({"f_ext_frame": "base"}, "f_ext_frame is 'base'; choose from body, world"),
+    ({"interpolation": "cubic"}, "interpolation is 'cubic'; choose from held, linear"),
+    # methods
+    ({"integrator": "rk45"}, "no integrator 'rk45', did you mean 'rk4'"),
+    ({"integrator": "semi_implicit"}, "no integrator 'semi_implicit', did you mean 'semi_implicit_euler'"),
+    ({"integrator": None}, "integrator"),
+    ({"limits": "positions"}, "limits is 'positions'; choose from none, position"),
+    ({"limits": True}, "limits is True"),
+    # controllers
+    ({"controller": "hold"}, "controller takes a compiled function or a function of"),
+    ({"controller": hold}, r"the controller takes kp too: give values by inputs=\{'kp'"),
+    ({"controller": hold, "inputs": {"k": 1.0}}, "no argument 'k', did you mean 'kp'"),
+    ({"controller": hold, "inputs": {"kp": [1.0, 2.0]}}, r"inputs\['kp'\] has shape \(2,\); \(\) is needed"),
+    ({"controller": hold, "inputs": {"kp": np.nan}}, r"inputs\['kp'\] holds a number that is not finite"),
+    ({"controller": hold, "inputs": {"kp": 1.0}, "per_step": "kp"}, r"has shape \(\); \('steps',\) is needed"),
+    ({"controller": hold, "inputs": {"kp": np.ones(9)}, "per_step": "kp"}, "kp: 9, duration: 100"),
+    ({"controller": hold, "inputs": {"kp": 1.0}, "per_step": "kd"}, "no argument 'kd'"),
+    ({"controller": hold, "inputs": {"kp": 1.0}, "per_step": 5}, "per_step takes names"),
+    ({"controller": hold, "control_every": 0}, "control_every is 0"),
+    ({"control_every": 2}, "control_every is for a controller"),
+    ({"controller": compiled(lambda q: np.ones(3))}, r"joint forces of shape \(3,\), this robot has nv = 2"),
+    ({"controller": compiled(lambda q: {"u": q, "w": q})}, "one must be named 'tau'"),
+    ({"controller": compiled(lambda q: {"tau": q, "w": q})}, "returns 'w', which is no argument of its own"),
+    ({"controller": compiled(lambda q, w: {"tau": q, "w": w[0]}, w=2)}, r"takes w of shape \(2,\) and returns one"),
+    ({"controller": compiled(lambda q, t: q * t, t=2)}, r"takes t of shape \(2,\), the simulation gives \(\)"),
+    ({"controller": ROBOT.jacobian}, "jacobian has options that must be chosen first"),
+    ({"controller": kt.load("panda").gravity_forces}, r"takes q of shape \(7,\), the simulation gives \(2,\)"),
+    ({"controller": lambda q, v: q}, r"is called with \(q, v, t\), and this one is not"),
+    ({"controller": lambda q, v, t: np.zeros(3)}, r"it returned \(3,\); joint forces of shape \(2,\) are needed"),
+    ({"controller": lambda q, v, t: None}, "it returned None"),
+    ({"controller": lambda q, v, t: "up"}, "it returned 'up'"),
+    # the robot's numbers
+    ({"inputs": [kt.gravity]}, "inputs takes a dict"),
+    ({"inputs": {"gravity": [0.0, 0.0, 0.0]}}, r"no argument 'gravity'.*inputs=\{kt\.gravity"),
+    ({"inputs": {kt.gravity: [0.0, -9.81]}}, r"inputs\['gravity'\] has shape \(2,\), \(\.\.\., 3\) is needed"),
+    ({"inputs": {kt.joint_damping: [1.0]}}, r"inputs\['joint_damping'\] has shape \(1,\), \(\.\.\., 2\) is needed"),
+    ({"inputs": {kt.payload("hand"): np.zeros(10)}}, "no frame 'hand'"),
+    ({"inputs": {kt.gravity: [0, 0, 0], "gravity": [0, 0, 0]}}, r"different names: \['gravity', 'gravity'\]"),
+    # what is kept
+    ({"record": "q w"}, "record: no quantity 'w'"),
+    ({"record": 5}, "record takes names"),
+    ({"record_every": 0}, "record_every is 0"),
+    ({"record_every": 101}, "record_every is 101, and there are 100 steps"),
+    ({"out": np.zeros((101, 2))}, "out takes a dict of arrays"),
+    ({"out": {"tauu": np.zeros((101, 2))}}, "out: no quantity 'tauu', did you mean 'tau'"),
+    ({"out": {"q": np.zeros((101, 2), np.float32)}}, r"out\['q'\] is float32 of shape \(101, 2\)"),
+    ({"out": {"q": np.zeros((101, 4))[:, ::2]}}, r"contiguous, writeable float64 array \(101, 2\) is needed"),
+    ({"progress": 5}, "progress takes a function"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), WRONG)
+def test_the_error_says_what_was_given_and_what_is_needed(given, message, monkeypatch):
+    if not callable(given.get("controller")) or isinstance(given["controller"], type(hold)):
+        monkeypatch.setattr("kinetree.simulation.rollout.Rollout.run", None)  # nothing moves
+    call = {"q": [0.3, -0.4], "duration": 0.1, **given}
+    with pytest.raises(KinetreeError, match=message):
+        ROBOT.simulate(**call)
+
+
+def test_it_is_no_part_of_a_function_that_is_being_compiled():
+    with pytest.raises(ArgumentError):
+        ROBOT.compile(lambda q, v: ROBOT.simulate(q, v, steps=2).q[-1])
+
+
+def test_an_error_in_a_controller_is_the_controllers():
+    with pytest.raises(ZeroDivisionError):
+        ROBOT.simulate([0.0, 0.0], duration=0.1, controller=lambda q, v, t: 1 / 0)
+
+
+def test_an_integrator_that_returns_too_little():
+    short = Integrator("short", 1, lambda system, t, q, v, dt: (q, v[:1]))
+    with pytest.raises(ArgumentError, match="the integrator 'short' returned q with 2 and v with 1 entries"):
+        ROBOT.simulate([0.0, 0.0], duration=0.1, integrator=short)

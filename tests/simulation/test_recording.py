@@ -1,0 +1,190 @@
+"""What `robot.simulate` keeps, robots that stop, and simulations that are interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.pendulum import pendulum
+
+ROBOT = pendulum()
+Q, V = ROBOT.random_state(seed=3, size=6)[:2]
+
+
+@ROBOT.compile
+def hold(q, v, t: float):
+    return 20.0 * (np.sin(t) - q) - v
+
+
+WHOLE = ROBOT.simulate(Q, V, steps=300, controller=hold, record=["a", "tau"])
+
+
+def same(a, b) -> bool:
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a.recorded)
+
+
+@pytest.mark.parametrize("every", [1, 7, 100, 300])
+@pytest.mark.parametrize("seconds", [1e-9, 1e-4, 1.0])  # how long a piece takes
+def test_every_so_many_steps(every, seconds, monkeypatch):
+    monkeypatch.setattr("kinetree.simulation.rollout.PIECE_SECONDS", seconds)
+    kept = ROBOT.simulate(Q, V, steps=300, controller=hold, record="q, a, tau", record_every=every)
+    assert kept.recorded == ("q", "v", "a", "tau")
+    assert same(kept, WHOLE[::every])
+    assert np.array_equal(kept.t, WHOLE.t[::every])
+
+
+def test_accelerations_and_joint_forces_are_those_of_the_states_kept():
+    tau = hold(WHOLE.q, WHOLE.v, WHOLE.t)
+    assert np.allclose(WHOLE.tau, tau, rtol=1e-13, atol=1e-13)
+    assert np.allclose(WHOLE.a, ROBOT.forward_dynamics(WHOLE.q, WHOLE.v, tau), rtol=1e-10, atol=1e-10)
+    ahead = np.random.default_rng(0).normal(size=(50, 2))
+    given = ROBOT.simulate(Q[0], tau=ahead, record=("tau", "a"))
+    assert np.array_equal(given.tau, ahead[[*range(50), 49]])  # the last ones are held to the end
+    linear = ROBOT.simulate(Q[0], tau=ahead, record="tau", interpolation="linear")
+    assert np.allclose(linear.tau[:-1], ahead[:-1])
+
+
+def test_into_memory_of_the_callers():
+    out = {"q": np.empty((6, 301, 2)), "a": np.empty((6, 301, 2))}
+    motion = ROBOT.simulate(Q, V, steps=300, controller=hold, out=out)
+    assert np.shares_memory(motion.q, out["q"])
+    assert np.array_equal(out["q"], WHOLE.q)
+    assert np.array_equal(out["a"], WHOLE.a)
+    state = {"q": np.tile(Q[0], (301, 1)), "v": np.tile(V[0], (301, 1))}  # from the end of where it goes to
+    again = ROBOT.simulate(state["q"][-1], state["v"][-1], steps=300, controller=hold, out=state, record="a")
+    assert np.array_equal(again.q, WHOLE.q[0])
+    assert np.array_equal(again.a, WHOLE.a[0])
+
+
+def test_memory_is_that_of_what_is_kept():
+    q = np.tile(Q, (50, 1))
+    ROBOT.simulate(q, steps=2000, record_every=1000)
+    tracemalloc.start()
+    ROBOT.simulate(q, steps=2000, record_every=1000)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 30 * q.nbytes  # all steps would be 4000 times that
+
+
+def test_progress():
+    told = []
+    ROBOT.simulate(Q, V, steps=20_000, record_every=20_000, progress=lambda *numbers: told.append(numbers))
+    done, total = np.array(told).T
+    assert (np.diff(done) > 0).all()
+    assert done[-1] == 20_000
+    assert (total == 20_000).all()
+
+
+def test_progress_of_a_python_controller_is_not_told_at_every_step(monkeypatch):
+    monkeypatch.setattr("kinetree.simulation.run.PIECE_SECONDS", 1e9)
+    told = []
+    ROBOT.simulate(Q, V, steps=50, controller=lambda q, v, t: -q, progress=lambda *numbers: told.append(numbers))
+    assert told == [(50, 50)]
+
+
+# -- robots that stop -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("record_every", [1, 10])
+def test_a_robot_that_diverges_stops_and_never_the_others(record_every):
+    @ROBOT.compile
+    def push(q, v, t: float, strength: float):
+        return strength * np.exp(100.0 * t) * np.ones(2) * np.where(t > 0.1, 1.0, 0.0) - v
+
+    strength = np.array([0.0, 0.0, 1e280, 0.0, 1e290, 0.0])
+    how = {"steps": 400, "controller": push, "record_every": record_every}
+    motion = ROBOT.simulate(Q, V, inputs={"strength": strength}, **how)
+    assert list(motion.reasons) == [None, None, "not finite", None, "not finite", None]
+    assert (np.isnan(motion.stopped_at) == (strength == 0.0)).all()
+    assert np.isfinite(motion.q).all()
+    assert np.isfinite(motion.v).all()
+    for k in range(6):
+        alone = ROBOT.simulate(Q[k], V[k], inputs={"strength": strength[k]}, **how)
+        assert same(alone, motion.robots[k])
+        assert np.array_equal(alone.stopped_at, motion.stopped_at[k], equal_nan=True)
+    stopped = motion.robots[2]
+    assert 0.1 < stopped.stopped_at < 0.4
+    after = stopped.t >= stopped.stopped_at
+    assert np.ptp(stopped.q[after], axis=0).max() == np.ptp(stopped.v[after], axis=0).max() == 0.0
+    exact = ROBOT.simulate(Q[2], V[2], inputs={"strength": strength[2]}, **{**how, "record_every": 1})
+    last = np.flatnonzero(exact.t == stopped.stopped_at)
+    assert len(last) == 1  # the time of its last finite state, which is another one than that before
+    assert not np.array_equal(exact.v[last[0]], exact.v[last[0] - 1])
+
+
+def test_a_python_controller_that_returns_nan_stops_its_robot():
+    def broken(q, v, t):
+        tau = hold(q, v, t)
+        tau[2] = np.nan if t > 0.05 else tau[2]
+        return tau
+
+    motion = ROBOT.simulate(Q, V, steps=100, controller=broken)
+    expected = ROBOT.simulate(Q, V, steps=100, controller=hold, control_every=1)
+    others = [0, 1, 3, 4, 5]
+    assert np.array_equal(motion.q[others], expected.q[others])
+    assert list(motion.reasons) == [None, None, "not finite", None, None, None]
+    assert motion.stopped_at[2] == pytest.approx(0.051)
+
+
+# -- interrupted ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_what_was_computed_is_kept_when_interrupted(python):
+    def interrupt(done, total):
+        if done > 100:
+            raise KeyboardInterrupt
+
+    def control(q, v, t):
+        if t > 0.1:
+            raise KeyboardInterrupt
+        return hold(q, v, t)
+
+    how = {"controller": control} if python else {"controller": hold, "control_every": 1, "progress": interrupt}
+    with pytest.raises(kt.SimulationInterrupted) as caught:
+        ROBOT.simulate(Q, V, steps=10**6, record_every=4, record="tau", **how)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    part = caught.value.trajectory
+    assert 25 <= len(part) < 250_000
+    assert f"t = {part.t[-1]:g} s" in str(caught.value)
+    whole = ROBOT.simulate(Q, V, duration=part.t[-1], record_every=4, controller=hold, control_every=1, record="tau")
+    assert np.array_equal(part.q, whole.q)
+    assert np.array_equal(part.tau[:, :-1], whole.tau[:, :-1])
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import kinetree as kt
+from helpers.pendulum import pendulum
+robot = pendulum()
+q = np.zeros((200, 2))
+robot.simulate(q, steps=200, record_every=100)
+try:
+    print("begins", flush=True)
+    robot.simulate(q, steps=10**7, record_every=1000)
+except kt.SimulationInterrupted as interrupted:
+    trajectory = interrupted.trajectory
+    expected = robot.simulate(q[0], duration=trajectory.t[-1], record_every=1000)
+    print(len(trajectory), np.array_equal(trajectory.q[7], expected.q), flush=True)
+"""
+
+
+def test_ctrl_c():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begins\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.7)
+    process.send_signal(signal.SIGINT)
+    length, right = process.communicate(timeout=60)[0].split()
+    assert int(length) > 1
+    assert right == "True"

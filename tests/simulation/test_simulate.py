@@ -1,0 +1,247 @@
+"""`robot.simulate`: the same bits in every arrangement, what acts on the robot, and what is recorded."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.pendulum import pendulum
+
+ROBOT = pendulum()
+FREE = pendulum(floating_base=True)
+Q, V = ROBOT.random_state(seed=3, size=40)[:2]
+STEPS = {"steps": 60, "dt": 5e-3}
+
+
+@ROBOT.compile
+def hold(q, v, t: float, kp=20.0):
+    return kp * (np.sin(t) - q) - v
+
+
+def law(q, v, dt, integral, ki):
+    error = 0.5 - q
+    return {"tau": 10.0 * error - v + ki * integral, "integral": integral + dt * error}
+
+
+integrating = kt.compile(ROBOT, law, shapes={"integral": 2, "ki": (), "dt": ()})
+
+
+def same(a, b) -> bool:
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a.recorded)
+
+
+# -- the same bits ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 16])
+def test_alone_or_among_others_on_any_lanes_and_threads(lanes, monkeypatch):
+    whole = ROBOT.simulate(Q, V, controller=hold, inputs={"kp": np.arange(40.0)}, **STEPS)
+    alone = ROBOT.simulate(Q[7], V[7], controller=hold, inputs={"kp": 7.0}, **STEPS)
+    assert same(alone, whole.robots[7])
+    monkeypatch.setenv("KINETREE_LANES", str(lanes))
+    monkeypatch.setattr("kinetree.runtime.steps.SHARED_SECONDS", 0.0)
+    before = kt.get_num_threads()
+    try:
+        for count in (1, 3):
+            kt.set_num_threads(count)
+            other = pendulum().simulate(Q, V, controller=hold, inputs={"kp": np.arange(40.0)}, **STEPS)
+            assert same(whole, other)
+    finally:
+        kt.set_num_threads(before)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_one_call_or_ten(integrator):
+    how = {"dt": 1e-3, "controller": hold, "integrator": integrator, "t0": 0.3}
+    whole = ROBOT.simulate(Q[:3], V[:3], steps=1000, **how)
+    t0, q, v = 0.3, Q[:3], V[:3]
+    for k in range(10):
+        part = ROBOT.simulate(q, v, steps=100, **{**how, "t0": t0})
+        t0, q, v = part.t[-1], part.q[:, -1], part.v[:, -1]
+        assert same(part, whole[100 * k : 100 * k + 101])
+        assert np.array_equal(part.t, whole.t[100 * k : 100 * k + 101])
+
+
+@pytest.mark.parametrize("integrator", ["euler", "semi_implicit_euler", "rk4"])
+def test_it_is_a_loop_of_steps(integrator):
+    q, v = FREE.random_state(seed=1, size=3)[:2]
+    tau = np.random.default_rng(0).normal(size=(3, 20, FREE.nv))
+    motion = FREE.simulate(q, v, tau=tau, dt=1e-2, integrator=integrator)
+    for k in range(20):
+        q, v = FREE.step(q, v, tau[:, k], 1e-2, integrator=integrator)
+        close = np.array_equal if integrator != "rk4" else lambda a, b: np.allclose(a, b, rtol=0, atol=1e-13)
+        assert close(motion.q[:, k + 1], q)  # of rk4's longer sums, other products are fused in the longer program
+        assert close(motion.v[:, k + 1], v)
+
+
+def test_leading_axes_broadcast():
+    motion = ROBOT.simulate(Q[:2], V[:6].reshape(3, 2, 2), tau=[1.0, 0.0], **STEPS)
+    assert motion.q.shape == (3, 2, 61, 2)
+    assert same(motion.robots[2, 1], ROBOT.simulate(Q[1], V[5], tau=[1.0, 0.0], **STEPS))
+
+
+def test_in_threads_and_from_a_pickle():
+    expected = ROBOT.simulate(Q, V, **STEPS)
+    again = pickle.loads(pickle.dumps(ROBOT))
+    results = []
+    workers = [threading.Thread(target=lambda: results.append(again.simulate(Q, V, **STEPS))) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(results) == 4
+    assert all(same(expected, result) for result in results)
+    assert same(expected, pickle.loads(pickle.dumps(expected)))
+
+
+# -- controllers ------------------------------------------------------------------------------------------------
+
+
+def test_a_feedback_in_continuous_time_keeps_the_order():
+    fine = ROBOT.simulate(Q[0], V[0], duration=1.0, dt=1 / 1024, controller=hold, integrator="rk4").q[-1]
+    errors = [
+        np.abs(ROBOT.simulate(Q[0], V[0], duration=1.0, dt=dt, controller=hold, integrator="rk4").q[-1] - fine).max()
+        for dt in (1 / 64, 1 / 128)
+    ]
+    assert 3.7 < np.log2(errors[0] / errors[1]) < 4.3
+    held = ROBOT.simulate(
+        Q[0], V[0], duration=1.0, dt=1 / 64, controller=hold, integrator="rk4", control_every=1
+    ).q[-1]  # fmt: skip
+    assert np.abs(held - fine).max() > 100 * errors[1]
+
+
+def test_a_controller_with_a_state_of_its_own():
+    inputs = {"integral": np.array([[0.1, 0.0], [0.0, 0.2]]), "ki": [3.0, 5.0]}
+    motion = ROBOT.simulate(Q[:2], V[:2], controller=integrating, inputs=inputs, record="tau", **STEPS)
+    q, v, integral, ki = Q[:2], V[:2], inputs["integral"], np.array(inputs["ki"])
+    for k in range(60):
+        tau, integral = integrating(q, v, 5e-3, integral, ki)
+        assert np.array_equal(motion.tau[:, k], tau)
+        q, v = ROBOT.step(q, v, tau, 5e-3)
+        assert np.array_equal(motion.q[:, k + 1], q)
+
+
+def test_a_controller_that_is_sampled():
+    how = {"controller": hold, "control_every": 7, "record": ("tau", "a"), "t0": 0.125}  # not from a multiple of 7 on
+    motion = ROBOT.simulate(Q[:2], V[:2], **how, **STEPS)
+    q, v, tau = Q[:2], V[:2], np.empty((2, 2))
+    for k in range(60):
+        if k % 7 == 0:
+            tau = hold(q, v, (25 + k) * 5e-3)
+        assert np.array_equal(motion.tau[:, k], tau)
+        assert np.allclose(motion.a[:, k], ROBOT.forward_dynamics(q, v, tau), rtol=1e-12)
+        q, v = ROBOT.step(q, v, tau, 5e-3)
+    assert np.array_equal(motion.q[:, -1], q)
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_a_python_function_is_a_sampled_controller(every):
+    how = {"record": ("tau", "a"), "record_every": 5, "control_every": every, **STEPS}
+    for select in (slice(0, 3), 0):
+        shapes = set()
+
+        def callback(q, v, t, shapes=shapes):
+            shapes.add(np.shape(q))
+            return hold(q, v, t)
+
+        called = ROBOT.simulate(Q[select], V[select], controller=callback, **how)
+        compiled = ROBOT.simulate(Q[select], V[select], controller=hold, **how)
+        assert shapes == {np.shape(Q[select])}
+        assert np.array_equal(called.q, compiled.q)
+        rows = slice(0, -1)  # the last state is after the last call
+        assert np.array_equal(called.tau[..., rows, :], compiled.tau[..., rows, :])
+        assert np.allclose(called.a[..., rows, :], compiled.a[..., rows, :], rtol=1e-12)
+
+
+def test_arguments_per_robot_and_per_step():
+    kp = np.linspace(1.0, 30.0, 60)
+    motion = ROBOT.simulate(Q[:2], V[:2], controller=hold, inputs={"kp": kp}, per_step="kp", dt=5e-3)
+    assert motion.q.shape == (2, 61, 2)
+    q, v = Q[:2], V[:2]
+    for k in range(60):
+        q, v = ROBOT.step(q, v, hold(q, v, k * 5e-3, kp[k]), 5e-3)
+    assert np.allclose(motion.q[:, -1], q, rtol=1e-13)
+    each = ROBOT.simulate(
+        Q[:2], V[:2], controller=hold, inputs={"kp": np.array([kp, kp[::-1]])}, per_step=["kp"], dt=5e-3
+    )  # fmt: skip
+    assert same(each.robots[0], motion.robots[0])
+    assert not same(each.robots[1], motion.robots[1])
+
+
+# -- forces, and the robot's numbers ----------------------------------------------------------------------------
+
+
+def test_forces_change_linearly_or_are_held():
+    def torque(t):
+        return np.stack([np.sin(3 * t), np.cos(2 * t)], axis=-1)
+
+    def end(n, interpolation):
+        t = np.linspace(0.0, 1.0, n + 1)
+        tau = torque(t) if interpolation == "linear" else torque(t)[:-1]
+        return ROBOT.simulate(Q[0], V[0], tau=tau, dt=1 / n, interpolation=interpolation, integrator="rk4").q[-1]
+
+    exact = end(4096, "linear")
+    orders = [
+        np.log2(np.abs(end(32, how) - exact).max() / np.abs(end(64, how) - exact).max()) for how in ("held", "linear")
+    ]
+    assert np.allclose(orders, [1, 2], atol=0.2)
+
+
+def test_wrenches_by_name_and_over_time():
+    push = np.zeros((60, 6))
+    push[:, 3] = np.linspace(0.0, 5.0, 60)
+    motion = FREE.simulate(FREE.neutral(), f_ext={"lower": push}, f_ext_frame="world", dt=5e-3)
+    f_ext = np.zeros((60, FREE.nb, 6))
+    f_ext[:, FREE.body_names.index("lower")] = push
+    assert same(motion, FREE.simulate(FREE.neutral(), f_ext=f_ext, f_ext_frame="world", dt=5e-3))
+    q, v = FREE.neutral(), np.zeros(FREE.nv)
+    for k in range(60):
+        q, v = FREE.step(q, v, np.zeros(FREE.nv), 5e-3, f_ext[k], f_ext_frame="world")
+    assert np.allclose(motion.q[-1], q, rtol=1e-13)
+
+
+def test_the_robots_numbers_are_inputs():
+    g, damping = np.array([[0.0, 0.0, -1.6], [0.0, 1.0, -9.8]]), np.array([[0.1, 0.2], [0.0, 0.5]])
+    loads = [kt.Inertia(m, [0.0, 0.0, -0.1], 0.01 * m * np.eye(3)) for m in (0.5, 2.0)]
+    inputs = {kt.gravity: g, kt.payload("lower"): np.array(loads), kt.joint_damping: damping}
+    motion = ROBOT.simulate(Q[:2], V[:2], inputs=inputs, controller=hold, record="a", **STEPS)
+    for k in range(2):
+        one = ROBOT.with_gravity(g[k]).attach(loads[k], "lower").with_joint_physics(damping=damping[k])
+        one = one.with_friction(coulomb=False)
+        expected = one.simulate(Q[k], V[k], controller=hold, record="a", **STEPS)
+        for name in ("q", "v", "a"):
+            assert np.allclose(getattr(motion, name)[k], getattr(expected, name), rtol=1e-9, atol=1e-9)
+
+
+def test_a_controller_knows_the_robot_as_it_is():
+    @ROBOT.compile
+    def compensation(q):
+        return ROBOT.gravity_forces(q)
+
+    inputs = {kt.gravity: [0.0, 0.0, -1.0], kt.payload("lower"): kt.Inertia(3.0, np.zeros(3), np.eye(3))}
+    for every in (None, 1):
+        motion = ROBOT.simulate(Q, controller=compensation, control_every=every, inputs=inputs, record="tau", steps=3)
+        assert np.allclose(motion.tau, ROBOT.gravity_forces(motion.q), atol=1e-13)
+
+
+def test_a_robot_without_joints():
+    builder = kt.ModelBuilder("stone")
+    builder.add_link("stone", kt.Inertia(2.0, [0.0, 0.0, 0.1], np.eye(3)))
+    assert kt.Robot(builder.build()).simulate(np.zeros((3, 0)), steps=5).q.shape == (3, 6, 0)
+    free = kt.Robot(builder.build(floating_base=True))
+    fall = free.center_of_mass(free.simulate(free.neutral(), steps=100, dt=1e-2, integrator="rk4").q[-1])
+    assert np.allclose(fall, [0.0, 0.0, 0.1 - 9.81 / 2], atol=1e-12)
+
+
+def test_a_number_of_the_robot_changes_from_step_to_step():
+    g = np.linspace((0.0, 0.0, 0.0), (0.0, 0.0, -9.81), 60)
+    motion = ROBOT.simulate(Q[0], inputs={kt.gravity: g}, per_step=[kt.gravity], dt=5e-3)
+    step = kt.compile(ROBOT, "step", inputs=[kt.gravity])
+    q, v = Q[0], np.zeros(2)
+    for k in range(60):
+        q, v = step(q, v, np.zeros(2), 5e-3, g[k])
+    assert np.allclose(motion.q[-1], q, rtol=1e-12)
