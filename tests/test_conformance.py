@@ -18,15 +18,11 @@ import pytest
 
 import kinetree as kt
 from helpers.compiler import ALGORITHMS, Algorithm, Use, shape_of, share_small_batches, uses
-from helpers.constraints import exact_mechanism
 from helpers.exact_trees import exact_tree, one_of_each
 from helpers.joints import TILTED
 from helpers.kernels import same_bits
 from helpers.sampling import sample
 from helpers.trees import random_states
-from kinetree.algorithms.table import table_of
-from kinetree.constraints import MECHANISM_ALGORITHMS
-from kinetree.functions.of_robot import robot_function
 from kinetree.joints import FreeFlyer, Joint, Prismatic, Revolute, Spherical
 
 Array = np.ndarray[Any, Any]
@@ -41,7 +37,6 @@ FLOAT32_ULPS = 500.0
 
 ARM: list[Joint] = [Revolute((0, 0, 1)), Revolute(TILTED), Prismatic((1, 0, 0)), Revolute((0, 1, 0)), Spherical()]
 ROBOTS = {
-    "constraints": exact_mechanism(),
     "mimic": exact_tree("mimic", 1, ARM, followers=1, straight=1.0),
     "floating": exact_tree("floating", 2, [FreeFlyer(), *ARM[1:4]]),
     "every other joint": exact_tree("every other joint", 3, one_of_each(-1)[::2], straight=0.8),
@@ -69,15 +64,8 @@ def ways(robot: str, algorithm: Algorithm) -> list[Case]:
 
 
 USUAL = [ways("mimic", algorithm)[0] for algorithm in ALGORITHMS.values()]
-USUAL += ways("constraints", MECHANISM_ALGORITHMS["forward_dynamics"])[-1:]
 OTHERS = [case for algorithm in ALGORITHMS.values() for case in ways("floating", algorithm)]
-OTHERS += [
-    case
-    for robot in ROBOTS
-    if robot not in ("floating", "constraints")
-    for a in ALGORITHMS.values()
-    for case in ways(robot, a)[-1:]
-]
+OTHERS += [case for robot in ROBOTS if robot != "floating" for a in ALGORITHMS.values() for case in ways(robot, a)[-1:]]
 OTHERS = sample(OTHERS, 3)
 """All ways to call the algorithms of one robot, and of the others the way with most that is not the default: a third of
 these, or all with KINETREE_TEST_ALL=1."""
@@ -86,8 +74,7 @@ these, or all with KINETREE_TEST_ALL=1."""
 @lru_cache
 def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
     """Return a random array (STATES, …) for each input, the optional ones too, for these rows of Jacobians."""
-    model = ROBOTS[robot]
-    row = table_of(model)[algorithm]
+    model, row = ROBOTS[robot], ALGORITHMS[algorithm]
     rng = np.random.default_rng(len(algorithm))
     arrays = {}
     for k, (name, shape) in enumerate({**row.inputs, **row.optional}.items()):
@@ -97,8 +84,6 @@ def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
             if is_configuration
             else rng.normal(size=(STATES, *shape_of(shape, model, rows)))
         )
-        if name == "active":
-            arrays[name] = (arrays[name] > 0).astype(float)
     if algorithm == "step":
         arrays["dt"] *= 1e-3  # s: some methods solve equations, which have no solution for long steps
     return arrays
@@ -108,7 +93,8 @@ def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
 def function(robot: str, algorithm: str, lanes: int) -> Callable[..., Any]:
     """Return the robot's function with so many lanes in a batch."""
     with mock.patch.dict(os.environ, KINETREE_LANES=str(lanes)):
-        return robot_function(ROBOTS[robot], algorithm)
+        made: Callable[..., Any] = getattr(kt.Robot(ROBOTS[robot]), algorithm)
+        return made
 
 
 def as_list(results: Any) -> list[Array]:

@@ -80,14 +80,14 @@ def _gear(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generat
 def exact_mechanism() -> ConstrainedModel:
     """Return a tree with a constraint of every type, whose numbers are the same on every machine."""
     hinge = Revolute((0, 1, 0))
-    joints = [FreeFlyer(), hinge, Prismatic((1, 0, 0)), Revolute((0, 0, 1)), Spherical(), hinge]
+    joints = [FreeFlyer(), hinge, Prismatic((1, 0, 0)), Revolute((0, 0, 1)), Spherical(), FreeFlyer(), hinge]
     tree = exact_tree("constrained", 6, joints, followers=1, straight=0.6)
     return constrained(
         tree,
         [
             Weld("tip", placement=Transform.translation((0.5, -0.25, 1.0))),
-            Loop("link2", "link4", hinge),
-            Rod("link1", "link5", length=0.75),
+            Loop("link6", "link1", hinge),
+            Rod("link2", "link5", length=0.75),
             Gear({"joint1": 1, "joint3": -2}),
             Contact("link3", radius=0.125),
         ],
