@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -23,6 +24,12 @@ settings.register_profile(
     "kinetree", deadline=None, max_examples=50, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("kinetree")
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that was imported and collected out of the garbage collector's rounds: it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

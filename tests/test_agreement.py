@@ -21,6 +21,7 @@ from helpers import mujoco_oracle
 from helpers.dense import assert_close
 from helpers.joints import EXAMPLES
 from helpers.pinocchio_oracle import Oracle
+from helpers.sampling import sample
 from helpers.trees import page, random_states, random_tree
 from kinetree.algorithms import ALGORITHMS, rnea
 from kinetree.functions.of_robot import robot_spec
@@ -93,7 +94,7 @@ def test_robots_against_pinocchio(name: str, floating_base: bool) -> None:
 
 @pytest.mark.slow
 @bases
-@pytest.mark.parametrize("path", erd_urdfs(), ids=lambda p: f"{p.parent.parent.name}-{p.stem}")
+@pytest.mark.parametrize("path", sample(erd_urdfs(), 4), ids=lambda p: f"{p.parent.parent.name}-{p.stem}")
 def test_every_robot_against_pinocchio(path: Path, floating_base: bool) -> None:
     """Every robot of example-robot-data that Pinocchio loads; what it refuses, we refuse too."""
     if pinocchio_loads(path):
@@ -161,7 +162,7 @@ def inputs(robot: kt.Robot, function: str, n: int) -> tuple[np.ndarray, ...]:
     return (q, v, a)[: len(ALGORITHMS[function].inputs)]
 
 
-reproducible = pytest.mark.parametrize("name", ["panda", "one of each", pytest.param("g1", marks=pytest.mark.slow)])
+reproducible = pytest.mark.parametrize("name", sample(["panda", "g1", "one of each"], 2))
 
 
 @reproducible

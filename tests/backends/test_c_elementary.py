@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from helpers.c_backend import COMPILERS, CBackend, run_c
 from helpers.kernels import run_batch, same_bits
 from helpers.programs import ELEMENTARY
+from helpers.sampling import sample
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.interpret import interpret
 from kinetree.graph.ops import OPS
@@ -17,8 +19,7 @@ from kinetree.graph.ops import OPS
 NAMES = (*ELEMENTARY, "rint", "floor", "ceil", "trunc", "copysign", "pow2", "exponent", "significand")
 COUNT = 20_000
 
-dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-compilers = pytest.mark.parametrize("compiler", COMPILERS)
+DTYPES = ("float64", "float32")
 
 
 @cache
@@ -53,15 +54,12 @@ def check(got: list[np.ndarray], dtype: str) -> None:
         assert same_bits(x, wanted), name
 
 
-@dtypes
-@compilers
-@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize(("lanes", "compiler", "dtype"), sample(itertools.product((1, 8), COMPILERS, DTYPES), 3))
 def test_the_bits_of_the_llvm_backend(lanes: int, compiler: str, dtype: str) -> None:
     check(run_c(CBackend(compiler, ("-O2", "-march=native")), program(), numbers(dtype), lanes, dtype), dtype)
 
 
-@dtypes
-@compilers
+@pytest.mark.parametrize(("compiler", "dtype"), sample(itertools.product(COMPILERS, DTYPES), 3))
 def test_the_same_without_fused_multiply_adds(compiler: str, dtype: str) -> None:
     """Elementary functions are as good on a processor that has none: their ``fma`` is libm's there."""
     processor = ["-mcpu=x86_64"] if compiler == "clang" else []  # gcc's own choice
@@ -69,7 +67,7 @@ def test_the_same_without_fused_multiply_adds(compiler: str, dtype: str) -> None
     check(run_c(backend, program(), numbers(dtype), 1, dtype), dtype)
 
 
-@compilers
+@pytest.mark.parametrize("compiler", sample(COMPILERS, 2))
 def test_the_bits_of_the_interpreter(compiler: str) -> None:
     columns = [x[::100] for x in numbers("float64")]
     got = run_c(CBackend(compiler), program(), columns, 4)

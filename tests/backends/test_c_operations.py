@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from functools import cache
 
 import numpy as np
 import pytest
-from test_llvm_operations import arguments, single
+from test_llvm_operations import arguments
 
 from helpers.c_backend import COMPILERS, CBackend, run_c
 from helpers.compiler import LEGAL
-from helpers.kernels import run_single, same_bits
+from helpers.kernels import run_batch, run_single, same_bits
 from helpers.programs import COMPUTED, SHAPES, random_program
 from helpers.sampling import sample
 from kinetree.backends.c.routines import OPERATIONS, legal_operations
@@ -23,13 +22,6 @@ DTYPES = ("float64", "float32")
 
 def test_no_operation_is_left_out() -> None:
     assert legal_operations() == {*OPS, *OPERATIONS} == LEGAL
-
-
-@cache
-def expected(dtype: str) -> dict[str, tuple[list[np.ndarray], np.ndarray]]:
-    """Return, for each operation, its arguments and what LLVM's kernel for one state gives."""
-    columns = {op: arguments(op, dtype) for op in COMPUTED}
-    return {op: (xs, single(op, xs, dtype)) for op, xs in columns.items()}
 
 
 def side_by_side() -> Program:
@@ -44,11 +36,14 @@ def side_by_side() -> Program:
 
 @pytest.mark.parametrize(("compiler", "dtype", "lanes"), sample(itertools.product(COMPILERS, DTYPES, (1, 4, 16)), 4))
 def test_every_operation_has_the_bits_of_the_llvm_backend(compiler: str, dtype: str, lanes: int) -> None:
-    columns = [x for xs, _ in expected(dtype).values() for x in xs]
+    """Those of its kernel for many states: test_llvm_operations tells that the others have the same."""
+    columns = [x for op in COMPUTED for x in arguments(op, dtype)]
     n = max(map(len, columns))
-    results = run_c(CBackend(compiler), side_by_side(), [np.resize(x, n) for x in columns], lanes, dtype)
-    for (op, (_, wanted)), got in zip(expected(dtype).items(), results, strict=True):
-        assert same_bits(got[: len(wanted)], wanted), op
+    columns = [np.resize(x, n) for x in columns]
+    expected = run_batch(side_by_side(), columns, 8, dtype)
+    results = run_c(CBackend(compiler), side_by_side(), columns, lanes, dtype)
+    for op, got, wanted in zip(COMPUTED, results, expected, strict=True):
+        assert same_bits(got, wanted), op
 
 
 @pytest.mark.parametrize(("compiler", "dtype", "size"), sample(itertools.product(COMPILERS, DTYPES, (7, 1000)), 3))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from test_llvm_sincos import near_multiples
@@ -9,6 +11,7 @@ from test_llvm_sincos import near_multiples
 from helpers.c_backend import COMPILERS, CBackend, run_c
 from helpers.kernels import run_batch, same_bits
 from helpers.programs import traced
+from helpers.sampling import sample
 from kinetree.backends.angles import LIMIT
 
 COUNT = 1_000_000
@@ -30,22 +33,20 @@ def angles(dtype: str) -> np.ndarray:
         return np.concatenate([patterns, *(x.astype(dtype) for x in (usual, hard, -hard))])[:, None]
 
 
-dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-compilers = pytest.mark.parametrize("compiler", COMPILERS)
+DTYPES = ("float64", "float32")
+FLAGS = (("-O2", "-march=native"), ("-O1", "-mfma"))  # the second without AVX2
 
 
-@dtypes
-@compilers
-@pytest.mark.parametrize("lanes", [1, 8])
-@pytest.mark.parametrize("flags", [("-O2", "-march=native"), ("-O1", "-mfma")], ids=["native", "no AVX2"])
+@pytest.mark.parametrize(
+    ("flags", "lanes", "compiler", "dtype"), sample(itertools.product(FLAGS, (1, 8), COMPILERS, DTYPES), 3)
+)
 def test_the_bits_of_the_llvm_backend(flags: tuple[str, ...], lanes: int, compiler: str, dtype: str) -> None:
     x = angles(dtype)
     expected = run_batch(PROGRAM, [x], 8, dtype)[0]
     assert same_bits(run_c(CBackend(compiler, flags), PROGRAM, [x], lanes, dtype)[0], expected)
 
 
-@dtypes
-@compilers
+@pytest.mark.parametrize(("compiler", "dtype"), sample(itertools.product(COMPILERS, DTYPES), 3))
 def test_without_fused_multiply_adds_the_last_place_may_differ(compiler: str, dtype: str) -> None:
     x = angles(dtype)
     expected = run_batch(PROGRAM, [x], 8, dtype)[0]

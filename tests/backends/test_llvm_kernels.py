@@ -1,10 +1,13 @@
 """Compiled code against the interpreter, bit for bit."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from helpers.programs import COMPUTED, random_program, traced
+from helpers.sampling import sample
 from kinetree.backends.llvm import Target, compile_single
 from kinetree.backends.llvm.batch import MAX_TILED_BYTES
 from kinetree.graph import Graph, Port, Program
@@ -81,9 +84,9 @@ def test_rows_of_every_width_are_transposed_and_back(size, lanes):
     np.testing.assert_array_equal(run_batch(program, [x], lanes)[0], x[:, ::-1])
 
 
-@pytest.mark.parametrize("size", [500, 1027, 2049])
-@pytest.mark.parametrize("lanes", LANES)
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("dtype", "lanes", "size"), sample(itertools.product(("float64", "float32"), LANES, (500, 1027, 2049)), 4)
+)
 def test_long_rows_are_deferred(size, lanes, dtype):
     assert size * np.dtype(dtype).itemsize > MAX_TILED_BYTES or size == 500
 

@@ -1,6 +1,7 @@
 """Prefetches of the rows that a batch writes: which lines, how far ahead, and that results are as without them."""
 
 import ctypes
+import itertools
 import re
 from collections import Counter
 
@@ -10,6 +11,7 @@ import pytest
 
 from helpers.kernels import HOST, run_batch, run_single, same_bits
 from helpers.programs import traced
+from helpers.sampling import sample
 from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.compile import object_code
 from kinetree.backends.llvm.lanes import ITEM_BYTES, Lanes
@@ -44,9 +46,10 @@ def observed(program, inputs, lanes, dtype):
     return y, [address - y.ctypes.data for address in found]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
-@pytest.mark.parametrize("size", [TILED, DEFERRED])
+@pytest.mark.parametrize(
+    ("size", "lanes", "dtype"),
+    sample(itertools.product((TILED, DEFERRED), (2, 4, 8, 16), ("float64", "float32")), 3),
+)
 def test_every_line_of_a_block_is_prefetched_once(size, lanes, dtype):
     program = scattered(size)
     x = np.random.default_rng(size).standard_normal((4 * lanes, 7)).astype(dtype)

@@ -131,7 +131,7 @@ def share_small_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     Returns
     -------
     list of int
-        It grows by the number of threads that took part in each batch.
+        It grows by the number of threads that took part in each batch that is shared.
     """
     for name in ("SHARED_SECONDS", "SMALLEST_SECONDS", "CHUNK_SECONDS"):
         assert hasattr(batch, name)
@@ -140,7 +140,8 @@ def share_small_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     class Together(threads.Job):
         def __init__(self, run: Callable[[], Callable[[int, int], None]], n: int, **kwargs: Any) -> None:
-            meeting = threading.Barrier(2, timeout=30)
+            self._shared = "part" in kwargs  # others are for one thread
+            meeting = threading.Barrier(2 if self._shared else 1, timeout=30)
             workers: set[int] = set()
 
             def meet() -> Callable[[int, int], None]:
@@ -159,7 +160,8 @@ def share_small_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
         def finish(self) -> None:
             super().finish()
-            taken_part.append(len(self._workers))
+            if self._shared:
+                taken_part.append(len(self._workers))
 
     monkeypatch.setattr(threads, "Job", Together)
     return taken_part

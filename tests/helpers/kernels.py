@@ -34,13 +34,24 @@ def _pointers(arrays):
     return (_POINTER * max(len(arrays), 1))(*[a.ctypes.data for a in arrays])
 
 
+@lru_cache(maxsize=32)
+def _compiled(program, dtype, lanes=None):
+    """The code for one state, or with lanes for many."""
+    if lanes is None:
+        return compile_single(program, dtype=dtype, target=HOST)
+    return compile_batch(program, dtype=dtype, target=HOST, lanes=lanes)
+
+
+_loaded = lru_cache(maxsize=32)(load)
+
+
 def run_single(code_or_program, inputs, dtype="float64"):
     """Outputs of kt_single for one state."""
     if isinstance(code_or_program, tuple):
         code, ports = code_or_program
     else:
-        code, ports = compile_single(code_or_program, dtype=dtype, target=HOST), code_or_program.outputs
-    loaded = load(code)
+        code, ports = _compiled(code_or_program, dtype), code_or_program.outputs
+    loaded = _loaded(code)
     inputs = [np.ascontiguousarray(x, dtype=dtype) for x in inputs]
     outputs = [np.full(port.shape, np.nan, dtype=dtype) for port in ports]
     scratch = Scratch(loaded.scratch)
@@ -55,9 +66,8 @@ def run_batch(code_or_program, inputs, lanes, dtype="float64", n=None, broadcast
     if isinstance(code_or_program, tuple):
         code, ports = code_or_program
     else:
-        code = compile_batch(code_or_program, dtype=dtype, target=HOST, lanes=lanes)
-        ports = code_or_program.outputs
-    loaded = load(code)
+        code, ports = _compiled(code_or_program, dtype, lanes), code_or_program.outputs
+    loaded = _loaded(code)
     inputs = [np.ascontiguousarray(x, dtype=dtype) for x in inputs]
     if n is None:
         n = next(len(x) for k, x in enumerate(inputs) if k not in broadcast)

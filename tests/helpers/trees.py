@@ -137,4 +137,9 @@ def rate(function: Callable[[Array], Array], model: Model, q: Array, v: Array) -
 
 def gradient(function: Callable[[Array], Array], model: Model, q: Array) -> Array:
     """Return the rates of function(q) along each entry of the velocity, in a new last axis."""
-    return np.stack([rate(function, model, q, e) for e in np.eye(model.nv)], axis=-1)
+    return np.moveaxis(rate(function, model, q, units(model, q)), 0, -1)
+
+
+def units(model: Model, q: Array) -> Array:
+    """Return the unit velocities (nv, …, nv), along an axis of their own before those of the states."""
+    return np.eye(model.nv).reshape(-1, *[1] * (q.ndim - 1), model.nv)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 
 import pytest
 
 from kinetree.errors import ArgumentError
+from kinetree.glue import interrupts
 from kinetree.runtime import get_num_threads, set_num_threads, threads
 
 
@@ -148,6 +150,29 @@ def test_a_second_interrupt_does_not_leave_the_helpers_alone():
     assert job._left.left == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent the POSIX way")
+@pytest.mark.parametrize("receiver", ["caller", "another thread"])
+def test_an_interrupt_while_only_helpers_are_at_work_ends_their_loops(receiver):
+    both, caller, ended = threading.Barrier(2, timeout=10), threading.get_ident(), []
+
+    def interrupt():
+        signal.pthread_kill(caller if receiver == "caller" else threading.get_ident(), signal.SIGINT)
+
+    def chunk(start, count):
+        both.wait()
+        if threading.get_ident() != caller:  # a loop that takes long
+            threading.Timer(0.1, interrupt).start()
+            begin = time.monotonic()
+            while not interrupts.is_stopped() and time.monotonic() - begin < 5:
+                time.sleep(1e-3)
+            ended.append(interrupts.is_stopped())
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.Pool().share(threads.Job(lambda: chunk, 2, largest=1), 2)
+    assert ended == [True]
+    assert interrupts.stopped.value == 0
+
+
 def test_where_no_thread_can_be_started_the_caller_works_alone(monkeypatch):
     def refuse(_):
         raise RuntimeError("can't start new thread")
@@ -157,3 +182,41 @@ def test_where_no_thread_can_be_started_the_caller_works_alone(monkeypatch):
     threads.Pool().share(threads.Job(record, 100, largest=10), 4)
     assert sorted(record.done) == list(range(100))
     assert record.workers == {threading.get_ident()}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_loops_of_a_child_do_not_end_because_a_thread_of_the_parent_was_to_stop():
+    interrupts.stopped.value = threading.get_ident()  # that of a thread of the child may be the same
+    try:
+        child = os.fork()
+        if child == 0:
+            os._exit(interrupts.is_stopped())
+    finally:
+        interrupts.stopped.value = 0
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_in_the_child_of_a_fork_in_a_call_there_is_an_error():
+    both, caller, forked, children = threading.Barrier(2, timeout=10), threading.get_ident(), threading.Event(), []
+
+    def chunk(start, count):
+        both.wait()
+        if threading.get_ident() != caller:
+            assert forked.wait(10)
+            return
+        children.append(os.fork())  # as a signal's handler may do
+        if children[0] == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(5)  # so that the child ends
+        forked.set()
+
+    try:
+        threads.Pool().share(threads.Job(lambda: chunk, 2, largest=1), 2)
+    except RuntimeError as error:
+        if children == [0]:
+            os._exit("was forked" not in str(error))
+        raise
+    if children == [0]:
+        os._exit(1)
+    assert os.waitpid(children[0], 0)[1] == 0

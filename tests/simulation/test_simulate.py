@@ -54,6 +54,22 @@ def test_alone_or_among_others_on_any_lanes_and_threads(lanes, monkeypatch):
         kt.set_num_threads(before)
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "tsitouras"])
+def test_a_simulation_goes_on_from_a_trajectory(integrator):
+    how = {"dt": 5e-3, "controller": integrating, "integrator": integrator, "record_every": 30}
+    inputs = {"integral": [0.1, 0.2], "ki": 3.0}
+    whole = ROBOT.simulate(Q[:3], V[:3], t0=0.7, steps=120, inputs=inputs, **how)
+    part = ROBOT.simulate(Q[:3], V[:3], t0=0.7, steps=40, inputs=inputs, **how)  # ends between two records
+    rest = ROBOT.simulate(pickle.loads(pickle.dumps(part)), steps=80, inputs={"ki": 3.0}, **how | {"record_every": 20})
+    assert rest.t[-1] == whole.t[-1]
+    assert np.array_equal(rest.q[:, -1], whole.q[:, -1])
+    assert np.array_equal(rest.end.controller["integral"], whole.end.controller["integral"])
+    other = ROBOT.simulate(whole[:2], steps=30, inputs=inputs, **how)  # a part goes on from its last sample
+    assert other.t[0] == whole.t[1]
+    with pytest.raises(kt.ArgumentError, match="v is not taken"):
+        ROBOT.simulate(part, V[:3], steps=1)
+
+
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_one_call_or_ten(integrator):
     how = {"dt": 1e-3, "controller": hold, "integrator": integrator, "t0": 0.3}

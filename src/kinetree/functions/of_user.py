@@ -127,11 +127,11 @@ def compile(
         Your function; or one of the robot's, or its name. If not given, a decorator is returned.
     shapes : dict of str to shape, optional
         Shapes of your function's arguments for one state: ``()`` for a number. Known without it: ``q`` (nq,);
-        ``v``, ``a``, ``tau``, ``b`` (nv,); ``f_ext`` (nb, 6); all names that begin with ``q_``, ``v_``, ``a_`` or
-        ``tau_`` likewise; arguments annotated as ``float`` or `kinetree.Number`, which are numbers; and those whose
-        default is an array. Arguments may have defaults, also None for an array that may be missing. Those annotated
-        ``int``, ``bool``, ``str``, `Literal` or the like, or with such a default, are constants of the trace: one
-        kernel for each value that calls give.
+        ``v``, ``a``, ``tau``, ``b`` (nv,); ``f_ext`` (nb, 6); ``t`` and ``dt``, numbers; all names that begin
+        with ``q_``, ``v_``, ``a_`` or ``tau_`` likewise; arguments annotated as ``float`` or `kinetree.Number`,
+        which are numbers; and those whose default is an array. Arguments may have defaults, also None for an
+        array that may be missing. Those annotated ``int``, ``bool``, ``str``, `Literal` or the like, or with
+        such a default, are constants of the trace: one kernel for each value that calls give.
     inputs : sequence
         Numbers of the robot that become arguments, with one value a state in a batch: `kinetree.gravity`,
         `kinetree.body_inertia`, `kinetree.payload`. They come after those of the function's own arguments that every

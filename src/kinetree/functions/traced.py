@@ -140,8 +140,9 @@ def _made_again(made_from: tuple[Any, ...], source: str | None, identity: bytes 
 
     def refuse(optional: tuple[str, ...], options: Options) -> FunctionSpec:
         raise ArgumentError(
-            f"{made.__name__}: a value that it takes from around it (a global, say) is not what it was where the "
-            "function was pickled: make the value an argument, or compile the function where it is used"
+            f"{made.__name__}: a value that it takes from around it (a global, say), or the order of a set, is not "
+            "what it was where the function was pickled: make the value an argument, loop over sorted entries, or "
+            "compile the function where it is used"
         )
 
     return Function(replace(made.spec, program=None, variant=refuse))

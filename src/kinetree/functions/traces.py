@@ -14,9 +14,9 @@ from kinetree.tracing import context
 Options = tuple[tuple[str, Value], ...]
 
 CHANGED = (
-    "{name}: a value that it takes from around it (a global, an attribute, an array, what its closure holds) has "
-    "changed since its first trace, so that this one would mix old and new ones: make the value an argument, or "
-    "compile the function again after the change"
+    "{name}: a value that it takes from around it (a global, an attribute, an array, what its closure holds, a random "
+    "number) has changed since its first trace, so that this one would mix old and new ones: make the value an "
+    "argument, or compile the function again after the change"
 )
 
 

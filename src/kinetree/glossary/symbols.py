@@ -52,6 +52,7 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "tau": (("nv",), "Joint forces (N·m, N); for a floating base, the wrench on it."),
     "dv": (("nv",), "Velocity times duration (rad, m), in body axes for joints of several degrees of freedom."),
     "dt": ((), "Duration (s)."),
+    "t": ((), "Time (s)."),
     "s": ((), "Part of the way, from 0 at q0 to 1 at q1."),
     "b": (("nv",), "Joint forces (N·m, N) or momenta."),
     "V": (("rows",), "Spatial velocity of the frame, angular part first (rad/s, m/s); of its six numbers the `rows`."),
@@ -188,9 +189,12 @@ def defined(kind: str, names: Iterable[str], definitions: Mapping[str, T]) -> di
 
 
 def symbol_of_name(name: str) -> str | None:
-    """Return the symbol that a user's argument is by its name: q, v, a, tau, also with a suffix; b; f_ext; or None."""
+    """Return the symbol that a user's argument is by its name, None if it is none.
+
+    These are q, v, a and tau, also with a suffix, and b, f_ext, t and dt.
+    """
     first = name.partition("_")[0]
-    return name if name in ("b", "f_ext") else first if first in ("q", "v", "a", "tau") else None
+    return name if name in ("b", "f_ext", "t", "dt") else first if first in ("q", "v", "a", "tau") else None
 
 
 def shape_of_name(name: str) -> Shape | None:

@@ -86,6 +86,7 @@ class Job:
         self._helping: set[int] = set()  # threads
         self._lock = threading.Lock()
         self._left: SimpleQueue[None] = SimpleQueue()
+        self._process = os.getpid()
 
     def work(self) -> None:
         """Run chunks until there are none."""
@@ -115,12 +116,15 @@ class Job:
     def finish(self) -> None:
         """Hand out no more chunks and wait for the helpers, even if this thread is interrupted."""
         interrupted: BaseException | None = None
-        while self._stop():  # counted anew each time: an interrupt may lose what get() returned
+        waiting = True
+        while waiting:
             try:
-                with contextlib.suppress(Empty):
-                    self._left.get(timeout=_STOPPING_SECONDS if self.cancelled else None)
-            except BaseException as error:  # one more Ctrl-C
-                interrupted = error
+                while self._stop():  # counted anew each time: an interrupt may lose what get() returned
+                    with contextlib.suppress(Empty):
+                        self._left.get(timeout=_STOPPING_SECONDS if self.cancelled else _HANDLING_SECONDS)
+                waiting = False
+            except BaseException as error:  # Ctrl-C while the others are at work, or once more
+                self.cancelled, interrupted = True, error
         if interrupted is not None:
             raise interrupted
 
@@ -138,6 +142,11 @@ class Job:
 
     def _stop(self) -> int:
         """Hand out no more chunks; return how many helpers are still at work. If cancelled, end the loops of one."""
+        if os.getpid() != self._process:  # a signal's handler has returned in the child of a fork too
+            self.error = RuntimeError(
+                "the process was forked in a call of a compiled function: its child has no result"
+            )
+            return 0
         with self._lock:
             self._next = self.n
             if self.cancelled:
@@ -205,6 +214,7 @@ pool = Pool()
 def _after_fork() -> None:
     global pool
     pool = Pool()  # the threads and the locks of the parent are not ours
+    interrupts.stopped.value = 0
 
 
 if hasattr(os, "register_at_fork"):

@@ -20,6 +20,8 @@ from kinetree.simulation.compiled import Plan, setting
 from kinetree.simulation.controllers import Controller, callback_of, controller_of
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.times import Times, count, times
+from kinetree.trajectories.states import End
+from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, positive, real_array
 
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv"}
@@ -77,12 +79,19 @@ class Request:
             period = period or 1
         self.period = period
         self._events = events_of(robot.model, events)
+        self._before: End | None = None
         self.carried: dict[str, Array] = {}
         self.given: dict[str, Array] = {}
 
     def begin(self, q: Any, v: Any) -> None:
         """Take the states to begin with."""
         robot = self.robot
+        if isinstance(q, Trajectory):
+            if v is not None:
+                raise ArgumentError("v is not taken where the simulation goes on from a trajectory, which has it")
+            last = q.final
+            self._before = q.end or End(last.t, last.q, last.v, {}, "", np.empty(0))
+            q, v = self._before.q, self._before.v
         q = real_array("q", robot.configuration(q) if isinstance(q, str) else q, robot.nq)
         v = np.zeros(robot.nv) if v is None else real_array("v", v, robot.nv)
         try:
@@ -121,6 +130,11 @@ class Request:
         for name, (value, shape) in forces.items():
             if value is not None:
                 self._take_force(name, value, shape)
+        if self._before is not None:
+            own_names = {port.name for port in self.plan.state}
+            self._values = {k: x for k, x in self._before.controller.items() if k in own_names} | self._values
+            if self._before.integrator == self._integrator.name and self._before.memory.size:
+                self.carried["memory"] = self._before.memory
         values = given_inputs.values(model, self.plan, self._values, self._per_step, self.lead)
         for name, (array, axes) in values.items():
             over_time = name.removeprefix("controller_") in self._per_step
@@ -155,6 +169,8 @@ class Request:
 
     def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
         """Take the times of the steps; what begins with zero begins."""
+        if t0 is None:
+            t0 = 0.0 if self._before is None else self._before.t
         self.times: Times = times(dt, duration, steps, self._counted, t0)
         n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest}
         numbers |= {"begin": self.times.first, "period": self.period or 1}

@@ -12,10 +12,12 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
+from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import MOVING, Plan, observer, step_function
 from kinetree.simulation.events import LOGS, History
 from kinetree.simulation.request import Request
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
+from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
@@ -128,7 +130,16 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         reasons=reasons[reason.astype(np.intp)],
         events=history.end(rollout.carried),
         counts={name: x.reshape(lead).astype(np.int64) for name, x in _counts(plan, rollout.carried)},
+        end=_end(request, rollout.carried, request.times.of(done)),
     )
+
+
+def _end(request: Request, carried: Mapping[str, Array], t: float) -> End:
+    """Return what another simulation goes on from."""
+    plan, lead = request.plan, request.lead
+    state = {port.name: carried[own(port)].reshape(*lead, *port.shape) for port in plan.state}
+    q, v = (carried[name].reshape(*lead, -1) for name in ("q", "v"))
+    return End(t, q, v, state, plan.integrator.name, carried.get("memory", np.empty(0)))
 
 
 def _counts(plan: Plan, carried: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:

@@ -20,7 +20,7 @@ from kinetree.validation import Array
 
 def simulate(
     robot: Robot,
-    q: ArrayLike | str,
+    q: ArrayLike | str | Trajectory,
     v: ArrayLike | None = None,
     *,
     duration: float | None = None,
@@ -39,7 +39,7 @@ def simulate(
     atol: float | None = None,
     limits: str = "none",
     events: Sequence[Event | Function] = (),
-    t0: float = 0.0,
+    t0: float | None = None,
     record: str | Sequence[str] = ("q", "v"),
     record_every: int = 1,
     out: Mapping[str, Array] | None = None,
@@ -49,8 +49,10 @@ def simulate(
 
     Parameters
     ----------
-    q : (..., nq) array or str
+    q : (..., nq) array, str or Trajectory
         Configurations to begin with, or the name of one. Leading axes are robots, each with the bits that it has alone.
+        From a trajectory the simulation goes on where that one ended: with its velocities and time, and with what the
+        controller and the integrator carry, to the bit as if both were one.
     v : (..., nv) array, optional
         Velocities to begin with; zero if not given.
     duration, steps : float, int, optional
@@ -93,8 +95,8 @@ def simulate(
     events : sequence of Event
         Conditions whose zeros are located, and which may stop a robot (see `kinetree.Event`). They are looked for from
         step to step: of two zeros of one condition within a step nothing is seen.
-    t0 : float
-        Time at the beginning (s).
+    t0 : float, optional
+        Time at the beginning (s); 0, or where the trajectory ended, if not given.
     record : str or sequence of str
         What to keep, of "q", "v", "a" and "tau" (the joint forces of tau and controller); q and v are kept always.
     record_every : int

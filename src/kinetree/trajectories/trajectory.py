@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError
 from kinetree.lazy import lazy_methods
 from kinetree.robot import Robot
-from kinetree.trajectories.interpolate import hermite
+from kinetree.trajectories.interpolate import checked_times, hermite
 from kinetree.trajectories.paths import Sample
 from kinetree.trajectories.quantities import Quantities, read_only
 from kinetree.trajectories.robots import Robots
+from kinetree.trajectories.states import End, State
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -27,14 +28,6 @@ else:
     )
 
 NOT_RECORDED = 'was not recorded: simulate(…, record="q v a tau") records it'
-
-
-class State(NamedTuple):
-    """One sample of a trajectory: the time (s), q (..., nq) and v (..., nv)."""
-
-    t: float
-    q: Array
-    v: Array
 
 
 class Trajectory(Quantities):
@@ -64,6 +57,8 @@ class Trajectory(Quantities):
         Records of what happened on the way, with their times ``time``.
     counts : dict of (...) arrays, optional
         What was counted for each robot, such as steps of the integrator's own.
+    end : End, optional
+        What the simulation carried at its end.
 
     Attributes
     ----------
@@ -74,6 +69,8 @@ class Trajectory(Quantities):
     reasons : (...) array of str or None
     events : tuple
     counts : dict
+    end : End or None
+        None where this is no simulation, or a part of one.
 
     Raises
     ------
@@ -105,6 +102,7 @@ class Trajectory(Quantities):
         reasons: np.ndarray[Any, np.dtype[np.object_]]
         events: tuple[Any, ...]
         counts: dict[str, Array]
+        end: End | None
 
     def __init__(
         self,
@@ -119,10 +117,11 @@ class Trajectory(Quantities):
         reasons: ArrayLike | str | None = None,
         events: Sequence[Any] = (),
         counts: Mapping[str, ArrayLike] | None = None,
+        end: End | None = None,
     ) -> None:
         if not isinstance(robot, Robot):
             raise ArgumentError(f"a Trajectory takes the robot first; {type(robot).__name__} was given")
-        times = _times(t)
+        times = checked_times(t)
         Q = real_array("q", q, len(times), robot.nq)
         lead, arrays = Q.shape[:-2], {}
         for name, value in (("v", v), ("a", a), ("tau", tau)):
@@ -139,14 +138,14 @@ class Trajectory(Quantities):
         kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why}
         kept |= {"_a": arrays["a"], "_tau": arrays["tau"]}
         seen = {name: None if value is None else read_only(value) for name, value in kept.items()}
-        self.__dict__.update(seen, robot=robot, events=tuple(events))
+        self.__dict__.update(seen, robot=robot, events=tuple(events), end=end)
         self.__dict__["counts"] = {name: read_only(np.asarray(x).reshape(lead)) for name, x in (counts or {}).items()}
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts")}
+        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts", "end")}
         return partial(type(self), **rest), tuple(self.__dict__[x] for x in ("robot", "t", "q", "v", "_a", "_tau"))
 
     # -- what it is ---------------------------------------------------------------------------------------------
@@ -242,13 +241,14 @@ class Trajectory(Quantities):
 
         Parameters
         ----------
-        t : (*m) array-like
+        t : array-like
             Times in s.
 
         Returns
         -------
-        q : (..., *m, nq) array
-        v, a : (..., *m, nv) arrays
+        q : (..., nq) array
+            The leading axes are the robots of a batch and then those of t.
+        v, a : (..., nv) arrays
             a is the second derivative of the curve, whether it was recorded or not.
 
         Raises
@@ -281,19 +281,3 @@ class Trajectory(Quantities):
         load = staticmethod(saved.load)
     else:
         load = saved.load  # of the class: Trajectory.load(path, robot)
-
-
-def _times(t: ArrayLike) -> Array:
-    """Return times (n,), finite and increasing."""
-    times = real_array("t", t, None, batch=False)
-    if not len(times):
-        raise ArgumentError("a Trajectory has at least one sample, and none was given")
-    if not np.isfinite(times).all():
-        raise ArgumentError("t holds NaN or inf, which is no time")
-    bad = np.flatnonzero(np.diff(times) <= 0)
-    if len(bad):
-        k = int(bad[0]) + 1
-        raise ArgumentError(
-            f"t must increase: sample {k} is at {times[k]:g} s, the one before it at {times[k - 1]:g} s"
-        )
-    return times

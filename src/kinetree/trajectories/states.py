@@ -1,0 +1,38 @@
+"""Single states of trajectories: samples, and ends from which a simulation goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kinetree.validation import Array
+
+
+class State(NamedTuple):
+    """One sample of a trajectory: the time (s), q (..., nq) and v (..., nv)."""
+
+    t: float
+    q: Array
+    v: Array
+
+
+class End(NamedTuple):
+    """What a simulation carries at its end: another one that begins with its trajectory goes on as if it were one.
+
+    Attributes
+    ----------
+    t : float
+    q, v : (..., nq), (..., nv) arrays
+    controller : dict of array
+        The controller's own state.
+    integrator : str
+    memory : (..., n) array
+        What the integrator carries.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    controller: Mapping[str, Array]
+    integrator: str
+    memory: Array
