@@ -40,22 +40,24 @@ def _draw_pictures() -> None:
 
 
 def _show_functions() -> None:
-    """Give `kinetree.Robot` its compiled functions as attributes, so that autodoc finds them."""
+    """Give `Robot` and `Mechanism` their compiled functions as attributes, so that autodoc finds them."""
     import kinetree as kt
-    from kinetree.algorithms import ALGORITHMS
+    from kinetree.algorithms.table import table_of
 
-    kt.Robot.__doc__ = vars(kt.Robot)["__doc__"].doc  # without the list of functions
-    robot = kt.load("panda")
-    for name in ALGORITHMS:
-        function = getattr(robot, name)
+    panda = kt.load("panda")
+    for owner in (panda, kt.Mechanism(panda, [kt.Weld("panda_hand")])):
+        kind = type(owner)
+        kind.__doc__ = vars(kind)["__doc__"].doc  # without the list of functions
+        for name in table_of(owner.model):
+            function = getattr(owner, name)
 
-        def shown(self: object) -> None: ...
+            def shown(self: object) -> None: ...
 
-        shown.__name__, shown.__qualname__, shown.__doc__ = name, f"Robot.{name}", function.__doc__
-        parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
-        parameters += inspect.signature(function).parameters.values()
-        shown.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        setattr(kt.Robot, name, shown)
+            shown.__name__, shown.__qualname__, shown.__doc__ = name, f"{kind.__name__}.{name}", function.__doc__
+            parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+            parameters += inspect.signature(function).parameters.values()
+            shown.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+            setattr(kind, name, shown)
 
 
 def setup(app: Any) -> None:

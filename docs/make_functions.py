@@ -1,4 +1,4 @@
-"""Write docs/functions.md from the table of algorithms: ``python docs/make_functions.py``; a test checks it."""
+"""Write docs/functions.md from the tables of algorithms: ``python docs/make_functions.py``; a test checks it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 from kinetree.algorithms import ALGORITHMS, Algorithm
 from kinetree.algorithms.registry import Joints, OneFrame
-from kinetree.algorithms.table import INDEX
+from kinetree.algorithms.table import Table
+from kinetree.constraints import MECHANISM_ALGORITHMS
 
 HEAD = """# The functions of a robot
 
@@ -17,6 +18,11 @@ A function with several results returns a named tuple. `f.bind(frame=…)` fixes
 ahead, `f.op_count` counts operations.
 
 This page is made by `python docs/make_functions.py`.
+"""
+
+MECHANISM_HEAD = """# The functions of a mechanism
+
+Those of a `kinetree.Mechanism`, a robot with constraints; all others are those of its robot, `mech.tree`.
 """
 
 
@@ -38,21 +44,31 @@ def _call(a: Algorithm) -> str:
 
 def page() -> str:
     """Return the text of docs/functions.md."""
+    return "\n".join([HEAD, *_rows(ALGORITHMS), MECHANISM_HEAD, *_rows(MECHANISM_ALGORITHMS)])
+
+
+def _rows(table: Table) -> list[str]:
+    """Return the lines of one table of algorithms."""
     pages: dict[str, list[Algorithm]] = {}
-    for a in (ALGORITHMS[name] for name in INDEX):
+    for a in (table[name] for name in table.index):
         pages.setdefault(a.function.__module__, []).append(a)
-    text = [HEAD]
+    text = []
     for module, algorithms in pages.items():
         title = (inspect.getdoc(inspect.getmodule(algorithms[0].function)) or module).splitlines()[0].rstrip(".")
         path = module.replace(".", "/") + ".py"
-        text += [f"## {title}", "", f"[{path.removeprefix('kinetree/algorithms/')}](../src/{path})", ""]
+        text += [
+            f"## {title}",
+            "",
+            f"[{path.removeprefix('kinetree/').removeprefix('algorithms/')}](../src/{path})",
+            "",
+        ]
         text += ["| function | gives | shape |", "|---|---|---|"]
         for a in algorithms:
             line = (inspect.getdoc(a.function) or "").splitlines()[0]
             outputs = ", ".join(f"{name} {_shape(shape)}" for name, shape in a.outputs.items())
             text.append(f"| `{_call(a)}` | {line} | {outputs} |")
         text.append("")
-    return "\n".join(text)
+    return text
 
 
 if __name__ == "__main__":

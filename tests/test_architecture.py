@@ -43,7 +43,8 @@ def test_the_page_has_every_room() -> None:
 
 
 @pytest.mark.parametrize(
-    "what", ["joint", "algorithm", "operation", "elementary function", "array operation", "backend", "format"]
+    "what",
+    ["joint", "constraint", "algorithm", "operation", "elementary function", "array operation", "backend", "format"],
 )
 def test_each_way_to_extend_has_its_test(what: str) -> None:
     (row,) = re.findall(rf"^\| an? {what} \|.*$", PAGE, re.MULTILINE)

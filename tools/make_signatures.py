@@ -1,7 +1,8 @@
-"""Write src/kinetree/robot/signatures.pyi from the table of algorithms: ``python tools/make_signatures.py``.
+"""Write the stubs of src/kinetree/robot from the tables of algorithms: ``python tools/make_signatures.py``.
 
-It has a class for each function of a robot, with the parameters of its calls, and `Functions`, whose attributes they
-are: type checkers and editors take `kinetree.Robot` to be derived from it. A test checks that it is up to date.
+They have a class for each function of a robot or mechanism, with the parameters of its calls, and `Functions`, whose
+attributes they are: type checkers and editors take `kinetree.Robot` to be derived from that of ``signatures.pyi``, and
+`kinetree.Mechanism` from that of ``mechanism_signatures.pyi``. A test checks that they are up to date.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from pathlib import Path
 
 from kinetree.algorithms import ALGORITHMS, Algorithm
 from kinetree.algorithms.registry import Joints, OneFrame, Option
-from kinetree.algorithms.table import INDEX
+from kinetree.algorithms.table import Table
+from kinetree.constraints import MECHANISM_ALGORITHMS
 
-FILE = Path(__file__).parents[1] / "src" / "kinetree" / "robot" / "signatures.pyi"
+PLACE = Path(__file__).parents[1] / "src" / "kinetree" / "robot"
+FILES = {
+    PLACE / "signatures.pyi": ("robot", ALGORITHMS),
+    PLACE / "mechanism_signatures.pyi": ("mechanism", MECHANISM_ALGORITHMS),
+}
 
-HEAD = '''"""The functions of a robot as type checkers see them. Made by `python tools/make_signatures.py`."""
+HEAD = '''"""The functions of a {} as type checkers see them. Made by `python tools/make_signatures.py`."""
 
 # mypy: disable-error-code="override, overload-overlap"
 
@@ -135,18 +141,19 @@ def classes(a: Algorithm) -> str:
     return "\n\n".join(blocks)
 
 
-def text() -> str:
-    """Return the text of the stub."""
-    algorithms = [ALGORITHMS[name] for name in INDEX]
+def text(owner: str, table: Table) -> str:
+    """Return the text of the stub with the functions of this owner."""
+    algorithms = [table[name] for name in table.index]
     attributes = []
     for a in algorithms:
         doc = textwrap.indent(inspect.getdoc(a.function) or "", " " * 8).strip()
         attributes.append(
             f'    @property\n    def {a.name}(self) -> {title(a.name)}Function:\n        r"""{doc}\n        """'
         )
-    functions = 'class Functions:\n    """The functions of a robot."""\n\n' + "\n\n".join(attributes)
-    return "\n\n".join([HEAD.rstrip(), *map(classes, algorithms), functions]) + "\n"
+    functions = f'class Functions:\n    """The functions of a {owner}."""\n\n' + "\n\n".join(attributes)
+    return "\n\n".join([HEAD.rstrip().format(owner), *map(classes, algorithms), functions]) + "\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")
+    for file, of in FILES.items():
+        file.write_text(text(*of), encoding="utf-8")

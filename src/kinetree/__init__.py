@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
+    from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kinetree.loading import DHLink, from_dh, from_screws, load
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
+    from kinetree.robot.mechanism import Mechanism
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
@@ -49,15 +51,20 @@ __all__ = [
     "ArgumentError",
     "Array",
     "CacheWarning",
+    "Constraint",
+    "Contact",
     "DHLink",
     "Event",
     "EventWarning",
     "FormatError",
     "FormatWarning",
+    "Gear",
     "Inertia",
     "JointLimits",
     "KinetreeError",
     "LimitWarning",
+    "Loop",
+    "Mechanism",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -65,8 +72,10 @@ __all__ = [
     "Number",
     "Robot",
     "RobotNotFoundError",
+    "Rod",
     "SimulationInterrupted",
     "Trajectory",
+    "Weld",
     "__version__",
     "abs",
     "body_inertia",
@@ -100,6 +109,7 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
+    "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
     "integrators": ("integrator",),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
@@ -116,6 +126,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "loading": ("DHLink", "from_dh", "from_screws", "load"),
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
+    "robot.mechanism": ("Mechanism",),
     "runtime": ("get_num_threads", "set_num_threads"),
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),

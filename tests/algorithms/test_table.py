@@ -21,6 +21,8 @@ from kinetree import algorithms, integrators
 from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.registry import OneFrame, algorithm
 from kinetree.algorithms.table import INDEX, PAGES
+from kinetree.constraints import MECHANISM_ALGORITHMS, pages
+from kinetree.constraints.table import PAGES as MECHANISM_PAGES
 from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import OPTIONS, SYMBOLS, TEXTS, shape_of_name
 
@@ -32,19 +34,26 @@ def run(code: str) -> str:
 
 LOADED = "print(sorted(m for m in sys.modules if m.startswith('kinetree.algorithms.') and m.count('.') > 2))"
 
+TABLES = {"robot": ALGORITHMS, "mech": MECHANISM_ALGORITHMS}
 
-def test_the_index_lists_what_the_pages_register() -> None:
+
+@pytest.mark.parametrize("owner", TABLES)
+def test_the_index_lists_what_the_pages_register(owner: str) -> None:
+    packages, table, index = {
+        "robot": ((algorithms, integrators), ALGORITHMS, PAGES),
+        "mech": ((pages,), MECHANISM_ALGORITHMS, MECHANISM_PAGES),
+    }[owner]
     registered: dict[str, str] = {}
-    packages = (pkgutil.walk_packages(room.__path__, f"{room.__name__}.") for room in (algorithms, integrators))
-    for module in itertools.chain(*packages):
+    modules = (pkgutil.walk_packages(room.__path__, f"{room.__name__}.") for room in packages)
+    for module in itertools.chain(*modules):
         page = importlib.import_module(module.name)
         functions = [v for v in vars(page).values() if inspect.isfunction(v) and v.__module__ == module.name]
-        names = [a.name for f in functions for a in ALGORITHMS._registered.values() if a.function is f]
+        names = [a.name for f in functions for a in table._registered.values() if a.function is f]
         if names:
-            registered[module.name.removeprefix("kinetree.algorithms.")] = " ".join(names)
+            registered[module.name.removeprefix(f"{packages[0].__name__}.")] = " ".join(names)
     expected = "\n".join(f'    "{page}": "{names}",' for page, names in registered.items())
-    assert list(PAGES.items()) == list(registered.items()), f"PAGES in kinetree/algorithms/table.py must be\n{expected}"
-    assert all(ALGORITHMS[name].name == name for name in INDEX)
+    assert list(index.items()) == list(registered.items()), f"PAGES in the table of a {owner} must be\n{expected}"
+    assert all(table[name].name == name for name in table.index)
 
 
 def test_importing_and_loading_import_no_page() -> None:
@@ -242,9 +251,9 @@ def test_the_package_has_the_page_of_every_algorithm(toy: Any) -> None:
     assert not hasattr(algorithms, "ik")
 
 
-@pytest.mark.parametrize("name", INDEX)
-def test_docstrings_are_complete(name: str) -> None:
-    a = ALGORITHMS[name]
+@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner in TABLES for name in TABLES[owner].index])
+def test_docstrings_are_complete(owner: str, name: str) -> None:
+    a = TABLES[owner][name]
     doc = a.function.__doc__ or ""
     sections = [
         s for s in ("Parameters", "Returns", "Raises", "Notes", "References", "Examples") if f"\n{s}\n---" in doc
@@ -260,16 +269,17 @@ def test_docstrings_are_complete(name: str) -> None:
             assert entry[1].strip()
     assert ("Raises" in sections) >= any(isinstance(o, OneFrame) for o in a.options.values())
     examples = doctest.DocTestParser().get_examples(doc)
-    assert any(f"robot.{name}(" in e.source for e in examples)
+    assert any(f"{owner}.{name}(" in e.source for e in examples)
     assert 4 <= len(examples) <= 8
     found = [t for t in doctest.DocTestFinder().find(sys.modules[a.function.__module__]) if t.examples]
     assert any(t.docstring == doc for t in found), "doctest does not collect it"
 
 
 def test_the_glossary_has_no_symbol_that_no_page_uses() -> None:
-    used = {name for n in INDEX for name in (*ALGORITHMS[n].inputs, *ALGORITHMS[n].optional, *ALGORITHMS[n].outputs)}
-    assert set(SYMBOLS) <= used
-    assert set(OPTIONS) == {name for n in INDEX for name in ALGORITHMS[n].options}
+    all_of_them = [table[n] for table in TABLES.values() for n in table.index]
+    used = {name for a in all_of_them for name in (*a.inputs, *a.optional, *a.outputs)}
+    assert set(SYMBOLS) <= used | {"t"}  # that one is for arguments of users' functions
+    assert set(OPTIONS) == {name for a in all_of_them for name in a.options}
 
 
 def test_the_class_documents_the_functions() -> None:

@@ -16,13 +16,26 @@ import itertools
 
 import pytest
 
-from helpers.golden import ALGORITHMS, ROBOTS, SOLVERS, changes, digests, normalized, solver_digests, stored
+from helpers.golden import (
+    ALGORITHMS,
+    MECHANISM,
+    MECHANISM_ALGORITHMS,
+    ROBOTS,
+    SOLVERS,
+    changes,
+    digests,
+    normalized,
+    solver_digests,
+    stored,
+)
 from helpers.sampling import sample
 
+CASES = [*itertools.product(ALGORITHMS, ROBOTS), *((name, MECHANISM) for name in MECHANISM_ALGORITHMS)]
 
-@pytest.mark.parametrize(("name", "robot"), sample(itertools.product(ALGORITHMS, ROBOTS), 5))
+
+@pytest.mark.parametrize(("name", "robot"), sample(CASES, 5))
 def test_programs_and_code_are_what_they_were(name, robot):
-    algorithm = ALGORITHMS[name]
+    algorithm = (MECHANISM_ALGORITHMS if robot == MECHANISM else ALGORITHMS)[name]
     now = digests(robot, algorithm)
     before = {name: value for name, value in stored().items() if name.startswith(f"{robot} {algorithm.name}(")}
     assert not changes(now, before), (
@@ -39,6 +52,7 @@ def test_solvers_are_what_they_were(name):
 
 def test_nothing_else_is_on_file():
     known = {f"{robot} {name}" for robot in ROBOTS for name in ALGORITHMS} | {f"ur5 {name}" for name in SOLVERS}
+    known |= {f"{MECHANISM} {name}" for name in MECHANISM_ALGORITHMS}
     assert {name.partition("(")[0] for name in stored()} == known
 
 

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import kinetree as kt
 from helpers.compiler import ALGORITHMS, Algorithm, Use, batch_text, digest, optimize, single_text, trace, uses
+from helpers.constraints import exact_mechanism
 from helpers.exact_trees import exact_tree, one_of_each
+from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.graph import Program
 from kinetree.model import Model
 from kinetree.runtime.spec import Variant
@@ -23,6 +25,8 @@ from kinetree.runtime.spec import Variant
 PATH = Path(__file__).parents[1] / "golden" / "digests.json"
 
 ROBOTS = ("ur5", "panda", "go2", "g1", "tree of first examples", "tree of last examples, with friction")
+
+MECHANISM = "tree with constraints"
 
 SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics")
 
@@ -37,7 +41,7 @@ def robot(name: str) -> Model:
     if name == "tree of last examples, with friction":
         tree = exact_tree("last", 12, one_of_each(-1), followers=1)
         return kt.Robot(tree).with_friction(damping=True, coulomb=True).model
-    return kt.load(name).model
+    return exact_mechanism() if name == MECHANISM else kt.load(name).model
 
 
 def ways(model: Model, algorithm: Algorithm) -> Iterator[Use]:
@@ -128,6 +132,7 @@ def changes(now: dict[str, dict[str, str]], before: dict[str, dict[str, str]]) -
 def everything() -> dict[str, dict[str, str]]:
     """Return all digests."""
     found = {k: v for name in ROBOTS for a in ALGORITHMS.values() for k, v in digests(name, a).items()}
+    found |= {k: v for a in MECHANISM_ALGORITHMS.values() for k, v in digests(MECHANISM, a).items()}
     return found | {k: v for name in SOLVERS for k, v in solver_digests(name).items()}
 
 

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from kinetree.algorithms.table import ALGORITHMS
+from kinetree.algorithms.table import ALGORITHMS, Table
 from kinetree.glossary import symbols
 from kinetree.glossary.docstrings import full_docstring
 from kinetree.glossary.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
@@ -50,6 +50,7 @@ def algorithm(
     options: Mapping[str, Option] | None = None,
     raises: str = "",
     joint_space: bool = False,
+    table: Table = ALGORITHMS,
 ) -> Callable[[F], F]:
     """Register a function as an algorithm and complete its docstring; the function itself is returned.
 
@@ -68,6 +69,8 @@ def algorithm(
         When the algorithm raises `ModelError`.
     joint_space : bool
         Whether the result depends on the inertias through M(q) and h(q, v) alone: fewer operations are traced then.
+    table : Table
+        Where it is entered: the functions of a robot by default.
     """
 
     def register(function: F) -> F:
@@ -83,8 +86,8 @@ def algorithm(
             defined("symbol", outputs.split(), symbols.SHAPES) if isinstance(outputs, str) else outputs,
             joint_space,
         )
-        ALGORITHMS.register(made)
-        function.__doc__ = full_docstring(made, raises)
+        table.register(made)
+        function.__doc__ = full_docstring(made, raises, table.setup)
         return function
 
     return register

@@ -1,11 +1,12 @@
-"""The table of all algorithms; a page is imported when its algorithm is first used."""
+"""Tables of algorithms; a page is imported when its algorithm is first used."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from functools import singledispatch
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetree.errors import ArgumentError
 from kinetree.locks import importing
@@ -41,58 +42,81 @@ PAGES = {
 }
 """The algorithms of each page, in the order of their definition, those of this package first; a test compares it."""
 
-INDEX = {
-    name: page if page.startswith("kinetree.") else f"{__package__}.{page}"
-    for page, names in PAGES.items()
-    for name in names.split()
-}
-"""The module of each algorithm of this package."""
-
 
 class Table(Mapping[str, "Algorithm"]):
-    """A read-only mapping from names to algorithms: those of the index, then those registered elsewhere."""
+    """A read-only mapping from names to algorithms: those of the index, then those registered elsewhere.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    package : str
+        Where the pages are; that of another package has its whole name.
+    pages : mapping of str to str
+        The names of the algorithms of each page, with spaces between.
+    setup : str
+        The lines with which the examples of its algorithms begin.
+    """
+
+    def __init__(self, package: str, pages: Mapping[str, str], setup: str) -> None:
+        self.index = {
+            name: page if page.startswith("kinetree.") else f"{package}.{page}"
+            for page, names in pages.items()
+            for name in names.split()
+        }
+        self.setup = setup
         self._registered: dict[str, Algorithm] = {}
         self._imported: set[str] = set()
 
     def __getitem__(self, name: str) -> Algorithm:
         # A registered page may still be half imported by another thread: importing it again waits for that thread.
-        if name in INDEX and name not in self._imported:
+        if name in self.index and name not in self._imported:
             with importing:
-                import_module(INDEX[name])
+                import_module(self.index[name])
             self._imported.add(name)
         return self._registered[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in INDEX or name in self._registered
+        return name in self.index or name in self._registered
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*INDEX, *(name for name in list(self._registered) if name not in INDEX)])
+        return iter([*self.index, *(name for name in list(self._registered) if name not in self.index)])
 
     def __len__(self) -> int:
-        return len(INDEX.keys() | self._registered.keys())
+        return len(self.index.keys() | self._registered.keys())
 
     def register(self, algorithm: Algorithm) -> None:
         """Add an algorithm; the same module may replace its own, which robots that have used it continue to use."""
         name, module = algorithm.name, algorithm.function.__module__
         known = self._registered.get(name)
-        owner = INDEX.get(name) or (known.function.__module__ if known else module)
+        owner = self.index.get(name) or (known.function.__module__ if known else module)
         if owner != module:
             raise ArgumentError(f"{owner} has an algorithm named {name!r} already: give yours another name")
         self._registered[name] = algorithm
 
 
-ALGORITHMS = Table()
+ALGORITHMS = Table(
+    __package__,
+    PAGES,
+    '>>> import kinetree as kt\n>>> robot = kt.load("panda")\n>>> q, v, a = robot.random_state(seed=0)\n',
+)
+"""Those of a robot."""
+
+INDEX = ALGORITHMS.index
+"""The module of each algorithm of this package."""
+
+
+@singledispatch
+def table_of(model: Any) -> Table:
+    """Return the table of the algorithms of such a model; the room of another kind of model registers its own."""
+    return ALGORITHMS
 
 
 class DocumentedFunctions:
     """The docstring of a class with the list of all algorithms, made when it is read because it imports every page."""
 
-    def __init__(self, doc: str | None) -> None:
-        self.doc = doc
+    def __init__(self, doc: str | None, table: Table = ALGORITHMS) -> None:
+        self.doc, self._table = doc, table
 
     def __get__(self, instance: object, owner: type | None = None) -> str:
-        docs = {name: (a.function.__doc__ or "").strip() for name, a in ALGORITHMS.items()}
+        docs = {name: (a.function.__doc__ or "").strip() for name, a in self._table.items()}
         lines = (f"    {name} : {doc.splitlines()[0] if doc else ''}" for name, doc in docs.items())
         return "\n".join([inspect.cleandoc(self.doc or ""), "", "Functions", "---------", *lines, ""])

@@ -11,8 +11,8 @@ from typing import Any
 
 from kinetree.algorithms.registry import Algorithm, Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
-from kinetree.algorithms.table import ALGORITHMS
-from kinetree.errors import ArgumentError, listed, unknown_name
+from kinetree.algorithms.table import table_of
+from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import extended, traced_model
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of
@@ -31,11 +31,12 @@ def robot_function(model: Model, name: str, module: str | None = None) -> Functi
 
     Where the name is not known, the module that defines the algorithm is imported first: a pickle brings both.
     """
-    if name not in ALGORITHMS and module is not None:
+    table = table_of(model)
+    if name not in table and module is not None:
         import_module(module)
-    if name not in ALGORITHMS:
-        raise ArgumentError(unknown_name("function", name, ALGORITHMS))
-    return Function(robot_spec(model, ALGORITHMS[name]))
+    if name not in table:
+        raise ArgumentError(unknown_name("function", name, table))
+    return Function(robot_spec(model, table[name]))
 
 
 def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
@@ -102,12 +103,8 @@ def _followers(model: Model) -> dict[str, str]:
 
 def describe(model: Model, port: Port, shape: tuple[int | str, ...]) -> str:
     """Return what an input is made of, for error messages; `shape` is its declared one."""
-    if "nb" in shape:
-        return f"one wrench (n, f) for each of the nb = {model.nb} moving bodies: {listed(model.body_names, 10)}"
-    for symbol in ("nq", "nv"):
-        if symbol in shape:
-            return f"this robot has {symbol} = {getattr(model, symbol)}: joints {listed(model.joint_names, 10)}"
-    return f"one state has shape {port.shape}"
+    known = (model.describe(str(symbol)) for symbol in ("nb", "nq", "nv", *shape) if symbol in shape)
+    return next(filter(None, known), f"one state has shape {port.shape}")
 
 
 def identity(model: Model) -> bytes:

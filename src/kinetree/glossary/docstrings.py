@@ -2,7 +2,8 @@
 
 A page describes only the parameters and results that need more than the glossary's text (`symbols`), under their
 names: the types come from the declaration. A paragraph ``References: …`` and lines from ``>>>`` on need no title. The
-example may use ``robot``, ``q``, ``v`` and ``a``, which are defined here; without one, it is a call of the function.
+example may use what the table's setup defines, ``robot``, ``q``, ``v`` and ``a``; without one, it is a call of the
+function.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from kinetree.glossary.symbols import TEXTS, Joints, OneFrame, Option, Shape, sh
 if TYPE_CHECKING:
     from kinetree.algorithms.registry import Algorithm
 
-SETUP = '>>> import kinetree as kt\n>>> robot = kt.load("panda")\n>>> q, v, a = robot.random_state(seed=0)\n'
 EXAMPLE_ROBOT = SimpleNamespace(nq=7, nv=7, nb=7)
 EXAMPLE_FRAMES = {"frame": "panda_hand", "relative_to": "panda_link2"}
 EXAMPLE_VALUES = {name: name for name in ("q", "v", "a")} | {
@@ -28,7 +28,7 @@ EXAMPLE_VALUES = {name: name for name in ("q", "v", "a")} | {
 }
 
 
-def full_docstring(algorithm: Algorithm, raises: str) -> str | None:
+def full_docstring(algorithm: Algorithm, raises: str, setup: str) -> str | None:
     """Return the docstring of an algorithm's page with every section; None if Python strips docstrings."""
     doc = inspect.getdoc(algorithm.function)
     if doc is None:
@@ -44,7 +44,7 @@ def full_docstring(algorithm: Algorithm, raises: str) -> str | None:
         "Raises": written.pop("Raises", "") or _raises(algorithm, raises),
         "Notes": written.pop("Notes", ""),
         "References": written.pop("References", ""),
-        "Examples": _example(algorithm, written.pop("Examples", "")),
+        "Examples": _example(algorithm, written.pop("Examples", ""), setup),
     }
     text = [written.pop("")]
     text += [f"{title}\n{'-' * len(title)}\n{body}" for title, body in (sections | written).items() if body]
@@ -113,7 +113,7 @@ def _raises(algorithm: Algorithm, reason: str) -> str:
     return "\n".join(f"{error}\n{_wrapped(when)}" for error, when in raised.items() if when)
 
 
-def _example(algorithm: Algorithm, written: str) -> str:
+def _example(algorithm: Algorithm, written: str, setup: str) -> str:
     if "import " in written:
         return written
     if not written and algorithm.inputs.keys() <= EXAMPLE_VALUES.keys():
@@ -123,4 +123,4 @@ def _example(algorithm: Algorithm, written: str) -> str:
         call = f"robot.{algorithm.name}({', '.join(arguments)})"
         shapes = [shape_of(shape, EXAMPLE_ROBOT) for shape in algorithm.outputs.values()]
         written = f">>> {call}.shape\n{shapes[0]}" if len(shapes) == 1 else f">>> [x.shape for x in {call}]\n{shapes}"
-    return SETUP + written if written else ""
+    return setup + written if written else ""

@@ -17,7 +17,8 @@ Vector = Sequence[Scalar]
 Matrix = list[list[Scalar]]
 
 Shape = tuple[int | str, ...]
-"""A shape for one state; nq, nv, nb and nframes stand for those numbers of the model, ``"10*nb"`` for a multiple.
+"""A shape for one state; nq, nv, nb, nframes, nrows and nconstraints stand for those numbers of the model, ``"10*nb"``
+for a multiple.
 
 ``"rows"`` stands for the number of rows that the option of that name selects.
 """
@@ -107,6 +108,21 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "c": ((3,), "Position in the world (m); links fixed to the world do not count."),
     "dc": ((3,), "Velocity (m/s): the linear momentum divided by the mass."),
     "ddc": ((3,), "Acceleration (m/s²)."),
+    # constraints
+    "active": (
+        ("nconstraints",),
+        "1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.",
+    ),
+    "restitution": (
+        ("nconstraints",),
+        "Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.",
+    ),
+    "f": (("nrows",), "Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m)."),
+    "impulse": (("nrows",), "Constraint impulses, row by row (``mech.row_slices``; N·s, N·m·s)."),
+    "v_next": (("nv",), "Velocity after it."),
+    "G": (("nrows", "nrows"), "``J M⁻¹ Jᵀ``, symmetric; positive semidefinite, singular where rows are redundant."),
+    "gamma": (("nrows",), "``J̇ v``: with it, ``J a + γ`` is the rate of ``J v``."),
+    "phi": (("nrows",), "What the rows keep at zero (m, rad); 0 for those that constrain velocities alone."),
 }
 
 OPTIONS: dict[str, tuple[Option, str]] = {

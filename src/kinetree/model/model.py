@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from kinetree.errors import ModelError, unknown_name
+from kinetree.errors import ModelError, listed, unknown_name
 from kinetree.lazy import cached_property
 from kinetree.locks import importing
 from kinetree.model.body import NO_FRICTION, Body, Frame, JointFriction
@@ -146,6 +146,14 @@ class Model:
         joint = body.joint.jcalc([q[k] for k in body.q_index], rates)
         return BodyState(Chain(joint.X, body.X_T), joint.X, joint.S, joint.vJ, joint.cJ)
 
+    def describe(self, symbol: str) -> str:
+        """Return what an input with this symbol in its shape is made of, for messages; empty if that is not known."""
+        if symbol == "nb":
+            return f"one wrench (n, f) for each of the nb = {self.nb} moving bodies: {listed(self.body_names, 10)}"
+        if symbol in ("nq", "nv"):
+            return f"this robot has {symbol} = {getattr(self, symbol)}: joints {listed(self.joint_names, 10)}"
+        return ""
+
     # -- structure and numbers ---------------------------------------------------------------------------------
 
     @cached_property
@@ -192,4 +200,4 @@ class Model:
         return tuple(x for body in self.bodies for x in body.inertia)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Model, tuple(getattr(self, field.name) for field in fields(self))
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))

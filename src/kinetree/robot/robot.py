@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.table import DocumentedFunctions
-from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknown_name
+from kinetree.errors import ArgumentError, ModelError
 from kinetree.lazy import lazy_methods
-from kinetree.locks import importing
 from kinetree.model import Model
 from kinetree.robot import springs
+from kinetree.robot.value import WithFunctions
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from kinetree.robot import configurations as named
     from kinetree.robot import edit, joint_edit, joints, locking, table
     from kinetree.robot.signatures import Functions
-    from kinetree.runtime import Function
 else:
     Functions = object
     named, edit, joint_edit, joints, locking, table, ik, simulation, of_user = (
@@ -107,7 +105,7 @@ def _resistance(field: str, doc: str) -> _of_model[Array]:
     return _of_model(read, doc)
 
 
-class Robot(Functions):
+class Robot(WithFunctions, Functions):
     """A robot: its model, and one compiled function for each algorithm.
 
     A function (``robot.inverse_dynamics``, …) is compiled for this robot at its first call, and cached on disk for
@@ -136,7 +134,6 @@ class Robot(Functions):
     """
 
     if TYPE_CHECKING:
-        model: Model
         configurations: Mapping[str, Array]
 
     def __init__(self, model: Model, configurations: Mapping[str, ArrayLike] | None = None) -> None:
@@ -172,53 +169,7 @@ class Robot(Functions):
     simulate = simulation.simulate
     compile = of_user.compile
 
-    # -- functions ----------------------------------------------------------------------------------------------
-
-    def _function(self, name: str) -> Function:
-        """Return the function of this algorithm, made at first use."""
-        if name not in ALGORITHMS:
-            if hasattr(type(self), name) or name.startswith("_"):
-                return object.__getattribute__(self, name)  # type: ignore[no-any-return]  # its own error, not ours
-            raise AttributeError(unknown_attribute(name, (n for n in dir(self) if not n.startswith("_"))))
-        with importing:
-            from kinetree.functions.of_robot import robot_function
-
-        return self.__dict__.setdefault(name, robot_function(self.model, name))  # type: ignore[no-any-return]
-
-    if not TYPE_CHECKING:  # type checkers have the names of all functions from `Functions`, and find misspelt ones
-        __getattr__ = _function
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Robot does not change, {name!r} cannot be set: see with_gravity and kinetree.load")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a Robot does not change, {name!r} cannot be deleted")
-
-    def __dir__(self) -> Iterable[str]:
-        return sorted({*super().__dir__(), *ALGORITHMS})
-
-    def warmup(self, *names: str, batch: bool = False, **options: Any) -> Robot:
-        """Compile functions ahead of their first call, or load them from the disk cache; return this robot.
-
-        Parameters
-        ----------
-        *names : str
-            Which ones; if none is named, all that need no option such as a frame (a few seconds for an arm).
-        batch : bool
-            Also the code for batches.
-        **options
-            The options of the calls to come, such as ``frame="panda_hand"``, for every function that is named.
-
-        Raises
-        ------
-        ArgumentError
-            If there is no function of that name, or one needs an option that is not given.
-        """
-        for name in names or (name for name, a in ALGORITHMS.items() if not a.needs_option):
-            if name not in ALGORITHMS:
-                raise ArgumentError(unknown_name("function", name, ALGORITHMS))
-            getattr(self, name).warmup(batch=batch, **options)
-        return self
+    _instead = "see with_gravity and kinetree.load"
 
     # -- what it is ---------------------------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ from kinetree.scalars.linalg import Matrix, Vector, dot
 from kinetree.scalars.loops import map_columns, recording
 
 BLOCK = 16
-"""Columns of a block: code grows with the number of blocks and with the square of this."""
+"""Columns of a block if not given: code grows with the number of blocks and with the square of this."""
 
 
-def ldl(A: Matrix) -> tuple[list[list[Scalar]], list[Scalar]]:
+def ldl(A: Matrix, block: int = BLOCK) -> tuple[list[list[Scalar]], list[Scalar]]:
     """Return L and D of ``A = L D Lᵀ``, with L unit lower triangular and A symmetric; nothing is pivoted.
 
     For each block of columns, one loop over the rows takes off what the columns before contribute, and another solves
@@ -28,8 +28,8 @@ def ldl(A: Matrix) -> tuple[list[list[Scalar]], list[Scalar]]:
     L: list[list[Scalar]] = [[] for _ in range(n)]
     LD: list[list[Scalar]] = [[] for _ in range(n)]
     D: list[Scalar] = []
-    for start in range(0, n, BLOCK):
-        stop = min(start + BLOCK, n)
+    for start in range(0, n, block):
+        stop = min(start + block, n)
         rest = [list(row[start:stop]) for row in A[start:]]
         if start:
             columns = [[*row, *known] for row, known in zip(rest, LD[start:], strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.kinematics.forward import Placement
 from kinetree.algorithms.kinematics.jacobian import accumulate
-from kinetree.algorithms.recursions.path import distinct_paths, reference_transforms
+from kinetree.algorithms.recursions.path import path_to, reference_transforms, without_common
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import Model
 
@@ -27,7 +27,7 @@ def relative_jacobian(
         Three rows of angular, three of linear velocity; zero for joints that move both frames or neither. In body axes
         ``J_frame − X J_relative_to``, with X the transform from `relative_to` to `frame`.
     """
-    ours, theirs = distinct_paths(model, frame, relative_to, q, point)
+    ours, theirs = without_common(path_to(model, frame, q, point=point), path_to(model, relative_to, q))
     to_ours, to_theirs = reference_transforms(ours, theirs, reference)
     J: Matrix = [[0.0] * model.nv for _ in range(6)]
     for k, column in ours.columns(to_ours):
@@ -42,5 +42,5 @@ def relative_placement(
     model: Model, q: Vector, point: Vector | None = None, *, frame: str, relative_to: str
 ) -> Placement:
     """Pose of a frame in another frame."""
-    ours, theirs = distinct_paths(model, frame, relative_to, q, point)
+    ours, theirs = without_common(path_to(model, frame, q, point=point), path_to(model, relative_to, q))
     return (ours.transform() @ theirs.transform().inverse()).placement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kinetree.glossary.symbols import Vector
-from kinetree.model import WORLD, Model
+from kinetree.model import WORLD, Body, Model
 from kinetree.model.model import BodyState
 from kinetree.scalars.dual import Dual, rate_of
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, at_rest
@@ -30,14 +30,20 @@ def body_motions(model: Model, states: Sequence[BodyState], a: Vector) -> Iterat
     """
     motions: list[tuple[Motion, Motion]] = []
     base = Motion.zero(), Motion(Motion.zero().ang, -model.gravity)
-    for body, (_, X_J, S, vJ, cJ) in zip(model.bodies, states, strict=True):
-        v_joint, a_joint = body.X_T.carry(*(base if body.parent == WORLD else motions[body.parent]))
-        v_i = X_J @ v_joint + vJ
-        a_i = X_J @ a_joint + cJ + v_i.cross(vJ)
-        for k, S_k in zip(body.v_index, S, strict=True):
-            a_i = a_i + S_k * a[k]
-        motions.append(at_rest(v_i, a_i))
+    for body, state in zip(model.bodies, states, strict=True):
+        motions.append(next_motion(body, state, *(base if body.parent == WORLD else motions[body.parent]), a))
         yield motions[-1]
+
+
+def next_motion(body: Body, state: BodyState, v: Motion, a: Motion, accelerations: Vector) -> tuple[Motion, Motion]:
+    """Return the motion of a body from its parent's, each seen from where its own origin is at rest."""
+    _, X_J, S, vJ, cJ = state
+    v_joint, a_joint = body.X_T.carry(v, a)
+    v_i = X_J @ v_joint + vJ
+    a_i = X_J @ a_joint + cJ + v_i.cross(vJ)
+    for k, S_k in zip(body.v_index, S, strict=True):
+        a_i = a_i + S_k * accelerations[k]
+    return at_rest(v_i, a_i)
 
 
 def subspace_rates(model: Model, i: int, q: Vector, v: Vector) -> tuple[Motion, ...]:

@@ -118,9 +118,8 @@ def path_to(model: Model, frame: str, q: Vector, v: Vector | None = None, point:
     return Path(tuple(reversed(support)), X)
 
 
-def distinct_paths(model: Model, a: str, b: str, q: Vector, point: Vector | None = None) -> tuple[Path, Path]:
-    """Return the paths to a point of frame a and to frame b without the bodies that they share: those move both."""
-    to_a, to_b = path_to(model, a, q, point=point), path_to(model, b, q)
+def without_common(to_a: Path, to_b: Path) -> tuple[Path, Path]:
+    """Return two paths from the base without the bodies that they share: those move both ends."""
     n = 0
     while n < min(len(to_a.links), len(to_b.links)) and to_a.links[n].i == to_b.links[n].i:
         n += 1

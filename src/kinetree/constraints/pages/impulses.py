@@ -1,0 +1,55 @@
+"""Impulses: velocities that change at once so that constraints hold."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.singular import SINGULAR
+from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.scalars.linalg import dot
+from kinetree.spatial import Scalar
+
+
+@algorithm("impulse", outputs="v_next impulse", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+def impulse(
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    active: Vector | None = None,
+    restitution: Vector | None = None,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Velocity after an impact in which constraints begin to act, and their impulses.
+
+    ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick.
+
+    References: RBDA section 11.7.
+
+    >>> landed, blow = mech.impulse(q, v)
+    >>> bool(abs(mech.constraint_jacobian(q) @ landed).max() < 1e-9)
+    True
+    """
+    rows, factor = model.constraint_rows(q), factorised(model, q)
+    delassus = Delassus(factor, [row.J for row in rows], row_values(model, active))
+    b, e = [dot(row.J, v) for row in rows], row_values(model, restitution)
+    if e is not None:
+        b = [x + e_i * x if row.rebounds else x for x, e_i, row in zip(b, e, rows, strict=True)]
+    f = delassus.forces(b)
+    dv = factor.solve_L(delassus.joint_forces(f), factor.D)
+    return [x + y for x, y in zip(v, dv, strict=True)], f
+
+
+@algorithm("project_velocity", outputs="v_next", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+def project_velocity(model: ConstrainedModel, q: Vector, v: Vector, active: Vector | None = None) -> list[Scalar]:
+    """Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``.
+
+    It is that after an impact without rebound, `impulse`.
+
+    References: Gauss's principle of least constraint for velocities (RBDA section 11.7).
+
+    >>> allowed = mech.project_velocity(q, v)
+    >>> bool(abs(mech.constraint_jacobian(q) @ allowed).max() < 1e-9)
+    True
+    """
+    return impulse(model, q, v, active)[0]

@@ -1,0 +1,65 @@
+"""The equations of the constraints: Jacobian, bias, error, and how they are coupled."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.singular import SINGULAR
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.spatial import Scalar
+
+
+@algorithm("constraint_jacobian", outputs={"J": ("nrows", "nv")}, table=MECHANISM_ALGORITHMS)
+def constraint_jacobian(model: ConstrainedModel, q: Vector) -> Matrix:
+    """Jacobian of the constraints: ``J(q) v = 0`` is what they allow.
+
+    Returns
+    -------
+    J
+        Row by row (``mech.row_slices``); the joint forces of the constraint forces f are ``Jᵀ f``.
+
+    References: RBDA section 3.2 and eq. 8.2.
+
+    >>> mech.constraint_jacobian(q).shape
+    (12, 18)
+    """
+    return [list(row.J) for row in model.constraint_rows(q)]
+
+
+@algorithm("constraint_bias", outputs="gamma", table=MECHANISM_ALGORITHMS)
+def constraint_bias(model: ConstrainedModel, q: Vector, v: Vector) -> list[Scalar]:
+    """Acceleration along the constraints' rows due to the velocity alone, ``γ = J̇ v``.
+
+    References: RBDA eq. 8.3, with the opposite sign.
+
+    >>> mech.constraint_bias(q, v).shape
+    (12,)
+    """
+    return [row.gamma for row in model.constraint_rows(q, v)]
+
+
+@algorithm("constraint_error", outputs="phi", table=MECHANISM_ALGORITHMS)
+def constraint_error(model: ConstrainedModel, q: Vector) -> list[Scalar]:
+    """How far positions are from what the constraints say, row by row; its rate is ``J v`` where it is zero.
+
+    References: RBDA section 8.3.
+
+    >>> mech.constraint_error(q).shape
+    (12,)
+    """
+    return [0.0 if row.phi is None else row.phi for row in model.constraint_rows(q)]
+
+
+@algorithm("delassus_matrix", outputs="G", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
+    """Inverse inertia that the constraints' forces meet: a force f accelerates along the rows by ``G f``.
+
+    References: RBDA section 8.5, with ``M = LᵀDL``: ``G = (J L⁻¹) D⁻¹ (J L⁻¹)ᵀ``.
+
+    >>> G, J = mech.delassus_matrix(q), mech.constraint_jacobian(q)
+    >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
+    True
+    """
+    return Delassus(factorised(model, q), [row.J for row in model.constraint_rows(q)]).matrix

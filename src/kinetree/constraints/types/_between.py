@@ -1,0 +1,179 @@
+"""Constraints between two frames: kinematics of one seen from the other, and rows made of wrenches on them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kinetree.algorithms.kinematics.jacobian import accumulate
+from kinetree.algorithms.recursions.motions import next_motion
+from kinetree.algorithms.recursions.path import Path, path_to, reference_transforms, without_common
+from kinetree.constraints.types.base import Constraint, Row
+from kinetree.errors import ModelError, unknown_name
+from kinetree.glossary.symbols import Matrix, Vector
+from kinetree.model import WORLD, Frame, Model
+from kinetree.scalars.linalg import dot, transposed
+from kinetree.spatial import Force, Motion, Scalar, Transform, Vec3
+from kinetree.spatial.vector import ZERO
+
+THE_WORLD = Frame("the world", WORLD, Transform.identity())
+
+
+class Relative(NamedTuple):
+    """Frame s seen by an observer who moves with frame p, in the axes of p.
+
+    Attributes
+    ----------
+    axes : (Vec3, Vec3, Vec3)
+        Those of s.
+    r : Vec3
+        The origin of s.
+    velocity : Motion
+        Angular velocity of s, and the velocity ṙ of its origin.
+    bias : Motion
+        The rates of both while all joint accelerations are zero.
+    """
+
+    axes: tuple[Vec3, Vec3, Vec3]
+    r: Vec3
+    velocity: Motion
+    bias: Motion
+
+
+class FrameRow(NamedTuple):
+    """A row as the wrench that the constraint's unit force exerts on s about its origin, in the axes of p.
+
+    `rate` is ``ṫ · V``, what the change of the wrench t adds to γ; φ and `rebounds` are those of `Row`.
+    """
+
+    wrench: Force
+    phi: Scalar | None
+    rate: Scalar = 0.0
+    rebounds: bool = True
+
+
+@dataclass(frozen=True)
+class BetweenFrames(Constraint):
+    """A constraint between frame s, `frame`, and frame p, which is `to` or the world.
+
+    Its force acts on the body of s, and the opposite one on that of p. A subclass gives the rows as wrenches.
+    """
+
+    frame: str
+    to: str | None
+
+    @abstractmethod
+    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+        """Return the rows where s is seen from p as this."""
+
+    @property
+    def offset(self) -> Transform:
+        """From the frame `to` (or the world's) to p."""
+        return Transform.identity()
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.frame,) if self.to is None else (self.frame, self.to)
+
+    def ends(self, model: Model) -> tuple[Frame, Frame]:
+        """Return the frames s and p of a model."""
+        to = THE_WORLD if self.to is None else model.frame(self.to)
+        return model.frame(self.frame), Frame(to.name, to.body, self.offset @ to.X)
+
+    def check(self, model: Model) -> None:
+        for name in self.of:
+            if name not in model.frame_names:
+                raise ModelError(f"constraint {self.label!r}: {unknown_name('frame', name, model.frame_names)}")
+        ours, theirs = self.ends(model)
+        if ours.body == theirs.body:
+            where = "the world" if ours.body == WORLD else f"the body {model.bodies[ours.body].name!r}"
+            raise ModelError(
+                f"constraint {self.label!r}: {ours.name!r} and {theirs.name!r} are both fixed to {where}, so that no "
+                "joint moves one against the other: name frames of two bodies"
+            )
+
+    def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
+        paths = self._paths(model, q, v)
+        seen, J = relative_motion(*paths, v), transposed(relative_jacobian(*paths, model.nv))
+        if self.ends(model)[1].body == WORLD:
+            seen = seen._replace(bias=bias_in_the_world(*paths, model))
+        return [
+            Row([Motion.of(column).dot(t) for column in J], seen.bias.dot(t) + rate, phi, rebounds)
+            for t, phi, rate, rebounds in self.frame_rows(seen)
+        ]
+
+    def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
+        zero = [0.0] * model.nv
+        paths, (ours, theirs) = self._paths(model, q, zero), self.ends(model)
+        seen, X = relative_motion(*paths, zero), placement(*paths)
+        columns = transposed([list(row.wrench) for row in self.frame_rows(seen)])
+        F = Force.of(dot(column, f) for column in columns)
+        on_s = ours.X.T @ Force(X.E.to_b(F.ang), X.E.to_b(F.lin))
+        on_p = theirs.X.T @ Force(-(F.ang + seen.r.cross(F.lin)), -F.lin)
+        return {end.body: on for end, on in ((ours, on_s), (theirs, on_p)) if end.body != WORLD}
+
+    def _paths(self, model: Model, q: Vector, v: Vector) -> tuple[Path, Path]:
+        """Return the paths to s and p without the bodies that move both."""
+        to = Path() if self.to is None else path_to(model, self.to, q, v)
+        return without_common(path_to(model, self.frame, q, v), Path(to.links, self.offset @ to.X))
+
+
+def placement(ours: Path, theirs: Path) -> Transform:
+    """Return the transform from p to s."""
+    return ours.transform() @ theirs.transform().inverse()
+
+
+def relative_jacobian(ours: Path, theirs: Path, nv: int) -> Matrix:
+    """Return the J for which J v is the velocity of s seen from p, as `Relative.velocity` is."""
+    to_ours, to_theirs = reference_transforms(ours, theirs, "aligned")
+    J: Matrix = [[0.0] * nv for _ in range(6)]
+    for path, to_body, sign in ((ours, to_ours, 1.0), (theirs, to_theirs, -1.0)):
+        for k, column in path.columns(to_body):
+            accumulate(J, k, column * sign)
+    return J
+
+
+def relative_motion(ours: Path, theirs: Path, v: Vector) -> Relative:
+    """Return how s is seen from p.
+
+    With X from p to s, the velocity is ``V = v_s − X v_p`` in coordinates of s, and its rate there
+    ``V̊ = a_s − X a_p + V × X v_p``; the axes of p at the origin of s then make ``(R ω, R v̇ + R (ω × v))`` of it.
+    """
+    X, zero = placement(ours, theirs), [0.0] * len(v)
+    (v_s, a_s), (v_p, a_p) = (
+        tuple(path.X @ m for m in path.motion(zero)) if path.links else (Motion.zero(),) * 2 for path in (ours, theirs)
+    )
+    carried = X @ v_p
+    V = v_s - carried
+    A = a_s - X @ a_p + V.cross(carried)
+    to_p = X.E.to_a
+    bias = Motion(to_p(A.ang), to_p(A.lin + V.ang.cross(V.lin)))
+    x, y, z = X.E.matrix.rows
+    return Relative((x, y, z), X.r, Motion(to_p(V.ang), to_p(V.lin)), bias)
+
+
+def bias_in_the_world(ours: Path, theirs: Path, model: Model) -> Motion:
+    """Return `Relative.bias` where p is fixed to the world, from the motions that inverse dynamics goes through too."""
+    zero = [0.0] * model.nv
+    v, a = Motion.zero(), Motion(ZERO, -model.gravity)
+    for link in ours.links:
+        v, a = next_motion(link.body, link.state, v, a, zero)
+    _, a = ours.X.carry(v, a)
+    E = placement(ours, theirs).E
+    return Motion(E.to_a(a.ang), E.to_a(a.lin) + theirs.X.E.to_b(model.gravity))
+
+
+def turned(moments: Sequence[Vec3], seen: Relative) -> Vec3:
+    """Return by how much s is turned against p about the directions of the moments, to first order in what it is.
+
+    Where all directions are barred it is the axis of the rotation times the sine of its angle; where one axis a is
+    free, ``a × R a`` for a unit vector, whatever the angle about it.
+    """
+    x, y, z = seen.axes
+    if len(moments) == 2:
+        a = moments[0].cross(moments[1])
+        carried: Vec3 = x * a.x + y * a.y + z * a.z
+        return a.cross(carried * (1.0 / a.dot(a)))
+    return Vec3(y.z - z.y, z.x - x.z, x.y - y.x) * 0.5 if moments else ZERO

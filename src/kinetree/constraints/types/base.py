@@ -1,0 +1,90 @@
+"""The contract of a constraint type, and the registry of all of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from kinetree.glossary.symbols import Vector
+from kinetree.model import Model
+from kinetree.spatial import Force, Scalar
+
+
+class Row(NamedTuple):
+    """One scalar equation of a constraint in one state: ``J v = 0``, ``J v̇ + γ = 0`` and, if there is one, ``φ = 0``.
+
+    Attributes
+    ----------
+    J : sequence of nv scalars
+    gamma : scalar
+        γ = J̇ v.
+    phi : scalar or None
+        How far the positions are from fulfilling it, with ``φ̇ = J v`` where they do; None where only velocities are
+        constrained, as of a ball that rolls.
+    rebounds : bool
+        Whether an impulse with restitution reverses the velocity along it; one that only holds stops it.
+    """
+
+    J: Vector
+    gamma: Scalar
+    phi: Scalar | None
+    rebounds: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraint(ABC):
+    """A constraint type: the whole contract. Nothing outside the constraint's own file needs to know the type.
+
+    A constraint names frames or joints of a model, which it does not hold. A subclass is a frozen dataclass whose
+    fields are its parameters; with its `size` it registers itself, and the generic tests find it by that. Its force f,
+    one number a row, acts on the robot as the joint forces ``Jᵀ f``: row by row, f does work on ``J v``.
+
+    Laws, over any scalar and without a branch on q or v:
+
+    - ``d/dt (J v) = J v̇ + γ`` in every state;
+    - ``φ̇ = J v`` where all φ of the constraint are zero;
+    - the joint forces of `wrenches`, where the constraint acts between bodies, are ``Jᵀ f``.
+
+    Parameters
+    ----------
+    name : str, optional
+        What it is called in a mechanism; made of its type and what it names if not given.
+    """
+
+    name: str = ""
+
+    size: ClassVar[int]
+    """The number of rows; a type in which it depends on the parameters has a property of this name."""
+    registry: ClassVar[dict[str, type[Constraint]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "size" in vars(cls):
+            Constraint.registry[cls.__name__] = cls
+
+    @abstractmethod
+    def check(self, model: Model) -> None:
+        """Raise `ModelError` where this model has no such frames or joints, or the constraint makes no sense of it."""
+
+    @abstractmethod
+    def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
+        """Return the `size` rows at the configuration q and the velocity v."""
+
+    def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
+        """Return the wrenches that the force f exerts on bodies, in their axes about their origins, by their index.
+
+        What acts between joints exerts none.
+        """
+        return {}
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        """The frames or joints that it names, for its own name."""
+        return ()
+
+    @property
+    def label(self) -> str:
+        """Its name, or one made of its type and what it names: ``weld_tool``."""
+        return self.name or "_".join((type(self).__name__.lower(), *self.of))

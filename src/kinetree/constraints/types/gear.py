@@ -1,0 +1,95 @@
+"""A gear: a linear relation between joint coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TypeAlias
+
+from kinetree.constraints.types.base import Constraint, Row
+from kinetree.errors import ArgumentError, ModelError, unknown_name
+from kinetree.glossary.symbols import Vector
+from kinetree.model import Model
+from kinetree.spatial import Scalar
+
+Ratios: TypeAlias = "Mapping[str, float] | tuple[tuple[str, float], ...]"
+
+
+@dataclass(frozen=True)
+class Gear(Constraint):
+    """``Σ c_j q_j = offset`` for joints of one coordinate: one row, the force λ that adds ``c_j λ`` to each joint's.
+
+    Parameters
+    ----------
+    ratios : mapping of str to float
+        The factor c_j of each joint; ``{"motor": 1, "wheel": -100}`` turns the motor a hundred times the wheel's angle.
+    offset : float
+        (rad, m)
+
+    Raises
+    ------
+    ArgumentError
+        If a factor is zero or no finite number, or there are fewer than two.
+
+    Examples
+    --------
+    >>> Gear({"motor": 1, "wheel": -100}).ratios
+    (('motor', 1.0), ('wheel', -100.0))
+    """
+
+    ratios: Ratios
+    offset: float = 0.0
+
+    size = 1
+
+    def __post_init__(self) -> None:
+        try:
+            pairs = list(dict(self.ratios).items())
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f'the ratios of a gear are given as {{"j1": 1, "j2": -2}}; got {self.ratios!r}'
+            ) from None
+        for what, value in (*((f"the factor of {name!r}", c) for name, c in pairs), ("the offset", self.offset)):
+            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+                raise ArgumentError(f"{what} in a gear is {value!r}: give a finite number")
+        if len(pairs) < 2 or any(c == 0 for _, c in pairs):
+            raise ArgumentError(
+                f"a gear couples at least two joints with factors that are not zero; got {dict(pairs)!r}"
+            )
+        object.__setattr__(self, "ratios", tuple((name, float(c)) for name, c in pairs))
+        object.__setattr__(self, "offset", float(self.offset))
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._pairs)
+
+    @property
+    def _pairs(self) -> tuple[tuple[str, float], ...]:
+        return tuple(dict(self.ratios).items())
+
+    def check(self, model: Model) -> None:
+        leading = {body.joint_name: body for body in model.leading}
+        for name in self.of:
+            if name not in leading:
+                follows = name in (body.joint_name for body in model.bodies)
+                reason = (
+                    f"{name!r} follows another joint: name that one"
+                    if follows
+                    else unknown_name("joint", name, model.joint_names)
+                )
+                raise ModelError(f"constraint {self.label!r}: {reason}")
+            if not leading[name].has_one_coordinate:
+                raise ModelError(
+                    f"constraint {self.label!r}: {name!r} has not one coordinate, and a gear couples those"
+                )
+
+    def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
+        J: list[Scalar] = [0.0] * model.nv
+        phi: Scalar = -self.offset
+        for name, c in self._pairs:
+            body = model.bodies[model.body_of_joint(name)]
+            J[body.v_index[0]] = c
+            phi = phi + q[body.q_index[0]] * c
+        return [Row(J, 0.0, phi)]

@@ -1,0 +1,51 @@
+"""A massless rod with a ball joint at either end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.scalars.functions import sqrt
+from kinetree.spatial import Force
+from kinetree.spatial.vector import ZERO
+from kinetree.validation import positive
+
+
+@dataclass(frozen=True)
+class Rod(BetweenFrames):
+    """The origins of two frames keep their distance: one row, the rod's thrust (N; negative in tension).
+
+    Parameters
+    ----------
+    frame : str
+    to : str or None
+        The world's origin if it is None.
+    length : float
+        The distance (m), greater than zero.
+
+    Raises
+    ------
+    ArgumentError
+        If the length is no positive number.
+
+    Examples
+    --------
+    >>> Rod("a", "b", length=0.3)
+    Rod(name='', frame='a', to='b', length=0.3)
+    """
+
+    to: str | None
+    length: float
+
+    size = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", positive(f"the length of rod {self.label!r}", self.length))
+
+    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+        """Return the row of ``φ = |r| − l``: J = d·, with d = r/|r|, and γ = d · r̈⁰ + (ṙ² − (d · ṙ)²)/|r|."""
+        distance, u = sqrt(seen.r.dot(seen.r)), seen.velocity.lin
+        d = seen.r * (1.0 / distance)
+        along = d.dot(u)
+        return [FrameRow(Force(ZERO, d), distance - self.length, (u.dot(u) - along * along) / distance)]

@@ -1,0 +1,54 @@
+"""A weld: a frame fixed to another one, or to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative, turned
+from kinetree.model.checks import Pose, as_transform
+from kinetree.spatial import Force, Transform
+from kinetree.spatial.vector import AXES, ZERO
+
+
+@dataclass(frozen=True)
+class Weld(BetweenFrames):
+    """Frame `frame` is fixed to frame `to`, or to the world: six rows.
+
+    The rows are moments (N·m) and forces (N) on `frame` at its origin, in the axes of the pose at which it is held.
+
+    Parameters
+    ----------
+    frame : str
+    to : str, optional
+        The world if not given.
+    placement : (4, 4) array-like, Transform, or SciPy's RigidTransform or Rotation, optional
+        Pose of `frame` in `to`; the two coincide if it is not given.
+
+    Raises
+    ------
+    ModelError
+        If the placement is no pose.
+
+    Examples
+    --------
+    >>> Weld("tool").size
+    6
+    """
+
+    to: str | None = None
+    placement: Pose = None
+
+    size = 6
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "placement", as_transform(self.placement, f"the placement of weld {self.label!r}"))
+
+    @property
+    def offset(self) -> Transform:
+        return self.placement  # type: ignore[no-any-return]
+
+    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+        angles = turned(AXES, seen)
+        moments = [FrameRow(Force(axis, ZERO), axis.dot(angles)) for axis in AXES]
+        return moments + [FrameRow(Force(ZERO, axis), axis.dot(seen.r)) for axis in AXES]

@@ -1,0 +1,143 @@
+"""`Mechanism`: a robot with constraints, closed loops and contacts, and its compiled functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Real
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from kinetree.algorithms.table import DocumentedFunctions
+from kinetree.constraints import MECHANISM_ALGORITHMS
+from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.types import Constraint
+from kinetree.errors import ArgumentError
+from kinetree.robot.robot import Robot
+from kinetree.robot.value import WithFunctions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kinetree.robot.mechanism_signatures import Functions
+else:
+    Functions = object
+
+
+class Mechanism(WithFunctions, Functions):
+    """A robot with constraints: a tree of bodies, `tree`, and what closes its loops, holds it or couples its joints.
+
+    A function (``mech.forward_dynamics``, …) is compiled for this mechanism at its first call, and cached on disk, as
+    those of a `Robot`; all take leading batch axes. What does not depend on the constraints is a function of
+    ``mech.tree``. A mechanism does not change, and pickles.
+
+    Parameters
+    ----------
+    robot : Robot
+        The tree: with closed loops, what is left when each is cut at one joint.
+    constraints : iterable of Constraint
+        `Weld`, `Loop`, `Rod`, `Gear` and `Contact` of `kinetree`, of its frames and joints.
+    stabilization : float
+        ω ≥ 0 (1/s): with it, `forward_dynamics` brings errors of positions and velocities back to zero, critically
+        damped, ``φ̈ + 2ω φ̇ + ω² φ = 0``. 0 leaves them as they are.
+
+    Attributes
+    ----------
+    tree : Robot
+    constraints : tuple of Constraint
+    stabilization : float
+    constraint_names : tuple of str
+        In the order of `constraints`, and of ``active``.
+    row_slices : mapping of str to slice
+        The rows of each constraint in f, J and the like, by its name.
+    nrows : int
+        Number of rows.
+    nq, nv, nb : int
+        Those of the tree.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no constraint, two have one name, or the stabilization is negative.
+    ModelError
+        If a constraint names a frame or joint that the robot does not have, or two frames of one body.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("go2")
+    >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+    >>> mech
+    <Mechanism of 'go2': nv = 18, 4 constraints with 12 rows>
+    >>> q, v, tau = robot.neutral(), [0.0] * robot.nv, [0.0] * robot.nv
+    >>> a, f = mech.forward_dynamics(q, v, tau, active=[1, 0, 0, 1])
+    >>> bool((f[mech.row_slices["contact_FR_foot"]] == 0).all())
+    True
+    """
+
+    if TYPE_CHECKING:
+        model: ConstrainedModel
+        tree: Robot
+        constraint_names: tuple[str, ...]
+        row_slices: Mapping[str, slice]
+        nrows: int
+
+    def __init__(self, robot: Robot, constraints: Iterable[Constraint], stabilization: float = 0.0) -> None:
+        if not isinstance(robot, Robot):
+            raise ArgumentError(f"Mechanism takes a Robot, {type(robot).__name__} was given; kinetree.load reads files")
+        is_number = isinstance(stabilization, Real) and not isinstance(stabilization, bool)
+        if not is_number or not 0.0 <= stabilization < float("inf"):
+            raise ArgumentError(f"stabilization is {stabilization!r}, it must be a finite number (1/s), at least 0")
+        model = constrained(robot.model, constraints, stabilization)
+        self.__dict__.update(
+            model=model,
+            tree=robot,
+            constraint_names=model.constraint_names,
+            row_slices=MappingProxyType(model.row_slices),
+            nrows=model.nrows,
+        )
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The constraints, in the order of their rows."""
+        return self.model.constraints
+
+    @property
+    def stabilization(self) -> float:
+        """ω (1/s)."""
+        return float(self.model.stabilization)
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return self.model.nq
+
+    @property
+    def nv(self) -> int:
+        """Length of v, a and tau."""
+        return self.model.nv
+
+    @property
+    def nb(self) -> int:
+        """Number of moving bodies."""
+        return self.model.nb
+
+    def _unknown(self, name: str) -> str:
+        if hasattr(self.tree, name):
+            return f"a Mechanism has no attribute {name!r}; its robot has: mech.tree.{name}"
+        return super()._unknown(name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mechanism) and self.model == other.model and self.tree == other.tree
+
+    def __hash__(self) -> int:
+        return hash(self.model)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.tree, self.constraints, self.stabilization)
+
+    def __repr__(self) -> str:
+        n, name = len(self.constraints), self.tree.name
+        return f"<Mechanism of {name!r}: nv = {self.nv}, {n} constraint{'s' * (n > 1)} with {self.nrows} rows>"
+
+
+Mechanism.__doc__ = DocumentedFunctions(Mechanism.__doc__, MECHANISM_ALGORITHMS)  # type: ignore[assignment]

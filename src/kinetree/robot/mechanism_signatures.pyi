@@ -1,0 +1,468 @@
+"""The functions of a mechanism as type checkers see them. Made by `python tools/make_signatures.py`."""
+
+# mypy: disable-error-code="override, overload-overlap"
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.runtime import Function
+
+_T = TypeVar("_T", bound=np.floating[Any])
+_F32: TypeAlias = NDArray[np.float32]
+_F64: TypeAlias = NDArray[np.float64]
+_Wrenches: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # an array, or wrenches by the names of frames
+_Number: TypeAlias = Any  # a NumPy scalar for one state, an array for many: as NumPy's own functions have it
+
+class ForwardDynamics(NamedTuple, Generic[_T]):
+    """Accelerations under the joint forces τ, and the constraints' forces f."""
+
+    a: NDArray[_T]
+    f: NDArray[_T]
+
+class ForwardDynamicsFunction(Function):
+    """Accelerations under the joint forces τ, and the constraints' forces f."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ForwardDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
+class ConstraintWrenchesFunction(Function):
+    """Wrenches that constraints exert on the bodies, as every function of the tree takes them."""
+
+    @overload
+    def __call__(self, q: _F64, f: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, f: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, f: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class ConstraintForcesFunction(Function):
+    """Joint forces equivalent to the constraints' forces, ``Jᵀ f``."""
+
+    @overload
+    def __call__(self, q: _F64, f: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, f: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, f: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class Impulse(NamedTuple, Generic[_T]):
+    """Velocity after an impact in which constraints begin to act, and their impulses."""
+
+    v_next: NDArray[_T]
+    impulse: NDArray[_T]
+
+class ImpulseFunction(Function):
+    """Velocity after an impact in which constraints begin to act, and their impulses."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, *, out: Sequence[_F32] | None = None) -> Impulse[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class ProjectVelocityFunction(Function):
+    """Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class ConstraintJacobianFunction(Function):
+    """Jacobian of the constraints: ``J(q) v = 0`` is what they allow."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class ConstraintBiasFunction(Function):
+    """Acceleration along the constraints' rows due to the velocity alone, ``γ = J̇ v``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class ConstraintErrorFunction(Function):
+    """How far positions are from what the constraints say, row by row; its rate is ``J v`` where it is zero."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class DelassusMatrixFunction(Function):
+    """Inverse inertia that the constraints' forces meet: a force f accelerates along the rows by ``G f``."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class Functions:
+    """The functions of a mechanism."""
+
+    @property
+    def forward_dynamics(self) -> ForwardDynamicsFunction:
+        r"""Accelerations under the joint forces τ, and the constraints' forces f.
+
+        ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
+        then the smallest force that gives it. In a mechanism with a `stabilization` ω errors fade away:
+        ``J a + γ + 2ω J v + ω² φ = 0``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        f : (..., nrows) array
+            Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        RBDA sections 8.1 and 8.5, with ``M = LᵀDL``; for redundant rows the proximal-point method, as in
+        Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (RSS 2021).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> a, f = mech.forward_dynamics(q, v, robot.gravity_forces(q))
+        >>> J, gamma = mech.constraint_jacobian(q), mech.constraint_bias(q, v)
+        >>> bool(abs(J @ a + gamma).max() < 1e-9)
+        True
+        """
+
+    @property
+    def constraint_wrenches(self) -> ConstraintWrenchesFunction:
+        r"""Wrenches that constraints exert on the bodies, as every function of the tree takes them.
+
+        With these as ``f_ext``, `Robot.joint_reactions` and `Robot.inverse_dynamics` of ``mech.tree`` are those of the
+        mechanism. A `Gear` acts between joints and has no wrench here: it is in `constraint_forces` only.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        f : (..., nrows) array
+            Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m).
+
+        Returns
+        -------
+        f_ext : (..., nb, 6) array
+            Moment and force on each body, in its axes about its origin (N·m, N).
+
+        References
+        ----------
+        RBDA section 8.2: the wrench ``T λ`` on one body, and the opposite one on the other.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> a, f = mech.forward_dynamics(q, v, robot.gravity_forces(q))
+        >>> tau = mech.tree.inverse_dynamics(q, v, a, mech.constraint_wrenches(q, f))
+        >>> bool(abs(tau - robot.gravity_forces(q)).max() < 1e-9)
+        True
+        """
+
+    @property
+    def constraint_forces(self) -> ConstraintForcesFunction:
+        r"""Joint forces equivalent to the constraints' forces, ``Jᵀ f``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        f : (..., nrows) array
+            Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m).
+
+        Returns
+        -------
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+
+        References
+        ----------
+        RBDA eq. 8.4.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> a, f = mech.forward_dynamics(q, v, robot.gravity_forces(q))
+        >>> tau = mech.tree.inverse_dynamics(q, v, a) - mech.constraint_forces(q, f)
+        >>> bool(abs(tau - robot.gravity_forces(q)).max() < 1e-9)
+        True
+        """
+
+    @property
+    def impulse(self) -> ImpulseFunction:
+        r"""Velocity after an impact in which constraints begin to act, and their impulses.
+
+        ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        restitution : (..., nconstraints) array, optional
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+
+        Returns
+        -------
+        v_next : (..., nv) array
+            Velocity after it.
+        impulse : (..., nrows) array
+            Constraint impulses, row by row (``mech.row_slices``; N·s, N·m·s).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        RBDA section 11.7.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> landed, blow = mech.impulse(q, v)
+        >>> bool(abs(mech.constraint_jacobian(q) @ landed).max() < 1e-9)
+        True
+        """
+
+    @property
+    def project_velocity(self) -> ProjectVelocityFunction:
+        r"""Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``.
+
+        It is that after an impact without rebound, `impulse`.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+
+        Returns
+        -------
+        v_next : (..., nv) array
+            Velocity after it.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        Gauss's principle of least constraint for velocities (RBDA section 11.7).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> allowed = mech.project_velocity(q, v)
+        >>> bool(abs(mech.constraint_jacobian(q) @ allowed).max() < 1e-9)
+        True
+        """
+
+    @property
+    def constraint_jacobian(self) -> ConstraintJacobianFunction:
+        r"""Jacobian of the constraints: ``J(q) v = 0`` is what they allow.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        J : (..., nrows, nv) array
+            Row by row (``mech.row_slices``); the joint forces of the constraint forces f are ``Jᵀ f``.
+
+        References
+        ----------
+        RBDA section 3.2 and eq. 8.2.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> mech.constraint_jacobian(q).shape
+        (12, 18)
+        """
+
+    @property
+    def constraint_bias(self) -> ConstraintBiasFunction:
+        r"""Acceleration along the constraints' rows due to the velocity alone, ``γ = J̇ v``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Returns
+        -------
+        gamma : (..., nrows) array
+            ``J̇ v``: with it, ``J a + γ`` is the rate of ``J v``.
+
+        References
+        ----------
+        RBDA eq. 8.3, with the opposite sign.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> mech.constraint_bias(q, v).shape
+        (12,)
+        """
+
+    @property
+    def constraint_error(self) -> ConstraintErrorFunction:
+        r"""How far positions are from what the constraints say, row by row; its rate is ``J v`` where it is zero.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        phi : (..., nrows) array
+            What the rows keep at zero (m, rad); 0 for those that constrain velocities alone.
+
+        References
+        ----------
+        RBDA section 8.3.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> mech.constraint_error(q).shape
+        (12,)
+        """
+
+    @property
+    def delassus_matrix(self) -> DelassusMatrixFunction:
+        r"""Inverse inertia that the constraints' forces meet: a force f accelerates along the rows by ``G f``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        G : (..., nrows, nrows) array
+            ``J M⁻¹ Jᵀ``, symmetric; positive semidefinite, singular where rows are redundant.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        RBDA section 8.5, with ``M = LᵀDL``: ``G = (J L⁻¹) D⁻¹ (J L⁻¹)ᵀ``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> G, J = mech.delassus_matrix(q), mech.constraint_jacobian(q)
+        >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
+        True
+        """

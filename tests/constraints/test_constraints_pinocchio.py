@@ -1,0 +1,77 @@
+"""Forward dynamics with constraints against Pinocchio, for the types that both have: 6 and 3 rows, to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import kinetree as kt
+from helpers.constraints import pose
+from helpers.pinocchio_oracle import Oracle, build, se3
+from helpers.trees import Array, columns, page, random_states, stacked
+from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.constraints.pages.impulses import project_velocity
+from kinetree.constraints.pages.rows import delassus_matrix
+from kinetree.constraints.types import Constraint, Contact, Weld
+
+FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
+ANKLES = ("left_ankle_roll_link", "right_ankle_roll_link")
+CASES = {"panda": (pin.ContactType.CONTACT_6D, ("panda_hand",)), "go2": (pin.ContactType.CONTACT_3D, FEET)}
+CASES["g1"] = (pin.ContactType.CONTACT_6D, ANKLES)
+
+
+def rigid(oracle: Oracle, kind: pin.ContactType, frames: Sequence[str]) -> tuple[Any, Any]:
+    """Return Pinocchio's constraints of these frames, and their data."""
+    found, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for name in frames:
+        frame = oracle.ours.frame(name)
+        joint = oracle.theirs.getJointId(oracle.ours.bodies[frame.body].joint_name)
+        found.append(pin.RigidConstraintModel(kind, oracle.theirs, joint, se3(frame.X), pin.ReferenceFrame.LOCAL))
+    for constraint in found:
+        data.append(constraint.createData())
+    return found, data
+
+
+def ours(robot: str, q: Array) -> ConstrainedModel:
+    """Return the model with its frames held where they are at q."""
+    model = kt.load(robot).model
+    kind, frames = CASES[robot]
+    held: list[Constraint] = [Contact(frame) for frame in frames]
+    if kind == pin.ContactType.CONTACT_6D:
+        held = [Weld(frame, placement=pose(model, q, frame)) for frame in frames]
+    return constrained(model, held)
+
+
+@pytest.mark.parametrize("robot", CASES)
+def test_the_same_accelerations_and_forces_as_pinocchio(robot: str) -> None:
+    q, v, tau = random_states(kt.load(robot).model, 3, 1)
+    model = ours(robot, q[0])
+    v = page(project_velocity, model, q, v)
+    oracle = build(kt.load(robot).model)
+    held, data = rigid(oracle, *CASES[robot])
+    pin.initConstraintDynamics(oracle.theirs, oracle.data, held, data)
+    state = oracle.to_pin_q(q)[0], oracle.to_pin_v(v)[0], oracle.to_pin_v(tau)[0]
+    settings = pin.ProximalSettings(1e-14, 1e-12, 20)
+    expected = oracle.from_pin_v(pin.constraintDynamics(oracle.theirs, oracle.data, *state, held, data, settings))
+    a, f = (stacked(x, (1,))[0] for x in forward_dynamics(model, *map(columns, (q, v, tau))))
+    np.testing.assert_allclose(a, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+    theirs = [np.r_[x.contact_force.angular, x.contact_force.linear] for x in data]
+    for name, wrench in zip(model.row_slices, theirs, strict=True):
+        mine, wrench = f[model.row_slices[name]], wrench[-(len(f) // len(held)) :]
+        for part in (slice(-3, None), slice(-6, -3)):  # theirs are in the axes of the frame, ours in those of the world
+            np.testing.assert_allclose(np.linalg.norm(mine[part]), np.linalg.norm(wrench[part]), rtol=1e-8, atol=1e-8)
+
+
+def test_the_same_delassus_matrix_as_pinocchio() -> None:
+    q, _, _ = random_states(kt.load("go2").model, 4, 1)
+    oracle = build(kt.load("go2").model)
+    held, data = rigid(oracle, *CASES["go2"])
+    pin.computeAllTerms(oracle.theirs, oracle.data, oracle.to_pin_q(q)[0], np.zeros(oracle.theirs.nv))
+    theirs = pin.computeDelassusMatrix(oracle.theirs, oracle.data, oracle.to_pin_q(q)[0], held, data)
+    mine = page(delassus_matrix, ours("go2", q[0]), q)[0]
+    np.testing.assert_allclose(np.linalg.eigvalsh(mine), np.linalg.eigvalsh(theirs), rtol=1e-9)

@@ -1,0 +1,144 @@
+"""Constraints on random trees, made to hold at a given configuration, and the null-space method as an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from helpers.exact_trees import exact_tree
+from helpers.trees import Array, random_placement
+from kinetree.algorithms.kinematics.frames import frame_placement
+from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
+from kinetree.joints import Cylindrical, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute, Spherical
+from kinetree.model import WORLD, Frame, Model
+from kinetree.spatial import Transform
+
+TILTED = (0.6, -0.3, 0.7)
+
+CLOSING: tuple[Joint, ...] = (
+    Fixed(),
+    Revolute((0, 1, 0)),
+    Revolute(TILTED),
+    Prismatic(TILTED),
+    Cylindrical(TILTED),
+    Spherical(),
+    Planar(TILTED),
+)
+
+
+def pose(model: Model, q: Array, frame: str | None) -> Array:
+    """Return the pose of a frame in the world, (4, 4)."""
+    return np.eye(4) if frame is None else np.array(frame_placement(model, q.tolist(), frame=frame), dtype=float)
+
+
+def held_at(model: Model, q: Array, body: int, place: Array, name: str) -> Model:
+    """Return the model with a frame of this name on a body, which at q has this pose in the world."""
+    (frame,) = (f for f in model.frames if f.name == model.bodies[body].name)
+    T = np.linalg.inv(pose(model, q, frame.name)) @ place
+    X = Transform.placed(T[:3, :3].tolist(), T[:3, 3].tolist()) @ frame.X
+    return replace(model, frames=(*model.frames, Frame(name, body, X)))
+
+
+def _weld(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+    T = random_placement(rng)
+    return held_at(model, q, s, pose(model, q, to) @ T, "s"), Weld("s", to, placement=T)
+
+
+def _loop(joint: Joint) -> Maker:
+    def make(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+        to = to or model.root
+        X = joint.jcalc(joint.random(rng).tolist(), [0.0] * joint.nv).X
+        return held_at(model, q, s, pose(model, q, to) @ np.array(X.placement), "s"), Loop("s", to, joint)
+
+    return make
+
+
+def _rod(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+    model = held_at(model, q, s, random_placement(rng), "s")
+    return model, Rod("s", to, length=float(np.linalg.norm((pose(model, q, "s") - pose(model, q, to))[:3, 3])))
+
+
+def _contact(radius: float) -> Maker:
+    def make(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+        model = held_at(model, q, s, random_placement(rng), "s")
+        normal = np.array(TILTED) / np.linalg.norm(TILTED)
+        r = (np.linalg.inv(pose(model, q, to)) @ pose(model, q, "s"))[:3, 3]
+        return model, Contact("s", to, normal=TILTED, radius=radius, height=float(normal @ r) - radius)
+
+    return make
+
+
+def _gear(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+    first, second, *_ = [b for b in model.leading if b.has_one_coordinate]
+    offset = float(2.0 * q[first.q_index[0]] - 3.0 * q[second.q_index[0]])
+    return model, Gear({first.joint_name: 2, second.joint_name: -3}, offset=offset)
+
+
+def exact_mechanism() -> ConstrainedModel:
+    """Return a tree with a constraint of every type, whose numbers are the same on every machine."""
+    hinge = Revolute((0, 1, 0))
+    joints = [FreeFlyer(), hinge, Prismatic((1, 0, 0)), Revolute((0, 0, 1)), Spherical(), FreeFlyer(), hinge]
+    tree = exact_tree("constrained", 6, joints, followers=1, straight=0.6)
+    return constrained(
+        tree,
+        [
+            Weld("tip", placement=Transform.translation((0.5, -0.25, 1.0))),
+            Loop("link6", "link1", hinge),
+            Rod("link2", "link5", length=0.75),
+            Gear({"joint1": 1, "joint3": -2}),
+            Contact("link3", radius=0.125),
+        ],
+        stabilization=2.0,
+    )
+
+
+Maker = Callable[[Model, Array, int, "str | None", np.random.Generator], tuple[Model, Constraint]]
+
+MAKERS: dict[str, Maker] = {
+    "weld": _weld,
+    **{f"loop-{type(joint).__name__}-{k}": _loop(joint) for k, joint in enumerate(CLOSING)},
+    "rod": _rod,
+    "contact": _contact(0.0),
+    "sphere": _contact(0.4),
+    "gear": _gear,
+}
+"""How a constraint of each kind is made that holds at q, between a frame on body s and a frame or the world."""
+
+
+def carriers(model: Model, i: int) -> list[int]:
+    """Return the bodies from the base to body i."""
+    return [] if i == WORLD else [*carriers(model, model.bodies[i].parent), i]
+
+
+def made(kind: str, model: Model, q: Array, ends: str, seed: int = 0) -> ConstrainedModel:
+    """Return the model with a constraint of this kind that holds at q: against the world, an ancestor or a cousin."""
+    paths = [carriers(model, i) for i in range(model.nb)]
+    pairs = [(i, j) for i in range(model.nb) for j in range(model.nb) if i != j]
+    cousins = [(i, j) for i, j in pairs if i not in paths[j] and j not in paths[i]]
+    far = max(range(model.nb), key=lambda i: len(paths[i]))
+    s, p = {
+        "world": (far, WORLD),
+        "ancestor": (far, paths[far][len(paths[far]) // 2 - 1]),
+        "descendant": (paths[far][len(paths[far]) // 2 - 1], far),
+        "cousin": max(cousins, key=lambda pair: len({*paths[pair[0]]} ^ {*paths[pair[1]]})),
+    }[ends]
+    rng = np.random.default_rng(seed)
+    to = None
+    if p != WORLD:
+        model, to = held_at(model, q, p, random_placement(rng), "p"), "p"
+    model, constraint = MAKERS[kind](model, q, s, to, rng)
+    return constrained(model, [constraint])
+
+
+def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array) -> tuple[Array, Array]:
+    """Return a and the f of minimum norm with ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``, by singular values of J."""
+    _, s, Vt = np.linalg.svd(J)
+    rank = int((s > 1e-9 * s[0]).sum())
+    N = Vt[rank:].T
+    particular = -np.linalg.lstsq(J, gamma, rcond=1e-9)[0]
+    free = np.linalg.solve(N.T @ M @ N, N.T @ (tau - h - M @ particular)) if N.shape[1] else np.zeros(0)
+    a = particular + N @ free
+    return a, np.linalg.lstsq(J.T, M @ a + h - tau, rcond=1e-9)[0]
