@@ -38,6 +38,16 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"dt": 0.0}, "dt is 0.0, it must be a positive number"),
     ({"dt": -1e-3}, "dt is -0.001"),
     ({"dt": np.nan}, "dt is nan"),
+    (
+        {"duration": None, "steps": 3, "t0": 1e17},
+        r"3 steps of dt = 0\.001 s from t0 = 1e\+17 s: floats cannot tell all times apart",
+    ),
+    ({"duration": None, "steps": 10**30}, "floats cannot tell all times apart"),
+    (
+        {"duration": None, "steps": 10**14},
+        r"q would be kept as an array of shape \(100000000000001, 2\), of 1600000000000016 bytes",
+    ),
+    ({"limits": np.array(["all", "none"])}, "limits is array"),
     ({"dt": [1e-3, 1e-3]}, "dt is"),
     ({"duration": 0.10005}, r"duration = 0\.10005 s is 100\.05 steps of dt = 0\.001 s: give a whole number"),
     ({"duration": np.inf}, "duration is inf"),
@@ -86,6 +96,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"controller": lambda q, v, t: np.zeros(3)}, r"it returned \(3,\); joint forces of shape \(2,\) are needed"),
     ({"controller": lambda q, v, t: None}, "it returned None"),
     ({"controller": lambda q, v, t: "up"}, "it returned 'up'"),
+    ({"controller": lambda q, v, t: 1j * q}, "it returned array.*j"),
+    ({"controller": lambda q, v, t: [None, None]}, r"it returned \[None, None\]"),
+    ({"controller": lambda q, v, t: [[1], [1, 2]]}, r"it returned \[\[1\], \[1, 2\]\]"),
     # the robot's numbers
     ({"inputs": [kt.gravity]}, "inputs takes a dict"),
     ({"inputs": {"gravity": [0.0, 0.0, 0.0]}}, r"no argument 'gravity'.*inputs=\{kt\.gravity"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -141,6 +142,16 @@ def test_the_first_of_several_stops_it_and_later_ones_are_not_seen() -> None:
     assert moved.stopped_at == pytest.approx(0.13, rel=0, abs=1e-12)
     assert [event.name for event in moved.events] == ["at 0.12", "at 0.13"]
     assert [event.time for event in moved.events] == pytest.approx([0.12, 0.13], rel=0, abs=1e-12)
+
+
+def test_of_two_stops_at_one_time_the_first_is_the_reason() -> None:
+    events = [kt.Event(condition("pendulum", "angle"), name=name, stop=True) for name in ("a", "b")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # there is none that was not kept
+        motion = single("pendulum").simulate([0.3], steps=1000, events=events)
+    assert motion.reasons == "a"
+    assert [event.name for event in motion.events] == ["a"]
+    assert motion.counts == {"a": 1, "b": 0}
 
 
 def test_a_zero_at_the_end_of_a_step_is_one_event() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
+from kinetree.simulation import run
 
 ROBOT = pendulum()
 Q, V = ROBOT.random_state(seed=3, size=6)[:2]
@@ -47,8 +48,32 @@ def test_accelerations_and_joint_forces_are_those_of_the_states_kept():
     ahead = np.random.default_rng(0).normal(size=(50, 2))
     given = ROBOT.simulate(Q[0], tau=ahead, record=("tau", "a"))
     assert np.array_equal(given.tau, ahead[[*range(50), 49]])  # the last ones are held to the end
-    linear = ROBOT.simulate(Q[0], tau=ahead, record="tau", interpolation="linear")
-    assert np.allclose(linear.tau[:-1], ahead[:-1])
+    linear = ROBOT.simulate(Q[0], tau=ahead, record=("tau", "a"), interpolation="linear", record_every=7)
+    assert np.array_equal(linear.tau, ahead[::7])  # the last one too, which is that of the end
+    assert np.allclose(linear.a, ROBOT.forward_dynamics(linear.q, linear.v, linear.tau), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("interpolation", ["held", "linear"])
+def test_joint_forces_of_a_robot_that_stopped_are_those_at_its_stop(interpolation):
+    tau = np.linspace(0.0, 3.0, 101)[:, None] * [1.0, 0.5]
+    stop = kt.Event(ROBOT.compile(lambda t: t - 0.0305, name="clock", shapes={"t": ()}), stop=True)
+    given = tau if interpolation == "linear" else tau[:-1]
+    motion = ROBOT.simulate(Q[0], V[0], tau=given, interpolation=interpolation, record="tau a", events=[stop])
+    there = (tau[30] + tau[31]) / 2 if interpolation == "linear" else tau[30]
+    assert np.array_equal(motion.tau[:31], tau[:31])
+    assert np.allclose(motion.tau[31:], there, rtol=1e-9)
+    assert np.allclose(motion.a[31:], ROBOT.forward_dynamics(motion.q[-1], motion.v[-1], there), rtol=1e-8)
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_a_robot_that_stopped_is_not_controlled_any_more(python):
+    def law(q, v, t):
+        return np.stack([10.0 * t + 0.0 * q[..., 0], 1.0 + 0.0 * v[..., 0]], axis=-1)
+
+    controller = law if python else ROBOT.compile(law, shapes={"t": ()})
+    stop = kt.Event(ROBOT.compile(lambda t: t - 0.0303, name="clock", shapes={"t": ()}), stop=True)
+    motion = ROBOT.simulate(Q[0], steps=60, controller=controller, control_every=1, record="tau", events=[stop])
+    assert np.allclose(motion.tau[31:], [0.3, 1.0])
 
 
 def test_into_memory_of_the_callers():
@@ -157,6 +182,21 @@ def test_what_was_computed_is_kept_when_interrupted(python):
     whole = ROBOT.simulate(Q, V, duration=part.t[-1], record_every=4, controller=hold, control_every=1, record="tau")
     assert np.array_equal(part.q, whole.q)
     assert np.array_equal(part.tau[:, :-1], whole.tau[:, :-1])
+
+
+def test_nothing_is_lost_when_interrupted_after_the_last_step(monkeypatch):
+    observed, calls = run._observed, []
+
+    def once(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return observed(*arguments)
+
+    monkeypatch.setattr(run, "_observed", once)
+    with pytest.raises(kt.SimulationInterrupted) as caught:
+        ROBOT.simulate(Q, V, steps=300, controller=hold, record=["a", "tau"])
+    assert same(caught.value.trajectory, WHOLE)
 
 
 PROGRAM = """

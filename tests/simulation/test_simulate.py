@@ -10,6 +10,8 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
+from kinetree.integrators import Integrator
+from kinetree.integrators.runge_kutta import Tableau, runge_kutta
 
 ROBOT = pendulum()
 FREE = pendulum(floating_base=True)
@@ -261,3 +263,11 @@ def test_a_number_of_the_robot_changes_from_step_to_step():
     for k in range(60):
         q, v = step(q, v, np.zeros(2), 5e-3, g[k])
     assert np.allclose(motion.q[-1], q, rtol=1e-12)
+
+
+def test_integrators_of_one_name_do_not_share_code():
+    heun = Tableau(2, [[], [1.0]], [0.5, 0.5])
+    made = Integrator("rk4", 2, runge_kutta(heun))  # of parts of kinetree's, and with the name of one of them
+    moved = [pendulum().simulate(Q, V, integrator=which, **STEPS).q for which in ("rk4", made, "rk4")]
+    assert np.array_equal(moved[0], moved[2])
+    assert 1e-9 < np.abs(moved[1] - moved[0])[:, -1].max() < 1e-3

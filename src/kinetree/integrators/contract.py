@@ -112,8 +112,3 @@ def registered(made: Integrator) -> Integrator:
 
 def _module(function: object) -> str:
     return str(getattr(function, "__module__", ""))
-
-
-def is_own(integrator: Integrator) -> bool:
-    """Return whether an integrator is one of kinetree's."""
-    return _module(integrator.step).startswith("kinetree.")

@@ -73,5 +73,5 @@ def sampled(controller: Controller, given: Mapping[str, Any], t: Scalar) -> dict
         return list(tau), after
 
     with context.outside(), context.tracing({}, t.graph):
-        held, state = repeat(sample, (given["held"], state), until=lambda *_: elapsed > 0.5, most=1)
+        held, state = repeat(sample, (given["held"], state), until=lambda *_: elapsed > 0.0, most=1)
     return {"held": held} | {own(port): nested(state[port.name]) for port in controller.state}

@@ -9,7 +9,7 @@ from kinetree.functions.model_inputs import ModelInput, traced, traced_model, wi
 from kinetree.functions.of_robot import identity
 from kinetree.graph import Port
 from kinetree.integrators import Integrator, System
-from kinetree.integrators.contract import is_own
+from kinetree.integrators.step import is_own
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec

@@ -153,7 +153,10 @@ def _stopped(events: Sequence[Event], s: _Search, size: int, nq: int) -> Located
             earlier = (s.parts[k] <= 1.0) & ((s.parts[k] < part) | (sum(stopped) < 0.5))
             part, state = select(earlier, s.parts[k], part), _chosen(earlier, states[k], state)
             stopped = [select(earlier, 1.0 if j == k else 0.0, x) for j, x in enumerate(stopped)]
-    parts = [select(x <= part, x, NEVER) for x in s.parts]
+    parts = [
+        select((x <= part) & (stopped[k] > 0.5) if event.stop else x <= part, x, NEVER)
+        for k, (event, x) in enumerate(zip(events, s.parts, strict=True))
+    ]
     q, v = Column(state[:nq]), Column(state[nq:])
     return Located(part, q, v, Column(s.memory), list(s.values), stopped, parts, states)
 

@@ -226,11 +226,20 @@ class Request:
         for name, size in SIZES.items():
             if name in names or name in ("q", "v") or name in given:
                 shape = (*self.lead, rows, getattr(self.robot, size))
-                self.kept[name] = memory(name, given[name], shape) if name in given else np.empty(shape)
+                self.kept[name] = memory(name, given.get(name), shape)
 
 
 def memory(name: str, array: Any, shape: tuple[int, ...]) -> Array:
-    """Return an array of the caller's that takes a result."""
+    """Return an array that takes a result: that of the caller's, if there is one."""
+    if array is None:
+        try:
+            return np.empty(shape)
+        except (MemoryError, ValueError):
+            size = 8 * math.prod(shape)
+            raise ArgumentError(
+                f"{name} would be kept as an array of shape {shape}, of {size} bytes: there is no room for it; "
+                "a larger record_every keeps less"
+            ) from None
     right = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape
     if not right or not array.flags.c_contiguous or not array.flags.writeable:
         shown = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else repr(type(array))
@@ -250,7 +259,7 @@ def chosen_integrator(integrator: object) -> Integrator:
 
 def choice(name: str, value: object, choices: Sequence[str]) -> str:
     """Return one of several strings; `ArgumentError` for anything else."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ArgumentError(f"{name} is {value!r}; choose from {', '.join(choices)}")
     return str(value)
 

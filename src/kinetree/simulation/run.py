@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -65,9 +66,9 @@ def run(request: Request, progress: Callable[[int, int], object] | None) -> Traj
             if progress is not None and (done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
                 progress(done, total)
                 told = time.perf_counter()
+        return _trajectory(request, rollout, first, done, history)
     except KeyboardInterrupt:
         raise SimulationInterrupted(_trajectory(request, rollout, first, done, history)) from None
-    return _trajectory(request, rollout, first, done, history)
 
 
 def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -> Iterator[int]:
@@ -77,21 +78,27 @@ def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -
         if done % period == 0:
             q, v = (rollout.carried[name].reshape(*request.lead, -1).copy() for name in ("q", "v"))
             tau = request.callback(q, v, request.times.of(done))  # type: ignore[misc]  # there is one
-            try:
-                if tau is None:
-                    raise TypeError
-                held = np.broadcast_to(np.asarray(tau, np.float64), shape)
-            except (TypeError, ValueError):
-                raise ArgumentError(
-                    f"controller: it returned {np.shape(tau) if np.ndim(tau) else repr(tau)}; joint forces of shape "
-                    f"{shape} are needed"
-                ) from None
-            rollout.carried["held"] = np.ascontiguousarray(held).reshape(len(rollout.carried["q"]), -1)
+            held = _joint_forces(tau, shape).reshape(rollout.carried["held"].shape)
+            moving = rollout.carried["reason"] == MOVING
+            rollout.carried["held"] = np.where(moving, held, rollout.carried["held"])
         if done % request.every == 0 and "held" in first:  # what is applied from this record on
             row = done // request.every
             (rollout.records["held"][:, row - 1] if row else first["held"])[...] = rollout.carried["held"]
         rollout.one(done, request.every)
         yield done + 1
+
+
+def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
+    """Return what a controller in Python returned, for all robots."""
+    try:
+        array = np.asarray(tau)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(None)
+    if array.dtype.kind in "biuf":
+        with contextlib.suppress(ValueError):
+            return np.broadcast_to(array.astype(np.float64, copy=False), shape)
+    given = array.shape if array.ndim and array.dtype.kind in "biuf" else f"{tau!r:.100}"
+    raise ArgumentError(f"controller: it returned {given}; joint forces of shape {shape} are needed")
 
 
 def remembered(robot: Robot, make: Callable[..., Function], plan: Plan) -> Function:
@@ -162,10 +169,17 @@ def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows:
             array = rollout.carried[name][:, None]
         else:
             array = request.given[name]
-            if array.ndim == 3:
-                at = np.minimum(np.arange(rows) * request.every, array.shape[1] - 1)
-                array = array[:, at]
-            else:
-                array = array[:, None]
-        values[name] = array.reshape(*array.shape[:2], *port.shape)
+            array = array[:, None] if array.ndim == 2 else array
+        values[name] = array
+    changing = [name for name, array in request.given.items() if array.ndim == 3]
+    if changing:
+        # the step in which each state is, and which part of it is done: 0 but at the very end, and where it stopped
+        done = values["step"] - request.times.first
+        step = np.minimum(np.floor(done).astype(np.intp), request.times.steps - 1)
+        values |= {name: np.take_along_axis(values[name], step, axis=1) for name in changing}
+        for name in (name for name in ("tau", "f_ext") if name + "_end" in changing):
+            part, end = done - step, values[name + "_end"]
+            values[name] = values[name + "_end"] = (1.0 - part) * values[name] + part * end
+    for port in function.spec.inputs:
+        values[port.name] = values[port.name].reshape(*values[port.name].shape[:2], *port.shape)
     return function(**values)

@@ -54,7 +54,10 @@ def times(dt: Any, duration: Any, steps: Any, counted: Mapping[str, int], t0: An
         raise ArgumentError(f"the numbers of steps must be equal and 1 or more; they are {shown}")
     first = float(round(t0 / dt)) if abs(t0 / dt) < 2**52 else 0.0
     rest = t0 - first * dt
-    return Times(dt, number, first, 0.0 if abs(rest) <= 4 * math.ulp(t0) else rest)
+    found = Times(dt, number, first, 0.0 if abs(rest) <= 4 * math.ulp(t0) else rest)
+    if number > 2**53 or not (found.of(0) < found.of(1) and found.of(number - 1) < found.of(number) < math.inf):
+        raise ArgumentError(f"{number} steps of dt = {dt:g} s from t0 = {t0:g} s: floats cannot tell all times apart")
+    return found
 
 
 def count(name: str, value: object) -> int:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.paths import Sample
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array
 
 Parts = list[tuple[list[int], Array]]
 """The velocity indices of joints, and the structure constants c (n, n, n) of their groups."""
@@ -116,19 +114,3 @@ def _coordinate_rate(parts: Parts, xi: Array, v: Array) -> Array:
 
 def _size(x: Array) -> float:
     return float(np.abs(x).max(initial=0.0))
-
-
-def checked_times(t: ArrayLike) -> Array:
-    """Return times (n,), finite and increasing."""
-    times = real_array("t", t, None, batch=False)
-    if not len(times):
-        raise ArgumentError("a Trajectory has at least one sample, and none was given")
-    if not np.isfinite(times).all():
-        raise ArgumentError("t holds NaN or inf, which is no time")
-    bad = np.flatnonzero(np.diff(times) <= 0)
-    if len(bad):
-        k = int(bad[0]) + 1
-        raise ArgumentError(
-            f"t must increase: sample {k} is at {times[k]:g} s, the one before it at {times[k - 1]:g} s"
-        )
-    return times
