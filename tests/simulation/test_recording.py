@@ -228,3 +228,33 @@ def test_ctrl_c():
     length, right = process.communicate(timeout=60)[0].split()
     assert int(length) > 1
     assert right == "True"
+
+
+def test_energies_count_the_numbers_that_were_given() -> None:
+    robot = pendulum()
+    q, v = robot.random_state(seed=4, size=3)[:2]
+    loads = np.zeros((3, 10))
+    loads[:, 0], loads[:, 3] = [0.0, 1.0, 2.0], [0.0, 0.1, 0.2]
+    frame = robot.frame_names[-1]
+    moved = robot.simulate(
+        q, v, steps=200, integrator="rk4", inputs={kt.gravity: [0.0, 0.0, -3.0], kt.payload(frame): loads}
+    )
+    assert moved.energy_drift.max() < 1e-9
+    alone = moved.robots[2][::20]
+    light = robot.with_gravity((0.0, 0.0, -3.0))
+    assert np.allclose(alone.potential_energy, moved.potential_energy[2, ::20], rtol=1e-14)
+    assert np.allclose(moved.robots[0].kinetic_energy, light.kinetic_energy(moved.q[0], moved.v[0]), rtol=1e-13)
+
+
+def test_the_step_of_a_sampled_controller_is_its_period() -> None:
+    robot = pendulum()
+
+    @robot.compile(shapes={"clock": ()})
+    def controller(v, dt, clock):
+        return {"tau": -v, "clock": clock + dt}
+
+    for every in (1, 5):
+        motion = robot.simulate(
+            robot.neutral(), steps=100, controller=controller, control_every=every, inputs={"clock": 0.0}
+        )
+        assert abs(motion.end.controller["clock"] - 0.1) < 1e-12

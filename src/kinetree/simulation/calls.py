@@ -68,8 +68,10 @@ def sampled(controller: Controller, given: Mapping[str, Any], t: Scalar) -> dict
     done = given["step"] - given["begin"]
     elapsed = done - given["period"] * floor(done / given["period"])
 
+    between = dict(given) | {"dt": given["period"] * given["dt"]}  # from one call of the controller to the next
+
     def sample(held: Any, before: Any) -> tuple[Any, Any]:
-        tau, after = controlled(controller, given, t, given["q"], given["v"], before)
+        tau, after = controlled(controller, between, t, given["q"], given["v"], before)
         return list(tau), after
 
     with context.outside(), context.tracing({}, t.graph):

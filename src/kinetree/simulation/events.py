@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
+from kinetree.integrators import INTEGRATORS
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, select
@@ -123,6 +124,8 @@ def events_of(model: Model, events: Any) -> tuple[Event, ...]:
     if isinstance(events, Event | Function) or not isinstance(events, Sequence):
         raise ArgumentError(f"events takes a list: [kt.Event(condition)]; it is {events!r}")
     made = tuple(event if isinstance(event, Event) else Event(event) for event in events)
+    own_names = ((i.failure, *(name for name, _ in i.counts)) for i in INTEGRATORS.values())
+    taken = {"not finite"}.union(*own_names)
     for event in made:
         spec = checked_arguments(model, event.condition, f"event {event.name!r}")
         if len(spec.outputs) != 1 or spec.outputs[0].shape:
@@ -130,6 +133,8 @@ def events_of(model: Model, events: Any) -> tuple[Event, ...]:
             raise ArgumentError(f"event {event.name!r}: {spec.name} returns {shown}: it must be one number")
         if sum(other.name == event.name for other in made) > 1:
             raise ArgumentError(f"events: {event.name!r} is the name of two; name= gives another one")
+        if event.name in taken:
+            raise ArgumentError(f"event {event.name!r}: a simulation uses this name; name= gives another one")
         if "dt" in (port.name for port in spec.ports(())):
             raise ArgumentError(f"event {event.name!r}: {spec.name} takes dt, which is no part of a state")
     return made

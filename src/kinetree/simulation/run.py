@@ -137,14 +137,23 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         reasons=reasons[reason.astype(np.intp)],
         events=history.end(rollout.carried),
         counts={name: x.reshape(lead).astype(np.int64) for name, x in _counts(plan, rollout.carried)},
+        inputs={i: _at_records(request, i.name, rows) for i in plan.inputs},
         end=_end(request, rollout.carried, request.times.of(done)),
     )
+
+
+def _at_records(request: Request, name: str, rows: int) -> Array:
+    """Return what is given in the states that are kept, with one row where it does not change."""
+    array = request.given[name]
+    if array.ndim == 3:
+        array = array[:, np.minimum(np.arange(rows) * request.every, array.shape[1] - 1)]
+    return array.reshape(*request.lead, -1, array.shape[-1])
 
 
 def _end(request: Request, carried: Mapping[str, Array], t: float) -> End:
     """Return what another simulation goes on from."""
     plan, lead = request.plan, request.lead
-    state = {port.name: carried[own(port)].reshape(*lead, *port.shape) for port in plan.state}
+    state = {port.name: carried[own(port)].reshape((*lead, *port.shape)) for port in plan.state}
     q, v = (carried[name].reshape(*lead, -1) for name in ("q", "v"))
     return End(t, q, v, state, plan.integrator.name, carried.get("memory", np.empty(0)))
 

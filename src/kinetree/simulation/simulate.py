@@ -100,7 +100,8 @@ def simulate(
     record : str or sequence of str
         What to keep, of "q", "v", "a" and "tau" (the joint forces of tau and controller); q and v are kept always.
     record_every : int
-        Keep every so many steps; the initial state is kept too.
+        Keep every so many steps; the initial state is kept too. The state at the end is in ``trajectory.end`` where it
+        is not the last that is kept.
     out : dict of array, optional
         Memory for what is kept, by name: float64 of shape (..., 1 + steps // record_every, n).
     progress : callable, optional

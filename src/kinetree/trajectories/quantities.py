@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.functions.model_inputs import ModelInput
+from kinetree.functions.of_user import compile
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
 from kinetree.validation import Array
+
+COUNTING = {
+    "kinetic_energy": ("inertia", "payload", "armature"),
+    "potential_energy": ("gravity", "inertia", "payload"),
+    "centroidal_momentum": ("inertia", "payload"),
+}
+"""Which kinds of numbers of the robot count in each function."""
 
 
 class Quantities:
@@ -20,16 +29,24 @@ class Quantities:
         robot: Robot
         q: Array
         v: Array
+        inputs: Mapping[ModelInput, Array]
+
+    def _of_states(self, name: str, *states: Array) -> Any:
+        """Return a function of the robot in all states, with the numbers of the robot that were given."""
+        counting = {i: x for i, x in self.inputs.items() if i.kind in COUNTING[name]}
+        if not counting:
+            return getattr(self.robot, name)(*states)
+        return compile(self.robot, name, inputs=tuple(counting))(*states, *counting.values())
 
     @cached_property
     def kinetic_energy(self) -> Array:
         """Kinetic energy (..., n) in J."""
-        return read_only(self.robot.kinetic_energy(self.q, self.v))
+        return read_only(self._of_states("kinetic_energy", self.q, self.v))
 
     @cached_property
     def potential_energy(self) -> Array:
-        """Potential energy of gravity (..., n) in J."""
-        return read_only(self.robot.potential_energy(self.q))
+        """Potential energy of gravity and springs (..., n) in J."""
+        return read_only(self._of_states("potential_energy", self.q))
 
     @property
     def mechanical_energy(self) -> Array:
@@ -50,7 +67,7 @@ class Quantities:
 
     def momentum(self) -> Array:
         """Return the momentum about the centre of mass (..., n, 6): angular (N·m·s), linear (N·s), world axes."""
-        return np.asarray(self.robot.centroidal_momentum(self.q, self.v))
+        return np.asarray(self._of_states("centroidal_momentum", self.q, self.v))
 
     def frame_placement(self, *, frame: str) -> Array:
         """Return the poses of a frame in the world, (..., n, 4, 4)."""

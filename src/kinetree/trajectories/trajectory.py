@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
+from kinetree.functions.model_inputs import ModelInput
 from kinetree.lazy import lazy_methods
 from kinetree.robot import Robot
 from kinetree.trajectories.given import of_robots, times_of
@@ -58,6 +59,9 @@ class Trajectory(Quantities):
         Records of what happened on the way, with their times ``time``.
     counts : dict of (...) arrays, optional
         What was counted for each robot, such as steps of the integrator's own.
+    inputs : mapping, optional
+        Numbers of the robot that were given to the simulation (`kinetree.gravity`, `kinetree.payload`, …): arrays with
+        the axes of q but the last one, which may be 1, and those of one value. Energies and momentum count them.
     end : End, optional
         What the simulation carried at its end.
 
@@ -118,6 +122,7 @@ class Trajectory(Quantities):
         reasons: ArrayLike | str | None = None,
         events: Sequence[Any] = (),
         counts: Mapping[str, ArrayLike] | None = None,
+        inputs: Mapping[ModelInput, Array] | None = None,
         end: End | None = None,
     ) -> None:
         if not isinstance(robot, Robot):
@@ -137,7 +142,9 @@ class Trajectory(Quantities):
         if not isinstance(events, Sequence) or not isinstance(counts or {}, Mapping):
             raise ArgumentError(f"events takes a list and counts a dict, not {events!r} and {counts!r}")
         counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in (counts or {}).items()}
-        self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, end=end)
+        self.__dict__.update(
+            seen, robot=robot, events=tuple(events), counts=counted, inputs=dict(inputs or {}), end=end
+        )
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
@@ -146,7 +153,7 @@ class Trajectory(Quantities):
         self.__setattr__(name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts", "end")}
+        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts", "inputs", "end")}
         return partial(type(self), **rest), tuple(self.__dict__[x] for x in ("robot", "t", "q", "v", "_a", "_tau"))
 
     # -- what it is ---------------------------------------------------------------------------------------------
@@ -185,8 +192,9 @@ class Trajectory(Quantities):
 
     @property
     def final(self) -> State:
-        """The last sample."""
-        return self[-1]
+        """The last sample; of one robot that has stopped, the time at which it did."""
+        last = self[-1]
+        return last if self.batch_shape or np.isnan(self.stopped_at) else last._replace(t=float(self.stopped_at))
 
     def __len__(self) -> int:
         return len(self.t)
@@ -218,7 +226,7 @@ class Trajectory(Quantities):
             )
         t = self.t[index]
         events = [e for e in self.events if len(t) and t[0] <= getattr(e, "time", t[0]) <= t[-1]]
-        return self._with(t, lambda array: array[..., index, :], lambda array: array, events)
+        return self._with(t, lambda x: x if x.shape[-2] == 1 else x[..., index, :], lambda x: x, events)
 
     @property
     def robots(self) -> Robots:
@@ -229,8 +237,9 @@ class Trajectory(Quantities):
         """Return what `part` takes of the arrays over time, and `of_robots` of those over robots."""
         a, tau = (None if (x := self.__dict__[name]) is None else part(x) for name in ("_a", "_tau"))
         stops, reasons = of_robots(self.stopped_at), of_robots(self.reasons)
-        q, v, counts = part(self.q), part(self.v), {name: of_robots(x) for name, x in self.counts.items()}
-        return Trajectory(self.robot, t, q, v, a, tau, stopped_at=stops, reasons=reasons, events=events, counts=counts)
+        rest = {"stopped_at": stops, "reasons": reasons, "events": events}
+        counts, inputs = {x: of_robots(n) for x, n in self.counts.items()}, {x: part(n) for x, n in self.inputs.items()}
+        return Trajectory(self.robot, t, part(self.q), part(self.v), a, tau, counts=counts, inputs=inputs, **rest)
 
     def at(self, t: ArrayLike) -> Sample:
         """Return q, v and a at any times t (...) within, between the samples by interpolation on the manifold.
