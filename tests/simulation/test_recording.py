@@ -13,6 +13,7 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
+from kinetree.simulation import run
 
 ROBOT = pendulum()
 Q, V = ROBOT.random_state(seed=3, size=6)[:2]
@@ -181,6 +182,21 @@ def test_what_was_computed_is_kept_when_interrupted(python):
     whole = ROBOT.simulate(Q, V, duration=part.t[-1], record_every=4, controller=hold, control_every=1, record="tau")
     assert np.array_equal(part.q, whole.q)
     assert np.array_equal(part.tau[:, :-1], whole.tau[:, :-1])
+
+
+def test_nothing_is_lost_when_interrupted_after_the_last_step(monkeypatch):
+    observed, calls = run._observed, []
+
+    def once(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return observed(*arguments)
+
+    monkeypatch.setattr(run, "_observed", once)
+    with pytest.raises(kt.SimulationInterrupted) as caught:
+        ROBOT.simulate(Q, V, steps=300, controller=hold, record=["a", "tau"])
+    assert same(caught.value.trajectory, WHOLE)
 
 
 PROGRAM = """

@@ -170,12 +170,51 @@ def test_the_events_of_a_part_are_those_within_it(batch):
         ({"stopped_at": np.zeros(2)}, "stopped_at has shape"),
         ({"reasons": ["a", "b"]}, r"reasons has shape \(2,\), \(2, 3\) is needed"),
         ({"robot": "ur5"}, "takes the robot first; str was given"),
+        ({"v": None}, "v has dtype object"),
+        ({"events": 5}, "events takes a list"),
+        ({"counts": {"steps": [1, 2]}}, r"counts\['steps'\] has shape \(2,\), \(2, 3\) is needed"),
     ],
 )
 def test_what_does_not_fit_is_said_at_once(batch, change, message):
     given = {"robot": batch.robot, "t": batch.t, "q": batch.q, "v": batch.v} | change
     with pytest.raises(ArgumentError, match=message):
         kt.Trajectory(**given)
+
+
+def test_one_robot_has_one_reason(batch):
+    one = batch.robots[1, 2]
+    with pytest.raises(ArgumentError, match=r"reasons has shape \(2,\), \(\) is needed"):
+        kt.Trajectory(one.robot, one.t, one.q, one.v, reasons=["a", "b"])
+
+
+def test_what_cannot_be_drawn_or_written_is_said(batch, tmp_path):
+    stone = kt.ModelBuilder("stone")
+    stone.add_link("stone", kt.Inertia(1.0, [0.0, 0.0, 0.1], np.eye(3)))
+    still = kt.Robot(stone.build()).simulate(np.zeros(0), steps=3)
+    none = kt.Trajectory(batch.robot, batch.t, batch.q[:0], batch.v[:0])
+    for motion in (still, none):
+        with pytest.raises(ArgumentError, match="nothing to draw"):
+            motion.plot()
+        with pytest.raises(ArgumentError, match=r"save it as \.npz"):
+            motion.save(tmp_path / "motion.parquet")
+    for draw in (still.plot_motion, lambda: still.save(tmp_path / "motion.csv")):
+        with pytest.raises(ArgumentError, match=r"nothing to draw|save it as \.npz"):
+            draw()
+    lost = kt.Trajectory(batch.robot, [0.0, 1.0], [[0.0] * 6, [np.nan] * 6], np.zeros((2, 6)))
+    for draw in (lost.plot, lost.plot_motion):
+        with pytest.raises(ArgumentError, match="q holds a number that is not finite"):
+            draw()
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_a_robot_that_diverged_is_read_again(batch, suffix, tmp_path):
+    a = np.zeros((11, 6))
+    a[6:] = np.inf, -np.inf, np.nan, 0.0, 1.0, 2.0  # in the last finite state
+    one = batch.robots[1, 2]
+    motion = kt.Trajectory(one.robot, one.t, one.q, one.v, a, stopped_at=0.55, reasons="not finite")
+    motion.save(tmp_path / f"motion{suffix}")
+    again = kt.Trajectory.load(tmp_path / f"motion{suffix}", one.robot)
+    assert np.array_equal(again.a, a, equal_nan=True)
 
 
 def test_what_cannot_be_read_or_changed(batch):
@@ -186,6 +225,8 @@ def test_what_cannot_be_read_or_changed(batch):
         batch.q[...] = 0.0
     with pytest.raises(AttributeError, match="does not change"):
         batch.t = batch.t
+    with pytest.raises(AttributeError, match="does not change"):
+        del batch.t
     with pytest.raises(IndexError, match="sample 11 of 11"):
         batch[11]
     with pytest.raises(ArgumentError, match=r"robots\[…\] robots"):

@@ -64,9 +64,9 @@ def run(request: Request, progress: Callable[[int, int], object] | None) -> Traj
             if progress is not None and (done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
                 progress(done, total)
                 told = time.perf_counter()
+        return _trajectory(request, rollout, first, done, history)
     except KeyboardInterrupt:
         raise SimulationInterrupted(_trajectory(request, rollout, first, done, history)) from None
-    return _trajectory(request, rollout, first, done, history)
 
 
 def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -> Iterator[int]:

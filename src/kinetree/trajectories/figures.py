@@ -57,7 +57,7 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
     Raises
     ------
     ArgumentError
-        If matplotlib, the extra ``plot``, is not installed, or a frame is unknown.
+        If matplotlib, the extra ``plot``, is not installed, a frame is unknown, or nothing moves.
     """
     check_matplotlib()
     from matplotlib.figure import Figure
@@ -69,6 +69,7 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
 
 def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) -> None:
     """Draw it in an empty figure: see `plot`."""
+    check_drawable(self)
     if isinstance(frames, str):
         raise ArgumentError(f"frames takes a list of names: [{frames!r}]")
     count = math.prod(self.batch_shape)
@@ -98,6 +99,15 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
     shown = "" if count == len(chosen) else f" ({len(chosen)} drawn)"
     batch = f", {count} robots{shown}" if self.batch_shape else ""
     figure.suptitle(f"{self.robot.name}: {self.t[0]:g} to {self.t[-1]:g} s{batch}", fontsize=11)
+
+
+def check_drawable(trajectory: Trajectory) -> None:
+    """Raise `ArgumentError` where there is nothing to be drawn, or nowhere."""
+    if not trajectory.q[..., 0, :].size:
+        raise ArgumentError(f"{trajectory!r} has nothing that moves, so there is nothing to draw")
+    for name in ("q", "v"):
+        if not np.isfinite(getattr(trajectory, name)).all():
+            raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), which cannot be drawn")
 
 
 def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.trajectories.curves import check_matplotlib
+from kinetree.trajectories.figures import check_drawable
 from kinetree.trajectories.files.write import check_output, whole_path
 from kinetree.trajectories.skeleton import Skeleton
 from kinetree.trajectories.trajectory import Trajectory
@@ -148,6 +149,7 @@ class Stage:
             raise ArgumentError(
                 f"stick figures are of one robot, and here are {trajectory.batch_shape}: take trajectory.robots[…]"
             )
+        check_drawable(trajectory)
         if projection is not None and projection not in AXES:
             raise ArgumentError(unknown_name("projection", projection, AXES))
         self.trajectory, self.skeleton = trajectory, Skeleton(trajectory.robot)

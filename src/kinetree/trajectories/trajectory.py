@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError
 from kinetree.lazy import lazy_methods
 from kinetree.robot import Robot
+from kinetree.trajectories.given import of_robots, times_of
 from kinetree.trajectories.interpolate import hermite
 from kinetree.trajectories.paths import Sample
 from kinetree.trajectories.quantities import Quantities, read_only
@@ -122,28 +123,28 @@ class Trajectory(Quantities):
     ) -> None:
         if not isinstance(robot, Robot):
             raise ArgumentError(f"a Trajectory takes the robot first; {type(robot).__name__} was given")
-        times = _times(t)
+        times = times_of(t)
         Q = real_array("q", q, len(times), robot.nq)
         lead, arrays = Q.shape[:-2], {}
-        for name, value in (("v", v), ("a", a), ("tau", tau)):
-            arrays[name] = None if value is None else real_array(name, value, *lead, len(times), robot.nv, batch=False)
-        stops = (
-            np.full(lead, np.nan) if stopped_at is None else real_array("stopped_at", stopped_at, *lead, batch=False)
-        )
-        why = np.full(lead, None, dtype=object)
-        if reasons is not None:
-            try:
-                why[...] = reasons
-            except ValueError:
-                raise ArgumentError(f"reasons has shape {np.shape(reasons)}, {lead} is needed") from None
-        kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why}
+        given: tuple[tuple[str, Any], ...] = ("v", v), ("a", a), ("tau", tau)
+        for name, value in given:
+            needed = name == "v" or value is not None
+            arrays[name] = real_array(name, value, *lead, len(times), robot.nv, batch=False) if needed else None
+        stops: Any = np.full(lead, np.nan) if stopped_at is None else stopped_at
+        stops, why = real_array("stopped_at", stops, *lead, batch=False), of_robots("reasons", reasons, lead)
+        kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why.astype(object)}
         kept |= {"_a": arrays["a"], "_tau": arrays["tau"]}
         seen = {name: None if value is None else read_only(value) for name, value in kept.items()}
-        self.__dict__.update(seen, robot=robot, events=tuple(events))
-        self.__dict__["counts"] = {name: read_only(np.asarray(x).reshape(lead)) for name, x in (counts or {}).items()}
+        if not isinstance(events, Sequence) or not isinstance(counts or {}, Mapping):
+            raise ArgumentError(f"events takes a list and counts a dict, not {events!r} and {counts!r}")
+        counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in (counts or {}).items()}
+        self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        self.__setattr__(name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts")}
@@ -281,19 +282,3 @@ class Trajectory(Quantities):
         load = staticmethod(saved.load)
     else:
         load = saved.load  # of the class: Trajectory.load(path, robot)
-
-
-def _times(t: ArrayLike) -> Array:
-    """Return times (n,), finite and increasing."""
-    times = real_array("t", t, None, batch=False)
-    if not len(times):
-        raise ArgumentError("a Trajectory has at least one sample, and none was given")
-    if not np.isfinite(times).all():
-        raise ArgumentError("t holds NaN or inf, which is no time")
-    bad = np.flatnonzero(np.diff(times) <= 0)
-    if len(bad):
-        k = int(bad[0]) + 1
-        raise ArgumentError(
-            f"t must increase: sample {k} is at {times[k]:g} s, the one before it at {times[k - 1]:g} s"
-        )
-    return times

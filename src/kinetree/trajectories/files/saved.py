@@ -34,7 +34,8 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
       one robot only, without what stopped it;
     - ``.parquet``: the same columns, and ``robot``, its number, for a batch; needs pyarrow, the extra ``parquet``.
 
-    The file appears under its name only when it is complete. Events are not written.
+    The file appears under its name only when it is complete. Events are not written. Numbers that are not finite are,
+    but `load` takes these in a and tau only, and not from a CSV.
 
     Raises
     ------
@@ -47,6 +48,8 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
     check_output(name, None, (".npz", ".csv", ".parquet"))
     suffix = Path(name).suffix.lower()
     coordinates = Coordinates(self.robot.q_names, self.robot.v_names)
+    if suffix != ".npz" and not self.q[..., 0, :].size:
+        raise ArgumentError(f"{self!r} has no columns of joints, or no robot: save it as .npz")
     if suffix == ".csv":
         _save_csv(self, name, coordinates)
         return
@@ -66,7 +69,7 @@ def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
     """Return the trajectory of this robot in a file that `save` wrote, or in any CSV, NPZ or Parquet with t, q and v.
 
     A file may be anybody's: nothing in it is run, what it says of its size is checked before it is believed, and
-    every number must be finite.
+    states must be finite.
 
     Parameters
     ----------
@@ -110,8 +113,8 @@ def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
     reasons = read.get("reasons")
     if reasons is not None:
         read["reasons"] = np.array([str(r) or None for r in reasons.ravel()], dtype=object).reshape(reasons.shape)
-    for x in ("q", "v", "a", "tau"):
-        if x in read and not np.isfinite(read[x]).all():
+    for x in ("q", "v"):  # a and tau are not, where a robot stopped as its state was about to be so
+        if not np.isfinite(read[x]).all():
             raise FormatError(f"{name}: {x} holds a number that is not finite (NaN or inf)")
     try:
         return Trajectory(robot, **read)
@@ -153,5 +156,6 @@ def _read_npz(stream: BinaryIO, name: str, coordinates: Coordinates) -> Read:
             raise FormatError(f"{name}: {key!r} are those of another robot: {some(held)}; expected {some(expected)}")
     for x, array in read.items():
         if array.dtype.kind != "U" if x == "reasons" else array.dtype.kind not in "fiu":
-            raise FormatError(f"{name}: the array {x!r} has the type {array.dtype}: expected real numbers")
+            needed = "texts" if x == "reasons" else "real numbers"
+            raise FormatError(f"{name}: the array {x!r} has the type {array.dtype}: expected {needed}")
     return read
