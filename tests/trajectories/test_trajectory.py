@@ -201,7 +201,7 @@ def test_what_cannot_be_drawn_or_written_is_said(batch, tmp_path):
         with pytest.raises(ArgumentError, match=r"nothing to draw|save it as \.npz"):
             draw()
     lost = kt.Trajectory(batch.robot, [0.0, 1.0], [[0.0] * 6, [np.nan] * 6], np.zeros((2, 6)))
-    for draw in (lost.plot, lost.plot_motion, lambda: lost.save(tmp_path / "motion.csv")):
+    for draw in (lost.plot, lost.plot_motion):
         with pytest.raises(ArgumentError, match="q holds a number that is not finite"):
             draw()
 
@@ -215,8 +215,6 @@ def test_a_robot_that_diverged_is_read_again(batch, suffix, tmp_path):
     motion.save(tmp_path / f"motion{suffix}")
     again = kt.Trajectory.load(tmp_path / f"motion{suffix}", one.robot)
     assert np.array_equal(again.a, a, equal_nan=True)
-    with pytest.raises(ArgumentError, match="a holds a number that is not finite"):
-        motion.save(tmp_path / "motion.csv")
 
 
 def test_what_cannot_be_read_or_changed(batch):

@@ -77,7 +77,8 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
 
     The function is ``step(system, t, q, v, dt) -> (q, v)``: from the configuration (nq,) and velocity (nv,) at the time
     t to those a time dt later. q and v are columns of scalars (`kinetree.scalars.column.Column`), which add and
-    take numbers as factors; all are recorded while a simulation is compiled, so there is no branching on them. Of the system:
+    take numbers as factors; all are recorded while a simulation is compiled, so there is no branching on them. Of the
+    system:
 
     - ``system.acceleration(t, q, v)``: the accelerations, with all that acts on the robot;
     - ``system.moved(q, u)``: the configuration reached from q by the velocity u held for a unit of time;

@@ -48,6 +48,10 @@ def values(
 ) -> dict[str, tuple[Array, int]]:
     """Return the arrays of all arguments and the number of axes of one value, by the names of the step."""
     ports = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
+    for name in {*plan.carried(model), *plan.given(model)} & {*ports}:
+        raise ArgumentError(
+            f"inputs: {name!r} is a name of the simulation's own: give that number of the robot another"
+        )
     state = {port.name for port in plan.state}
     defaults: dict[str, Any] = {}
     for function in (*plan.events, *((plan.controller,) if plan.controller else ())):

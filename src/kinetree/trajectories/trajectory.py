@@ -142,9 +142,8 @@ class Trajectory(Quantities):
         if not isinstance(events, Sequence) or not isinstance(counts or {}, Mapping):
             raise ArgumentError(f"events takes a list and counts a dict, not {events!r} and {counts!r}")
         counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in (counts or {}).items()}
-        self.__dict__.update(
-            seen, robot=robot, events=tuple(events), counts=counted, inputs=dict(inputs or {}), end=end
-        )
+        self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, end=end)
+        self.__dict__["inputs"] = {name: read_only(x) for name, x in (inputs or {}).items()}
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")

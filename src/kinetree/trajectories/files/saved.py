@@ -34,7 +34,8 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
       one robot only, without what stopped it;
     - ``.parquet``: the same columns, and ``robot``, its number, for a batch; needs pyarrow, the extra ``parquet``.
 
-    The file appears under its name only when it is complete. Events are not written.
+    The file appears under its name only when it is complete. Events are not written. Numbers that are not finite are,
+    but `load` takes these in a and tau only, and not from a CSV.
 
     Raises
     ------
