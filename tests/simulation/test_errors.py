@@ -142,3 +142,9 @@ def test_an_integrator_that_returns_too_little():
     short = Integrator("short", 1, lambda system, t, q, v, dt: (q, v[:1]))
     with pytest.raises(ArgumentError, match="the integrator 'short' returned q with 2 and v with 1 entries"):
         ROBOT.simulate([0.0, 0.0], duration=0.1, integrator=short)
+
+
+def test_a_start_beyond_a_stop_is_warned_of() -> None:
+    robot = kt.load("panda")
+    with pytest.warns(kt.LimitWarning, match="begins beyond stops.*panda_joint4"):
+        robot.simulate(robot.neutral(), steps=1, limits="position")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, LimitWarning, unknown_name, warn_user
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.integrators.step import LIMITS
+from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
@@ -105,6 +107,11 @@ class Request:
             self.carried[name] = flattened(array, self.lead, 1, False).copy()  # `out` may be where these are
         if not len(self.carried["q"]):
             raise ArgumentError(f"q and v have the leading axes {self.lead}: there is no robot to simulate")
+        if self._limits in ("position", "all"):
+            for extreme in (self.carried["q"].max(axis=0), self.carried["q"].min(axis=0)):
+                if told := beyond(robot.model.leading, extreme):
+                    warn_user(f"the simulation begins beyond stops, which throw joints back: {told}", LimitWarning)
+                    break
 
     def act(self, tau: Any, f_ext: Any, f_ext_frame: str) -> None:
         """Take what acts on the robot, and make the plan of a step."""
@@ -222,6 +229,8 @@ class Request:
         for name in given:
             if name not in SIZES:
                 raise ArgumentError(f"out: {unknown_name('quantity', str(name), SIZES)}")
+        if any(np.shares_memory(x, y) for x, y in itertools.combinations(given.values(), 2)):
+            raise ArgumentError("out: two of the arrays share memory, so one result would overwrite the other")
         self.kept: dict[str, Array] = {}
         for name, size in SIZES.items():
             if name in names or name in ("q", "v") or name in given:

@@ -121,6 +121,13 @@ def simulate(
     SimulationInterrupted
         At Ctrl-C; it is a `KeyboardInterrupt` and has what was computed as ``trajectory``.
 
+    Warns
+    -----
+    LimitWarning
+        If limits of position count and a joint begins beyond one.
+    EventWarning
+        If more events happened than are kept.
+
     Examples
     --------
     >>> import kinetree as kt
