@@ -56,7 +56,8 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "V": (("rows",), "Spatial velocity of the frame, angular part first (rad/s, m/s); of its six numbers the `rows`."),
     "damping": (
         (),
-        "Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse (inverse kinematics takes λ, as d² here).",
+        "Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse. It is no square: "
+        "the ``damping`` of `differential_inverse_kinematics` is one.",
     ),
     "f_ext": (
         ("nb", 6),

@@ -148,7 +148,7 @@ def goals_of(model: Model, frames: Kinds) -> tuple[Goal, ...]:
     found = []
     for name, kinds in frames.items():
         model.frame(name)
-        for kind in (kinds,) if isinstance(kinds, str) else kinds:
+        for kind in kinds if isinstance(kinds, Sequence) and not isinstance(kinds, str) else (kinds,):
             if kind not in SHAPES:
                 raise ArgumentError(f"frames[{name!r}]: {unknown_name('kind of target', str(kind), SHAPES)}")
             found.append(Goal(name, kind))
