@@ -44,6 +44,10 @@ def step(
     ``min |J d − g e|² + (λ + μ) |d|²`` with ``μ = c |g e| ‖J‖``: the second derivatives of the errors, which least
     squares leave out, are no larger than about that. They matter where goals are out of reach, and so J has lost rank:
     a step with less damping leads to the other side of the best place, the next one back, and so on for ever.
+
+    With a posture, to which d₀ leads, a second step keeps what the first does to the errors, and its pushes against the
+    limits, and is otherwise near g d₀: with ``μ = 0`` both together are ``min |J d − g e|² + λ |d − g d₀|²``.
+
     A joint that is outside a limit goes back as fast as it may; that part of the step is given, the rest is sought.
     """
     q = problem.unit(q)
