@@ -19,8 +19,6 @@ from kinetree.runtime.options import Value
 from kinetree.runtime.spec import FunctionSpec, Variant, check_names, describe_shape
 from kinetree.spatial import Inertia, Transform
 from kinetree.tracing import context
-from kinetree.tracing.expr import Expr
-from kinetree.tracing.tracer import flatten
 
 Evaluate = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 
@@ -242,6 +240,9 @@ def with_inputs(
 
 def _check_effect(results: Any, given: Mapping[ModelInput, Sequence[Any]], name: str) -> None:
     """Raise where no result depends on what is given in place of a number of the model."""
+    from kinetree.tracing.expr import Expr
+    from kinetree.tracing.tracer import flatten
+
     found = [x for x in flatten(results) if isinstance(x, Expr)]
     graph = found[0].graph if found else None
     used = set(graph.live(x.id for x in found)) if graph else set()
