@@ -108,9 +108,8 @@ rne: robot.inverse_dynamics(q, v, a)
 accel fdyn: robot.forward_dynamics(q, v, tau)
 inertia: robot.mass_matrix(q)
 coriolis: robot.coriolis_matrix(q, v)
-inertia_x: robot.operational_inertia(q, frame=...)
+inertia_x: robot.operational_inertia(q, frame=..., reference="aligned")  # no rates of roll, pitch and yaw
 itorque: robot.mass_matrix(q) @ a
-pay: robot.wrench_forces(q, W, frame=...)
 gravload: robot.gravity_forces(q)
 fkine: robot.frame_placement(q, frame=...)
 fkine_all: robot.frame_placements(q)
@@ -184,6 +183,10 @@ position_limits joint_limits: (robot.lower_limits, robot.upper_limits)
 joints: robot.joint_names
 bodies: robot.body_names
 dof ndof ndofs n_dof num_dof: robot.nv
+M: robot.mass_matrix(q)
+C: robot.coriolis_matrix(q, v)
+g: robot.gravity_forces(q)
+with_payload add_payload: robot.attach(inertia, frame)
 torque torques: tau
 link body body_name link_name ee: frame
 """
@@ -211,6 +214,8 @@ AutoDiffXd Expression: kinetree.algorithms take any scalar, such as kinetree.alg
 buildModelFromMJCF from_mjcf mj_saveModel buildModelFromSdf: MJCF and SDF are not read yet; kt.load(source) reads URDF
 GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances collision_model visual_model \
 mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
+copy: robots do not change, so that none has to be copied: with_limits, attach and the like return new ones
+to_urdf: kinetree reads files and writes none; pickle keeps a robot
 plot teach vplot display initViewer loadViewerModel MeshcatVisualizer: \
 there is no viewer; robot.frame_placements(q) is what one draws
 """

@@ -126,6 +126,7 @@ def test_a_follower_narrows_its_leaders_limits() -> None:
     assert robot.velocity_limits[0] == 1.5
     q = robot.random_configuration(0, 1000)
     assert (abs(-2.0 * q + 0.3) <= 1.0).all()
+    assert fingers(limits=JointLimits(velocity=0.0)).velocity_limits[0] == 3.0  # 0 is not given
     contradiction = fingers(limits=JointLimits(5.0, 6.0))
     assert (contradiction.lower_limits[0], contradiction.upper_limits[0]) == (-1.0, 1.0)
 

@@ -112,6 +112,15 @@ def test_missing_limits_are_told_and_taken_as_none(kind, limit):
     assert caught[0].filename == __file__
 
 
+@pytest.mark.parametrize(("lower", "upper", "degrees"), [(-90, 90, True), (0, 6, False), (-12.57, 12.57, False)])
+def test_limits_that_look_like_degrees_are_told(lower, upper, degrees):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        limits = only_body(arm(f"<limit lower='{lower}' upper='{upper}' effort='1' velocity='1'/>")).limits
+    assert (limits.lower, limits.upper) == (lower, upper)
+    assert ["limits of j look like degrees" in str(w.message) for w in caught] == [True] * degrees
+
+
 def test_fixed_links_are_merged_and_stay_as_frames():
     text = arm(
         LIMIT,

@@ -30,6 +30,7 @@ def test_a_step_is_damped_least_squares() -> None:
         R = np.kron(np.eye(2), near()[:3, :3].T) if weights is not None else np.eye(6)
         wJ, we = w[:, None] * (R @ J), gain * w * (R @ e)
         found = STEP(Q, near(), DT, **options)
+        damping += 0.2 * np.linalg.norm(we) * np.linalg.norm(wJ)
         wanted = wJ.T @ np.linalg.solve(wJ @ wJ.T + damping * np.eye(6), we)
         assert found.q == pytest.approx(Q + wanted, abs=1e-12)
         assert found.v == pytest.approx(wanted / DT, abs=1e-10)
@@ -113,3 +114,13 @@ def test_a_humanoid_follows_several_frames_with_its_posture() -> None:
     assert error < 1e-3
     assert np.abs(np.linalg.norm(q[3:7]) - 1) < 1e-15
     assert np.abs(q[-7:] - posture[-7:]).max() < 1e-3  # the other arm has nothing to do
+
+
+def test_a_velocity_limit_of_zero_is_not_given() -> None:
+    """As in trajectories: URDF demands a number, and 0 is written for none."""
+    robot = ROBOT.with_limits(velocity=0.0)
+    without = ROBOT.with_limits(velocity=np.inf)
+    found, wanted = (r.differential_inverse_kinematics(FRAME)(Q, near(), DT) for r in (robot, without))
+    assert np.array_equal(found.v, wanted.v)
+    assert np.abs(found.v).max() > 0.01
+    assert robot.inverse_kinematics(near(), FRAME, q0=Q, dt=DT).converged

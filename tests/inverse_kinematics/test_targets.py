@@ -116,6 +116,7 @@ def test_large_but_finite_starts_are_no_error() -> None:
     ("frames", "message"),
     [
         ({"tool0": "pos"}, "'tool0'.*kind of target 'pos'"),
+        ({"tool0": 3}, "'tool0'.*kind of target '3'"),
         ({}, "frames is"),
         ({"tol0": "pose"}, "did you mean 'tool0'"),
     ],
@@ -172,3 +173,8 @@ def test_weights_are_told_by_what_they_weigh() -> None:
     assert ["orientation (per rad), then position" in told[0], "(per rad)" in told[1]] == [True, True]
     assert "the world's axes (per m)" in told[2]
     assert "Of the angle" in told[3]
+
+
+def test_in_a_compiled_function_the_solver_is_named() -> None:
+    with pytest.raises(kt.ArgumentError, match=r"use robot\.inverse_kinematics_solver"):
+        kt.compile(ROBOT, lambda q: ROBOT.inverse_kinematics(POSE, "tool0", q0=q).q, name="f")

@@ -547,3 +547,8 @@ def test_a_child_counts_the_traces_of_its_own_thread():
     kt.compile(other, once, inputs=[kt.payload("end", name="load")])
     assert statuses == [1, 1, 1, 2]  # the third is the first trace of `once` again, outside the others
     assert context.substituting_flag.value == 0
+
+
+def test_a_comparison_is_no_number():
+    with pytest.raises(TypeError, match=r"write kt\.where\(condition, x, 0\)"):
+        kt.compile(kt.load("ur5"), lambda q: q * (q > 0), name="f")

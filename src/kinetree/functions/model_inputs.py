@@ -214,13 +214,21 @@ def with_inputs(
         own = with_inputs(spec.of(optional, options), model, inputs, name)
         return traced(replace(own, inputs=tuple(own.shaped(p) for p in made.ports(optional)), program=None))
 
+    substituted = substituting(spec.evaluate, model, inputs, name)
+
+    def evaluate(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+        results = substituted(arguments, options)
+        if not options:  # with others there may be an effect
+            _check_effect(results, {i: arguments[i.name] for i in inputs}, name)
+        return results
+
     made = replace(
         spec,
         name=name,
         inputs=(*spec.required, *extra, *spec.inputs[len(spec.required) :]),
         called=spec.called and with_required(spec.called, [port.name for port in extra]),
         variant=spec.variant and functools.cache(variant),
-        evaluate=substituting(spec.evaluate, model, inputs, name),
+        evaluate=evaluate,
         describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
         meanings={**spec.meanings, **meanings(inputs)},
         identity=lambda: extended(spec.identity(), repr((spec.name, model.digest, tuple(inputs)))),
@@ -228,6 +236,23 @@ def with_inputs(
         program=None,
     )
     return made if spec.program is None else traced(made)
+
+
+def _check_effect(results: Any, given: Mapping[ModelInput, Sequence[Any]], name: str) -> None:
+    """Raise where no result depends on what is given in place of a number of the model."""
+    from kinetree.tracing.expr import Expr
+    from kinetree.tracing.tracer import flatten
+
+    found = [x for x in flatten(results) if isinstance(x, Expr)]
+    graph = found[0].graph if found else None
+    used = set(graph.live(x.id for x in found)) if graph else set()
+
+    def is_idle(x: Any) -> bool:
+        return isinstance(x, Expr) and x.graph is graph and graph[x.id].op == "input" and x.id not in used
+
+    for i, entries in given.items():
+        if entries and all(map(is_idle, entries)):
+            raise ArgumentError(f"{name} does not depend on {i.name}: leave it out of inputs=")
 
 
 def traced(spec: FunctionSpec) -> FunctionSpec:

@@ -134,7 +134,8 @@ def compile(
         such a default, are constants of the trace: one kernel for each value that calls give.
     inputs : sequence
         Numbers of the robot that become arguments, with one value a state in a batch: `kinetree.gravity`,
-        `kinetree.body_inertia`, `kinetree.payload`. They come after those of the function's own arguments that every
+        `kinetree.body_inertia`, `kinetree.payload`, `kinetree.joint_damping`, `kinetree.joint_friction`,
+        `kinetree.joint_armature`. They come after those of the function's own arguments that every
         call gives, before those with defaults: ``f(q, v, load, kp=100.0)``. They count in this robot's functions.
     name : str, optional
         Of the compiled function.
@@ -154,7 +155,8 @@ def compile(
     ArgumentError
         If the shape of an argument is not known, or what the function returns is no array.
         When called, if a value that the function takes from around it (a global, an attribute, an array) has changed
-        since its first trace, and a further variant would have to be traced.
+        since its first trace, and a further variant would have to be traced; or if a function of the robot, named or
+        given as `function`, does not depend on one of `inputs`.
     TypeError
         If the function does what cannot be traced, such as branching on a value.
 
@@ -187,7 +189,10 @@ def compile(
     inputs = tuple(inputs)
     for given in inputs:
         if not isinstance(given, ModelInput):
-            raise ArgumentError(f"inputs takes kt.gravity, kt.body_inertia(link) and kt.payload(frame), not {given!r}")
+            raise ArgumentError(
+                "inputs takes kt.gravity, kt.body_inertia(link), kt.payload(frame), kt.joint_damping, "
+                f"kt.joint_friction and kt.joint_armature, not {given!r}"
+            )
     check_inputs(robot.model, inputs)
     if isinstance(function, str):
         if function not in ALGORITHMS:

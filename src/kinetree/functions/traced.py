@@ -89,7 +89,7 @@ def user_function(
         made_from = model, function, shapes, tuple(inputs), name, fuse
         return _made_again, (made_from, source_digest(), _usual_identity(whole))
 
-    variant, run = Traces(name, trace), substituting(results, model, inputs, name)
+    variant, run = Traces(name, trace, function), substituting(results, model, inputs, name)
     further = ports(model, inputs)
     names = [port.name for port in (*own.ports, *further)]
     check_names(name, [*names, *(constant.name for constant in own.constants)])

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import weakref
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.runtime.options import Value
@@ -14,10 +19,13 @@ from kinetree.tracing import context
 Options = tuple[tuple[str, Value], ...]
 
 CHANGED = (
-    "{name}: a value that it takes from around it (a global, an attribute, an array, what its closure holds, a random "
-    "number) has changed since its first trace, so that this one would mix old and new ones: make the value an "
-    "argument, or compile the function again after the change"
+    "{name}: a value that it takes from around it ({which}) has "
+    "changed since its first trace, so that this one would mix old and new ones: make the value an argument, or "
+    "compile the function again after the change"
 )
+
+
+WHICH = "a global, an attribute, an array, what its closure holds"
 
 
 class _Comparing(threading.local):
@@ -40,10 +48,15 @@ class Traces:
         Of the function, for messages.
     trace : callable
         ``trace(optional, options) -> spec``, whose identity tells its programs apart.
+    function : callable
+        The function.
     """
 
-    def __init__(self, name: str, trace: Callable[[tuple[str, ...], Options], FunctionSpec]) -> None:
-        self._name, self._trace = name, trace
+    def __init__(
+        self, name: str, trace: Callable[[tuple[str, ...], Options], FunctionSpec], function: Callable[..., Any]
+    ) -> None:
+        self._name, self._trace, self._function = name, trace, function
+        self._first: dict[str, object] = {}  # what was around it at the first trace
         self._specs: dict[tuple[tuple[str, ...], Options], FunctionSpec] = {}
         self._compared: Callable[[], object] = lambda: None
 
@@ -51,6 +64,7 @@ class Traces:
         """Return the spec of a variant."""
         key = optional, options
         if key not in self._specs:
+            self._first = self._first or _around(self._function)
             self._specs.setdefault(key, self._trace(*key))
         return self._specs[key]
 
@@ -64,9 +78,27 @@ class Traces:
             try:
                 changed = self._trace(*key).identity() != first.identity()
             except Exception as error:  # the other value has another shape, say
-                raise ArgumentError(CHANGED.format(name=self._name)) from error
+                raise ArgumentError(self._changed()) from error
             finally:
                 _comparing.now = False
             if changed:
-                raise ArgumentError(CHANGED.format(name=self._name))
+                raise ArgumentError(self._changed())
         self._compared = weakref.ref(outermost) if outermost is not None else self._compared
+
+    def _changed(self) -> str:
+        now = _around(self._function)
+        names = [name for name in {**self._first, **now} if self._first.get(name) != now.get(name)]
+        return CHANGED.format(name=self._name, which=", ".join(names) or WHICH)
+
+
+def _around(function: Callable[..., Any]) -> dict[str, object]:
+    """Return what globals and variables of the closure look like, by name: those whose values show all they hold."""
+    try:
+        found = inspect.getclosurevars(inspect.unwrap(function))
+    except TypeError:  # no function of Python
+        return {}
+    return {
+        name: (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
+        for name, value in {**found.globals, **found.nonlocals}.items()
+        if isinstance(value, int | float | str | list | tuple | dict | np.ndarray | SimpleNamespace)
+    }

@@ -56,7 +56,11 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "s": ((), "Part of the way, from 0 at q0 to 1 at q1."),
     "b": (("nv",), "Joint forces (N·m, N) or momenta."),
     "V": (("rows",), "Spatial velocity of the frame, angular part first (rad/s, m/s); of its six numbers the `rows`."),
-    "damping": ((), "Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse."),
+    "damping": (
+        (),
+        "Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse. It is no square: "
+        "the ``damping`` of `differential_inverse_kinematics` is one.",
+    ),
     "f_ext": (
         ("nb", 6),
         "Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches "

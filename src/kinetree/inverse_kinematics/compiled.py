@@ -26,7 +26,7 @@ DEFAULTS = {
 }
 """Of the solver's numbers; without restarts where `dt` is given."""
 
-STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6}
+STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6, "error_damping": 0.2}
 
 MEANINGS = {
     "q0": "Where to start, brought within the limits (but for fixed joints, which stay there).",
@@ -42,10 +42,11 @@ MEANINGS = {
     "max_iterations": "Of one start: 100.",
     "restarts": "How many other starts to try where the first fails: 100, or none where dt is given.",
     "seed": "Which ones, a whole number: 0.",
-    "dt": "The time for one step (s), in which no joint moves further than its velocity limit allows.",
+    "dt": "The time for one step (s), in which no joint moves further than its velocity limit allows (0: none).",
     "posture": "Joint positions to go to in what the goals leave free (rad, m).",
     "gain": "The part of the errors that the step is to take away: 1.",
     "damping": "What is added to the squares of the singular values of the weighted Jacobian, 0 or more: 1e-6.",
+    "error_damping": "What is added to damping, beside gain times the sizes of the weighted error and Jacobian: 0.2.",
 }
 
 WEIGHTS = {
@@ -60,7 +61,7 @@ TARGETS = {
     "pose": "The pose wanted, in the world.",
     "orientation": "The rotation matrix wanted, in the world.",
     "position": "Where the frame's origin is wanted, in the world (m).",
-    "look_at": "A point in the world (m), and the axis of the frame that is to point at it.",
+    "look_at": "Two rows: a point in the world (m), and the axis of the frame that is to point at it.",
 }
 
 
@@ -88,9 +89,10 @@ def differential_step(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, .
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         problem = Problem(model, goals, fixed, all_move="posture" in given)
         numbers = [given.get(name, default) for name, default in STEP_DEFAULTS.items()]
-        damping = getattr(numbers[-1], "constant", numbers[-1])
-        if isinstance(damping, float | int) and not damping >= 0.0:
-            raise ArgumentError(f"damping is {damping}: it is 0 or more, 1e-6 if not given")
+        for name, damping in (("damping", numbers[1]), ("error_damping", numbers[2])):
+            constant = getattr(damping, "constant", damping)
+            if isinstance(constant, float | int) and not constant >= 0.0:
+                raise ArgumentError(f"{name} is {constant}: it is 0 or more, {STEP_DEFAULTS[name]:g} if not given")
         targets, weights, posture = arrays.targets(given), arrays.weights(given), given.get("posture")
         return step(problem, given["q"], targets, given["dt"], weights, posture, *numbers)
 

@@ -84,12 +84,12 @@ def differential_inverse_kinematics(
 def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
     """Return one step of differential inverse kinematics for these frames as a compiled function.
 
-    The step is damped least squares, ``min |J d − g e|² + λ |d − g d₀|²``, the best within the limits of position and,
-    in the time ``dt``, of velocity. It takes ``q``, a target for each frame and ``dt``, and returns a named tuple of
-    the next ``q``, the velocity ``v`` that leads there, and the ``position_error`` and ``orientation_error`` before the
-    step. It can be part of functions that `compile` makes, and be written as C. A joint that is outside a position
-    limit goes back towards it, no faster than its velocity limit allows; where ``dt`` is not positive nothing moves,
-    and v is 0.
+    The step is damped least squares, ``min |J d − g e|² + (λ + c |g e| ‖J‖) |d|²``, the best within the limits of
+    position and, in the time ``dt``, of velocity (one of 0 is read as not given), and in what this leaves free goes
+    towards a posture. It takes ``q``, a target for each frame and ``dt``, and returns a named tuple of the next ``q``,
+    the velocity ``v`` that leads there, and the ``position_error`` and ``orientation_error`` before the step. It can be
+    part of functions that `compile` makes, and be written as C. A joint that is outside a position limit goes back
+    towards it, no faster than its velocity limit allows; where ``dt`` is not positive nothing moves, and v is 0.
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
         Its arguments are ``q``, the targets and weights of `inverse_kinematics_solver`, and ``dt`` (s). By name, if
         wanted: ``posture`` (nq,), where the joints are to go as far as the goals leave them free; ``gain``, the part g
         of the errors that the step is to take away (1); ``damping``, λ (1e-6): 0 or more, where less than 1e-13 of the
-        trace of ``J Jᵀ`` counts as that much. With a negative one, ``v`` is NaN.
+        trace of ``J Jᵀ`` counts as that much; ``error_damping``, c (0.2), which lets the joints come to rest where
+        the goals are out of reach: 0 or more. With a negative one of these, ``v`` is NaN.
 
     Raises
     ------
@@ -110,6 +111,11 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
         If a kind of target is unknown, or a joint in `fixed`.
     ModelError
         If there is no frame of a name.
+
+    Notes
+    -----
+    Damping in proportion to the error is the Levenberg–Marquardt method of Fan and Yuan 2005, whose convergence is
+    quadratic; the norm of J makes c a number without a unit.
 
     Examples
     --------
@@ -142,7 +148,7 @@ def goals_of(model: Model, frames: Kinds) -> tuple[Goal, ...]:
     found = []
     for name, kinds in frames.items():
         model.frame(name)
-        for kind in (kinds,) if isinstance(kinds, str) else kinds:
+        for kind in kinds if isinstance(kinds, Sequence) and not isinstance(kinds, str) else (kinds,):
             if kind not in SHAPES:
                 raise ArgumentError(f"frames[{name!r}]: {unknown_name('kind of target', str(kind), SHAPES)}")
             found.append(Goal(name, kind))

@@ -53,6 +53,7 @@ class StepFunction(_WithoutOptions):
         posture: ArrayLike | None = None,
         gain: ArrayLike | None = None,
         damping: ArrayLike | None = None,
+        error_damping: ArrayLike | None = None,
         *,
         out: Sequence[_F64] | None = None,
     ) -> Step[np.float64]: ...
@@ -66,6 +67,7 @@ class StepFunction(_WithoutOptions):
         posture: _F32 | None = None,
         gain: _N32 | None = None,
         damping: _N32 | None = None,
+        error_damping: _N32 | None = None,
         *,
         out: Sequence[_F32] | None = None,
     ) -> Step[np.float32]: ...
@@ -79,6 +81,7 @@ class StepFunction(_WithoutOptions):
         posture: ArrayLike | None = None,
         gain: ArrayLike | None = None,
         damping: ArrayLike | None = None,
+        error_damping: ArrayLike | None = None,
         *,
         out: Sequence[_F64] | None = None,
     ) -> Step[np.float64]: ...

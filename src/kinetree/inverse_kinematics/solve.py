@@ -15,6 +15,7 @@ from kinetree.inverse_kinematics.functions import goals_of, joints_of, remembere
 from kinetree.inverse_kinematics.targets import Target, Wanted, bare_kind, finite, lead_of, wanted_of
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
+from kinetree.tracing import context
 from kinetree.validation import Array, Seed, as_generator, positive
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -120,8 +121,13 @@ def inverse_kinematics(
     >>> bool(solution.converged)
     True
     """
-    solve, wanted = _problem(robot, target, frame, fixed)
-    start = _start(robot, q0)
+    try:
+        solve, wanted = _problem(robot, target, frame, fixed)
+        start = _start(robot, q0)
+    except ArgumentError as error:
+        if context.outermost() is None:
+            raise
+        raise ArgumentError(f"{error}. In functions that are compiled use robot.inverse_kinematics_solver") from None
     if start.ndim > 1 or len(wanted) > 1:
         lead_of(wanted, start.shape[:-1])
     found = solve(

@@ -26,7 +26,7 @@ class JointLimits:
     lower, upper : float
         Position, rad or m.
     velocity, effort : float
-        Largest magnitude: rad/s or m/s, and N·m or N.
+        Largest magnitude: rad/s or m/s, and N·m or N; 0 is what files write where it is not known.
 
     Raises
     ------
@@ -49,6 +49,11 @@ class JointLimits:
             object.__setattr__(self, field.name, float(value))
         if self.lower > self.upper:
             raise ModelError(f"the lower limit {self.lower} is above the upper one, {self.upper}")
+
+    @property
+    def fastest(self) -> float:
+        """The velocity limit, infinite where it is not known."""
+        return self.velocity or math.inf
 
 
 NO_LIMITS = JointLimits()

@@ -98,7 +98,7 @@ def _narrowed(own: JointLimits, joint: Mimic, limits: JointLimits) -> JointLimit
     low, high = max(own.lower, low), min(own.upper, high)
     if low > high:  # files whose limits contradict each other mean the leader's
         return own
-    return JointLimits(low, high, min(own.velocity, limits.velocity / abs(factor)), own.effort)
+    return JointLimits(low, high, min(own.fastest, limits.fastest / abs(factor)), own.effort)
 
 
 def entries(joints: list[JointSpec], count: str) -> list[tuple[int, ...]]:

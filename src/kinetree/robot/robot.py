@@ -201,7 +201,9 @@ class Robot(WithFunctions, Functions):
     )
     lower_limits = _limit("lower", "q", "Lowest positions (nq,), −inf where there is no limit (rad, m).")
     upper_limits = _limit("upper", "q", "Highest positions (nq,), inf where there is no limit (rad, m).")
-    velocity_limits = _limit("velocity", "v", "Largest speeds (nv,), inf where there is no limit (rad/s, m/s).")
+    velocity_limits = _limit(
+        "velocity", "v", "Largest speeds (nv,), inf where there is none, 0 too is read as not given (rad/s, m/s)."
+    )
     effort_limits = _limit("effort", "v", "Largest joint forces (nv,), inf where there is no limit (N·m, N).")
 
     inertial_parameters = _of_model(

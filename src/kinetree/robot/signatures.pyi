@@ -1320,7 +1320,8 @@ class Functions:
         V : (..., rows) array
             Spatial velocity of the frame, angular part first (rad/s, m/s); of its six numbers the `rows`.
         damping : (...) array, optional
-            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse. It is no square:
+            the ``damping`` of `differential_inverse_kinematics` is one.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1372,7 +1373,8 @@ class Functions:
         v : (..., nv) array
             Velocity (rad/s, m/s).
         damping : (...) array, optional
-            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse. It is no square:
+            the ``damping`` of `differential_inverse_kinematics` is one.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1426,7 +1428,8 @@ class Functions:
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
         damping : (...) array, optional
-            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse. It is no square:
+            the ``damping`` of `differential_inverse_kinematics` is one.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1486,7 +1489,8 @@ class Functions:
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
         damping : (...) array, optional
-            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse. It is no square:
+            the ``damping`` of `differential_inverse_kinematics` is one.
         frame : str
             Name of the frame (``robot.frame_names``).
         reference : {"body", "world", "aligned"}
@@ -1530,15 +1534,16 @@ class Functions:
         there; a singular value that counts as zero (see `operational_inertia`) is what then remains of ``J Nᵀ``. With
         damping, N is no projector: it leaves a part of the forces along directions that are nearly singular.
 
-        There is no `reference`, as N is the same in all of them; with ``rows="position"`` it is that of "body" and
-        "aligned", whose rows are the velocity of the frame's origin.
+        There is no `reference`, as N is the same in all of them; with ``rows="position"`` or damping it is that of "body"
+        and "aligned", whose rows are of the frame's origin.
 
         Parameters
         ----------
         q : (..., nq) array
             Configuration: rad, m, and quaternions (x, y, z, w).
         damping : (...) array, optional
-            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse.
+            Number d, 1/√(kg·m²) and 1/√kg; ``(J M⁻¹ Jᵀ + d² 1)⁻¹`` then takes the place of the inverse. It is no square:
+            the ``damping`` of `differential_inverse_kinematics` is one.
         frame : str
             Name of the frame (``robot.frame_names``).
         rows : {"pose", "position", "orientation"}

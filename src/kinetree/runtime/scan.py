@@ -32,7 +32,8 @@ def scan(
     step : Function
         One step, with its options fixed (see `Function.bind`).
     carried : dict of str to str
-        By the name of an input, the name of the output that is its next value.
+        By the name of an input, the name of the output that is its next value; "result" where a function returns one
+        array.
     per_step : sequence of str
         Inputs that differ from step to step: their arrays have an axis of steps before the axes of one value.
         All other inputs are the same at all steps.

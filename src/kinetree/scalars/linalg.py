@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from kinetree.scalars.functions import Scalar, select
+from kinetree.scalars.functions import Scalar, select, sqrt
 
 Vector = Sequence[Scalar]
 Matrix = Sequence[Sequence[Scalar]]
@@ -23,6 +23,11 @@ def dot(a: Vector, b: Vector) -> Scalar:
     for x, y in zip(a, b, strict=True):
         total = total + x * y
     return total
+
+
+def norm(a: Vector) -> Scalar:
+    """Return the length of a vector."""
+    return sqrt(dot(a, a))
 
 
 def times(A: Matrix, x: Vector) -> list[Scalar]:

@@ -73,6 +73,11 @@ class Condition(NumpyDispatch):
     def __invert__(self) -> Condition:
         return Condition(self.compared, lambda x, y: self.choose(y, x))
 
+    def _number(self, *others: object) -> NoReturn:
+        raise TypeError("a comparison of traced values is no number: write kt.where(condition, x, 0) for x * condition")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = _number
+
     def __bool__(self) -> NoReturn:
         more = (
             " Combine conditions with & | ~, not with and, or, not. Arrays that np.array makes of traced values ask "

@@ -135,8 +135,8 @@ def null_space_projector(
     there; a singular value that counts as zero (see `operational_inertia`) is what then remains of ``J Nᵀ``. With
     damping, N is no projector: it leaves a part of the forces along directions that are nearly singular.
 
-    There is no `reference`, as N is the same in all of them; with ``rows="position"`` it is that of "body" and
-    "aligned", whose rows are the velocity of the frame's origin.
+    There is no `reference`, as N is the same in all of them; with ``rows="position"`` or damping it is that of "body"
+    and "aligned", whose rows are of the frame's origin.
 
     References: Khatib 1987.
 

@@ -119,8 +119,8 @@ class Problem:
                 continue
             limits, x = body.limits, q[body.q_index[0]]
             low, high = limits.lower - x, limits.upper - x
-            if dt is not None and math.isfinite(limits.velocity):
-                reach = limits.velocity * dt
+            if dt is not None and math.isfinite(limits.fastest):
+                reach = limits.fastest * dt
                 found.append((within(low, (-reach, reach)), within(high, (-reach, reach))))
             else:
                 found.append((low, high) if math.isfinite(limits.lower) or math.isfinite(limits.upper) else None)

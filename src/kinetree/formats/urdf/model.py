@@ -13,6 +13,7 @@ from kinetree.formats.urdf.document import (
     Pose,
     UrdfInertial,
     UrdfJoint,
+    UrdfLimit,
     UrdfLink,
     UrdfRobot,
     urdf_from_element,
@@ -175,3 +176,14 @@ def _warn(robot: UrdfRobot, model: Model, fixed: list[str]) -> None:
         warn_user(f"{robot.source}: fixed joints do not move, so that the <mimic> of these is dropped: {listed(fixed)}")
     if free:
         warn_user(f"{robot.source}: no position limits are given for {listed(free)}; taken as unlimited")
+    degrees = [shortened(joint.name) for joint in robot.joints if joint.type == "revolute" and _in_degrees(joint.limit)]
+    if degrees:
+        warn_user(
+            f"{robot.source}: the position limits of {listed(degrees)} look like degrees; they are read as radians"
+        )
+
+
+def _in_degrees(limit: UrdfLimit) -> bool:
+    """Return whether limits are whole numbers, and some beyond two turns if they are radians."""
+    bounds = [x for x in (limit.lower, limit.upper) if x is not None and math.isfinite(x)]
+    return all(x == int(x) for x in bounds) and any(4 * math.pi < abs(x) <= 720 for x in bounds)
