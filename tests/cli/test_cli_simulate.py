@@ -143,6 +143,8 @@ def test_limits_and_tolerances(cli):
     assert np.array_equal(kt.Trajectory.load("stop.npz", robot).q, expected.q)
     free = robot.simulate([1.9], [3.0], duration=0.1, integrator="tsitouras")
     assert abs(free.q - expected.q).max() > 1e-3
+    for limits, free in (("position", False), ("effort", True)):
+        assert ("off by" in cli("--q", 1, "--duration", 0.1, "--limits", limits)[1]) is free  # only gravity acts
     assert LIMITS == ("none", "position", "effort", "all")
     assert "--limits {none,position,effort,all}" in cli("--help")[1]
 

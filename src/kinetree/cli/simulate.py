@@ -204,7 +204,8 @@ def report(arguments: argparse.Namespace, motion: Trajectory, every: int, clock:
     """Print what was done, the table, and what was written."""
     summary = MotionSummary(motion)
     steps = (len(motion) - 1) * every
-    free = arguments.tau is None and arguments.hold is None and not arguments.friction
+    driven = arguments.tau is not None or arguments.hold is not None
+    free = not driven and not arguments.friction and arguments.limits in ("none", "effort")
     found = [*warnings, *summary.warnings()]
     if arguments.json:
         facts: dict[str, Any] = {"robot": motion.robot.name, "steps": steps, "samples": len(motion)}
