@@ -12,6 +12,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli import main, simulate
+from kinetree.cli.parser import parse_arguments
+from kinetree.integrators import OWN
+from kinetree.integrators.step import LIMITS
 
 ARM = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
@@ -95,17 +98,20 @@ def test_an_interrupt_keeps_what_was_computed(cli, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(simulate, "progress", lambda quiet: nullcontext(stop))
-    code, out, err = cli("--duration", 1000, "--q", 1, "-o", "part.npz", "--record-every", 100)
+    code, out, err = cli("--duration", 20000, "--q", 1, "-o", "part.npz", "--record-every", 100)
     assert (code, err) == (130, "kinetree: interrupted\n")
     motion = kt.Trajectory.load("part.npz", kt.load("arm.urdf"))
-    assert 1.0 <= motion.duration < 1000.0
+    assert 1.0 <= motion.duration < 20000.0
     assert out.startswith(f"arm: {motion.t[-1]:g} s in {100 * (len(motion) - 1)} steps")
     assert f"wrote part.npz ({len(motion)} samples" in out
 
 
 def test_a_motion_that_explodes_is_said_to(cli):
-    code, out, _ = cli("--v", 1e200, "--friction", "--dt", 100, "--duration", 10000, "-o", "far.npz")
-    assert code == 0
+    far = ("--v", 1e200, "--friction", "--dt", 100, "--duration", 10000, "-o", "far.npz")
+    code, out, err = cli(*far, "--plot", "far.png")
+    assert code == 1
+    assert re.fullmatch(r"kinetree: arm stopped at \S+ s: not finite\n", err)
+    assert out.endswith("drew far.png\n")
     assert "warning: it stopped at " in out
     assert "not finite" in out
     assert "beyond all numbers" in out
@@ -113,8 +119,44 @@ def test_a_motion_that_explodes_is_said_to(cli):
 
 
 @pytest.mark.parametrize(
+    "given",
+    [("--gravity", "0,-1,-1.5"), ("--gravity", 0, -1, -1.5), ("--gravity=0,-1,-1.5",), ("--gravity", "0, -1,", "-1.5")],
+)
+def test_gravity_with_commas_or_blanks(cli, given):
+    assert cli("--q", 1, "--duration", 0.01, *given, "-o", "fall.npz", "-q") == (0, "", "")
+    robot = kt.load("arm.urdf", gravity=[0, -1, -1.5])
+    expected = robot.simulate([1.0], duration=0.01)
+    assert np.array_equal(kt.Trajectory.load("fall.npz", robot).q, expected.q)
+
+
+def test_gravity_whose_first_number_is_negative(capsys):
+    for given in (["--gravity=-1,0,-1e-3"], ["--gravity", "-1,0,-1e-3"], ["--gravity", "-1", "0", "-1e-3"]):
+        assert parse_arguments(["simulate", *given, "panda", "--json"]).gravity == (-1.0, 0.0, -1e-3)
+
+
+def test_limits_and_tolerances(cli):
+    options = {"integrator": "tsitouras", "rtol": 1e-4, "atol": 1e-5, "limits": "position"}
+    given = [text for name, value in options.items() for text in (f"--{name}", value)]
+    assert cli("--q", 1.9, "--v", 3, "--duration", 0.1, *given, "-o", "stop.npz", "-q") == (0, "", "")
+    robot = kt.load("arm.urdf")
+    expected = robot.simulate([1.9], [3.0], duration=0.1, **options)
+    assert np.array_equal(kt.Trajectory.load("stop.npz", robot).q, expected.q)
+    free = robot.simulate([1.9], [3.0], duration=0.1, integrator="tsitouras")
+    assert abs(free.q - expected.q).max() > 1e-3
+    for limits, free in (("position", False), ("effort", True)):
+        assert ("off by" in cli("--q", 1, "--duration", 0.1, "--limits", limits)[1]) is free  # only gravity acts
+    assert LIMITS == ("none", "position", "effort", "all")
+    assert "--limits {none,position,effort,all}" in cli("--help")[1]
+
+
+def test_the_help_names_all_integrators(cli):
+    assert ", ".join(OWN) in " ".join(cli("--help")[1].split())
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--rtol", 1e-4], "rtol is for tsitouras; the integrator 'semi_implicit_euler' has none"),
         (["--q", 1, 2], r"--q takes 1 numbers \(swing\); 2 were given"),
         (["--v", "fast"], "--v: could not convert string to float: 'fast'"),
         (["--q", "raedy"], "no configuration 'raedy'"),
@@ -137,7 +179,10 @@ def test_what_cannot_be_done(cli, arguments, message):
     assert sorted(path.name for path in Path().iterdir()) == ["arm.urdf"]
 
 
-@pytest.mark.parametrize("arguments", [["--tau", 1, "--hold"], ["--hold", "5"], ["--dt", 0], ["--duration", "long"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--tau", 1, "--hold"], ["--hold", "5"], ["--dt", 0], ["--duration", "long"], ["--gravity", 0, 0], ["--gravity"]],
+)
 def test_wrong_usage(cli, arguments):
     assert cli(*arguments)[0] == 2
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from mpl_toolkits.mplot3d import proj3d
 from PIL import Image
 
 import kinetree as kt
@@ -74,6 +76,25 @@ def test_the_figure_of_a_floating_robot_and_of_a_batch():
         batch.plot(frames="FL_foot")
 
 
+def test_torques_that_are_all_zero_have_no_panel():
+    motion = swing()
+    free = kt.Trajectory(motion.robot, motion.t, motion.q, motion.v, tau=np.zeros_like(motion.v))
+    assert [name for name in panels(motion.plot()) if name not in panels(free.plot())] == ["joint torques (N·m)"]
+
+
+@pytest.mark.parametrize(("name", "drop"), [("go2", 50.0), ("ur5", 0.0)])
+def test_paths_in_space_keep_clear_of_title_and_legend(name, drop):
+    figure = swing(kt.load(name), torques=False, drop=drop).plot()
+    figure.draw_without_rendering()
+    ax = panels(figure)["paths of frames (m), from the dots on"]
+    corners = np.array(list(product(ax.get_xlim(), ax.get_ylim(), ax.get_zlim())))
+    x, y, _ = proj3d.proj_transform(*corners.T, ax.get_proj())
+    box = ax.transData.transform(np.stack([x, y], axis=-1))
+    assert box[:, 1].max() < ax.title.get_window_extent().y0
+    lowest = min(axis.get_tightbbox().y0 for axis in (ax.xaxis, ax.yaxis))
+    assert lowest > ax.figure.legends[0].get_window_extent().y1
+
+
 def test_units_of_every_entry():
     robot = pendulum(Planar())
     assert position_units(robot) == ["m", "m", "rad"]
@@ -116,6 +137,20 @@ def test_the_strip_shows_the_robot_at_these_times():
         swing(lead=(3,)).plot_motion()
     with pytest.raises(ArgumentError, match="no projection 'above'"):
         motion.plot_motion(projection="above")
+
+
+@pytest.mark.parametrize(("count", "grid"), [(4, (1, 4)), (5, (2, 3)), (6, (2, 3)), (8, (2, 4)), (9, (3, 3))])
+def test_the_pictures_of_a_strip_fill_their_rows(count, grid):
+    figure = swing().plot_motion(count)
+    assert figure.axes[0].get_gridspec().get_geometry() == grid
+
+
+def test_the_strip_of_a_robot_that_stopped_ends_there():
+    motion = swing()
+    stopped = kt.Trajectory(motion.robot, motion.t, motion.q, motion.v, stopped_at=0.5)
+    assert list(panels(stopped.plot_motion(3))) == ["t = 0.00 s", "t = 0.25 s", "stopped at 0.50 s"]
+    assert list(panels(stopped.plot_motion([0.4, 1.0]))) == ["t = 0.40 s", "stopped at 0.50 s"]
+    assert len(panels(stopped[20:].plot_motion(2))) == 1  # both pictures have the title that it stopped before
 
 
 def test_a_robot_that_falls_far_is_followed():

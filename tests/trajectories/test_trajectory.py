@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -147,6 +148,28 @@ def test_parts_in_time_and_of_the_robots(batch):
     assert (len(batch), batch.duration, len(list(batch)), len(batch.robots)) == (11, 1.0, 11, 2)
 
 
+def test_masks_and_arrays_choose_robots_as_in_numpy(batch):
+    for index in ([1, 0, 1], np.array([[1], [0]]), [False, True], ~np.isnan(batch.stopped_at), (slice(None), [2, 0])):
+        chosen = batch.robots[index]
+        key = index if isinstance(index, tuple) else np.asarray(index)
+        for name in ("q", "v", "stopped_at"):
+            np.testing.assert_array_equal(getattr(chosen, name), getattr(batch, name)[key])
+    assert batch.robots[~np.isnan(batch.stopped_at)].reasons.tolist() == ["hit the floor"]
+
+
+class Crossing(NamedTuple):
+    time: float
+    robot: tuple[int, ...]
+
+
+def test_events_go_with_the_robots_that_are_chosen(batch):
+    events = [Crossing(0.2, (1, 2)), Crossing(0.3, (0, 1))]
+    whole = kt.Trajectory(batch.robot, batch.t, batch.q, batch.v, events=events)
+    assert whole.robots[~np.isnan(batch.stopped_at)].events == (Crossing(0.2, (0,)),)
+    twice = [Crossing(0.2, (0, 2)), Crossing(0.2, (2, 2)), Crossing(0.3, (1, 1))]
+    assert list(whole.robots[[1, 0, 1]].events) == twice
+
+
 def test_the_events_of_a_part_are_those_within_it(batch):
     class Event:
         def __init__(self, time):
@@ -229,17 +252,23 @@ def test_what_cannot_be_read_or_changed(batch):
         del batch.t
     with pytest.raises(IndexError, match="sample 11 of 11"):
         batch[11]
-    with pytest.raises(ArgumentError, match=r"robots\[…\] robots"):
+    with pytest.raises(ArgumentError, match=r"not tuple; robots\[…\] takes those of the robots"):
         batch[0, 1]
     with pytest.raises(ArgumentError, match="at least one sample"):
         batch[5:5]
-    with pytest.raises(ArgumentError, match="none of them is chosen"):
+    with pytest.raises(ArgumentError, match="none of its robots is chosen"):
         batch.robots[2:]
     with pytest.raises(IndexError):
         batch.robots[2]
-    for index in (..., True, [0, 1], "0"):
-        with pytest.raises(ArgumentError, match="takes numbers and slices"):
+    for index in (..., True, np.True_, None, "0", 0.5, [[0, 1], [2]], (0, [0.5]), np.zeros(1000)):
+        with pytest.raises(ArgumentError, match=r"takes numbers, slices, and arrays of .{0,90}$"):
             batch.robots[index]
+    for nobody in ([], np.zeros((2, 3), dtype=bool)):
+        with pytest.raises(ArgumentError, match=r"the batch is \(2, 3\), and none of its robots is chosen"):
+            batch.robots[nobody]
+    for outside in ([0, 2], [True, False, True]):
+        with pytest.raises(IndexError):
+            batch.robots[outside]
     with pytest.raises(ArgumentError, match="one robot"):
         batch.robots[0, 0].robots  # noqa: B018
 

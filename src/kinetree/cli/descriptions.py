@@ -59,13 +59,14 @@ stick figure with --animate.
 Without --tau and --hold it falls freely. --hold is computed torque: the joints that have motors get the accelerations
 KP (q0 - q) - KD v, and a floating base falls. Numbers are separated by blanks or commas; if the first one is negative
 and commas follow, write --q=-1,0,0. Ctrl-C ends the simulation early: what was computed until then is summed up,
-written and drawn.
+written and drawn. A robot whose state is no longer finite stops: that is written and drawn too, and the exit code is 1.
 """
 
 SIMULATE_EXAMPLES = """\
 examples:
   kinetree simulate panda --duration 2 --dt 1e-4 --integrator rk4
   kinetree simulate panda --q 0 0.3 0 -1.5 0 1.8 0.8 --hold --payload 2@panda_hand --plot held.png
+  kinetree simulate panda --integrator tsitouras --rtol 1e-9 --atol 1e-11 --limits position --gravity 0,0,-1.62
   kinetree simulate go2 --random --seed 3 -o tumble.npz --animate tumble.gif
   kinetree simulate arm.urdf --friction --tau 1,0,0 -o motion.csv
 """

@@ -71,7 +71,9 @@ class MotionSummary:
         motion = self.motion
         if motion.reasons.item() is None:
             return []
-        return [f"it stopped at {float(motion.stopped_at):g} s: {motion.reasons.item()}. A smaller --dt may help"]
+        reason = motion.reasons.item()
+        advice = "--integrator implicit_euler" if reason == "too many steps" else "A smaller --dt"
+        return [f"it stopped at {float(motion.stopped_at):g} s: {reason}. {advice} may help"]
 
 
 def _tidy(x: float) -> str:

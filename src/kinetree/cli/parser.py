@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 
 from kinetree._version import __version__
 from kinetree.cli import descriptions
+from kinetree.cli.readers import gains, gravity, joined, number, payload
 
 JSON = "print it as JSON, for programs"
+INTEGRATORS = "semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational"
 ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF file, or a robot_descriptions name"
 
 EXAMPLES = """\
@@ -32,7 +34,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     comes after that option is then left over, and is the TRAJECTORY.
     """
     parser = make_parser()
-    arguments, rest = parser.parse_known_args(argv)
+    arguments, rest = parser.parse_known_args(joined(sys.argv[1:] if argv is None else argv))
     if getattr(arguments, "trajectory", "") is None and len(rest) == 1 and (rest[0] == "-" or rest[0][:1] != "-"):
         arguments.trajectory = rest.pop()
     if rest:
@@ -92,11 +94,11 @@ def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.Argument
     _add_robot_options(command)
     _add_dynamics_options(command)
     smoothing = command.add_argument_group("differentiation, if the file has no v or a")
-    smoothing.add_argument("--window", type=_number(int, "≥", 5), metavar="N", help="samples in a fit, ≥ 5 (15)")
+    smoothing.add_argument("--window", type=number(int, "≥", 5), metavar="N", help="samples in a fit, ≥ 5 (15)")
     made = command.add_argument_group("the motion made without a TRAJECTORY")
-    made.add_argument("--duration", type=_number(float, ">", 0), metavar="S", help="seconds, > 0 (10)")
-    made.add_argument("--rate", type=_number(float, ">", 0), metavar="HZ", help="samples a second, > 0 (100)")
-    made.add_argument("--seed", type=_number(int, "≥", 0), metavar="N", help="of the random motion, ≥ 0 (0)")
+    made.add_argument("--duration", type=number(float, ">", 0), metavar="S", help="seconds, > 0 (10)")
+    made.add_argument("--rate", type=number(float, ">", 0), metavar="HZ", help="samples a second, > 0 (100)")
+    made.add_argument("--seed", type=number(int, "≥", 0), metavar="N", help="of the random motion, ≥ 0 (0)")
     command.set_defaults(module="kinetree.cli.inverse_dynamics")
 
 
@@ -120,25 +122,35 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     begin.add_argument("--q", nargs="+", metavar="X", help="nq numbers, or the name of a configuration (neutral)")
     begin.add_argument("--v", nargs="+", metavar="X", help="nv numbers (at rest)")
     begin.add_argument("--random", action="store_true", help="at random positions within the limits")
-    begin.add_argument("--seed", type=_number(int, "≥", 0), metavar="N", help="of --random, ≥ 0 (0)")
-    force = command.add_argument_group("what drives it").add_mutually_exclusive_group()
+    begin.add_argument("--seed", type=number(int, "≥", 0), metavar="N", help="of --random, ≥ 0 (0)")
+    driven = command.add_argument_group("what drives it")
+    force = driven.add_mutually_exclusive_group()
     force.add_argument("--tau", nargs="+", metavar="X", help="nv constant joint forces, N·m or N (none)")
     force.add_argument(
         "--hold",
         nargs="?",
         const=(100.0, 20.0),
-        type=_gains,
+        type=gains,
         metavar="KP,KD",
         help="hold the first position, by the joints' accelerations KP (q0 - q) - KD v (100,20)",
     )
-    time = command.add_argument_group("time")
-    time.add_argument("--duration", type=_number(float, ">", 0), default=1.0, metavar="S", help="seconds, > 0 (1)")
-    time.add_argument("--dt", type=_number(float, ">", 0), default=1e-3, metavar="S", help="of a step, > 0 (0.001)")
-    time.add_argument(
-        "--integrator", default="semi_implicit_euler", metavar="NAME", help="the method: rk4, … (%(default)s)"
+    driven.add_argument(
+        "--limits",
+        choices=("none", "position", "effort", "all"),
+        default="none",
+        help="limits of the joints that count: stops that push back, torques that are cut off (none)",
     )
+    time = command.add_argument_group("time")
+    time.add_argument("--duration", type=number(float, ">", 0), default=1.0, metavar="S", help="seconds, > 0 (1)")
+    time.add_argument("--dt", type=number(float, ">", 0), default=1e-3, metavar="S", help="of a step, > 0 (0.001)")
     time.add_argument(
-        "--record-every", type=_number(int, "≥", 1), metavar="N", help="keep every N-th step (about 1000 in all)"
+        "--integrator", default="semi_implicit_euler", metavar="NAME", help=f"the method: {INTEGRATORS} (%(default)s)"
+    )
+    tolerance = number(float, ">", 0)
+    time.add_argument("--rtol", type=tolerance, metavar="X", help="relative error of a step of tsitouras, > 0 (1e-6)")
+    time.add_argument("--atol", type=tolerance, metavar="X", help="absolute error of a step of tsitouras, > 0 (1e-8)")
+    time.add_argument(
+        "--record-every", type=number(int, "≥", 1), metavar="N", help="keep every N-th step (about 1000 in all)"
     )
     command.set_defaults(module="kinetree.cli.simulate")
 
@@ -165,7 +177,7 @@ def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--optional", metavar="NAME", action="append", default=[], help="an optional argument to take: f_ext"
     )
     command.add_argument(
-        "--lanes", type=_number(int, "≥", 1), metavar="N", help="a function of many states, N at a time: 1, 2, 4, 8, 16"
+        "--lanes", type=number(int, "≥", 1), metavar="N", help="a function of many states, N at a time: 1, 2, 4, 8, 16"
     )
     command.add_argument("--main", action="store_true", help="add a program that reads states and prints results")
     command.add_argument("--json", action="store_true", help=JSON)
@@ -211,58 +223,17 @@ def _add_dynamics_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("what acts on the robot")
     group.add_argument(
         "--gravity",
-        type=_number(float),
-        nargs=3,
-        metavar=("X", "Y", "Z"),
+        type=gravity,
+        metavar="X,Y,Z",
         default=(0.0, 0.0, -9.81),
-        help="m/s² (0 0 -9.81)",
+        help="m/s², separated by commas or blanks (0,0,-9.81)",
     )
     group.add_argument("--friction", action="store_true", help="count the damping and friction that the file gives")
     group.add_argument(
         "--payload",
-        type=_payload,
+        type=payload,
         action="append",
         default=[],
         metavar="M[,X,Y,Z][@FRAME]",
         help="a point mass (kg) at X, Y, Z (m) in a frame; without FRAME, on the last body of a single chain",
     )
-
-
-def _payload(text: str) -> tuple[float, tuple[float, ...], str]:
-    """Return mass, place and frame of a payload; the frame is empty where none is given."""
-    numbers, _, frame = text.partition("@")
-    try:
-        mass, *place = map(float, numbers.split(","))
-    except ValueError:
-        mass, place = -1.0, []
-    if not 0 <= mass < math.inf or len(place) not in (0, 3) or not all(map(math.isfinite, place)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool")
-    return mass, tuple(place) or (0.0, 0.0, 0.0), frame
-
-
-def _gains(text: str) -> tuple[float, float]:
-    """Return the two gains of a controller."""
-    try:
-        kp, kd = map(float, text.split(","))
-    except ValueError:
-        kp = kd = -1.0
-    if not (0 <= kp < math.inf and 0 <= kd < math.inf):
-        raise argparse.ArgumentTypeError(f"{text!r} are no gains: give two numbers ≥ 0, as in 100,20")
-    return kp, kd
-
-
-def _number(kind: type[int] | type[float], relation: str = "", bound: float = 0) -> Callable[[str], float]:
-    """Return a reader of finite numbers for argparse, those with this relation, "≥" or ">", to a bound."""
-    wanted = " ".join(filter(None, ("an integer" if kind is int else "a number", relation, relation and str(bound))))
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number, it must be {wanted}") from None
-        inside = {"": True, "≥": value >= bound, ">": value > bound}[relation]
-        if not math.isfinite(value) or not inside:
-            raise argparse.ArgumentTypeError(f"{text} is out of range, it must be {wanted}")
-        return value
-
-    return read

@@ -36,14 +36,15 @@ PATIENCE = 1.0
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Simulate; write, draw and sum up as the arguments say."""
+    """Simulate; write, draw and sum up as the arguments say; `ArgumentError` if the robot stopped on the way."""
     check(arguments)
     robot, warnings = load_robot(arguments)
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no moving joint")
     steps, every = counts(arguments, robot)
     given = initial(arguments, robot) | driven(arguments, robot)
-    given |= {"dt": arguments.dt, "integrator": arguments.integrator, "record": "q v a tau"}
+    given |= {x: getattr(arguments, x) for x in ("dt", "integrator", "rtol", "atol", "limits")}
+    given["record"] = "q v a tau"
     interrupted = False
     with compiling_notice(robot.name, shown=not arguments.quiet):
         robot.simulate(**given, steps=1)  # compiles it, and says what is wrong
@@ -59,6 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
             report(arguments, motion, every, clock, warnings)
     if interrupted:
         raise KeyboardInterrupt
+    if motion.reasons.item() is not None:
+        raise ArgumentError(f"{motion.robot.name} stopped at {float(motion.stopped_at):g} s: {motion.reasons.item()}")
 
 
 class Clock:
@@ -201,7 +204,8 @@ def report(arguments: argparse.Namespace, motion: Trajectory, every: int, clock:
     """Print what was done, the table, and what was written."""
     summary = MotionSummary(motion)
     steps = (len(motion) - 1) * every
-    free = arguments.tau is None and arguments.hold is None and not arguments.friction
+    driven = arguments.tau is not None or arguments.hold is not None
+    free = not driven and not arguments.friction and arguments.limits in ("none", "effort")
     found = [*warnings, *summary.warnings()]
     if arguments.json:
         facts: dict[str, Any] = {"robot": motion.robot.name, "steps": steps, "samples": len(motion)}

@@ -38,11 +38,11 @@ class Curves(NamedTuple):
 
 
 def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
-    """Return a figure of the motion: positions, velocities, torques if recorded, energies, and paths of frames.
+    """Return a figure of the motion: positions, velocities, torques, energies, and paths of frames.
 
-    A joint has the same colour in every panel, named at the right; a joint of several degrees of freedom has
-    panels of its own. Of a batch, up to 50 robots are drawn in thin lines; for one of them draw
-    ``trajectory.robots[3]``. A dotted line is where a robot stopped.
+    Torques are drawn if they were recorded and some are not zero. A joint has the same colour in every panel, named at
+    the right; a joint of several degrees of freedom has panels of its own. Of a batch, up to 50 robots are drawn in
+    thin lines; for one of them draw ``trajectory.robots[3]``. A dotted line is where a robot stopped.
 
     Parameters
     ----------
@@ -130,7 +130,8 @@ def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:
             entries = [(k, name) for k, name in single if units[k] == unit]
             what = f"joint {_plural(quantity, unit)} ({unit})"
             own = values[..., [k for k, _ in entries]]
-            panels.append(Curves(what, [n for _, n in entries], [colours[n] for _, n in entries], own, True))
+            if quantity != "torque" or own.any():  # nothing drives it
+                panels.append(Curves(what, [n for _, n in entries], [colours[n] for _, n in entries], own, True))
         for body in others:
             for unit in dict.fromkeys(units[k] for k in getattr(body, index)):
                 at = [k for k in getattr(body, index) if units[k] == unit]
@@ -211,7 +212,7 @@ def equal_axes(ax: Any, points: Array) -> None:
     least = 0.15 * max(1e-3, float((high - low).max()))
     middle, half = (low + high) / 2, np.maximum((high - low) / 2 * 1.05, least)
     ax.set(**{f"{x}lim": (m - h, m + h) for x, m, h in zip("xyz", middle, half, strict=True)})
-    ax.set_box_aspect(tuple(half))
+    ax.set_box_aspect(tuple(half), zoom=0.8)  # with room for its labels, however tall it is
     for x, h in zip("xyz", half / half.max(), strict=True):
         getattr(ax, f"{x}axis").set_major_locator(_few(1 + round(4 * float(h))))
         getattr(ax, f"set_{x}label")(x, fontsize=8)

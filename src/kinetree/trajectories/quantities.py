@@ -50,15 +50,15 @@ class Quantities:
 
     @property
     def mechanical_energy(self) -> Array:
-        """Kinetic and potential energy (..., n) in J: constant where nothing but gravity acts."""
+        """Kinetic and potential energy (..., n) in J: constant where nothing but gravity and springs act."""
         return self.kinetic_energy + self.potential_energy
 
     @property
     def energy_drift(self) -> Any:
         """How far the mechanical energy gets from that of the first sample, over the largest kinetic energy (...).
 
-        ``max |E(t) − E(0)| / max T(t)``: the error of the integration where nothing but gravity acts, and what
-        torques and friction put in or take out where they act. Zero for a robot that rests.
+        ``max |E(t) − E(0)| / max T(t)``: the error of the integration where nothing but gravity and springs act, and
+        what torques and friction put in or take out where they act. Zero for a robot that rests.
         """
         E = self.mechanical_energy
         with np.errstate(invalid="ignore"):  # of a motion that was no longer finite

@@ -27,17 +27,35 @@ class Robots(Sequence["Trajectory"]):
 
     def __getitem__(self, index: Any) -> Any:
         whole = self._all
-        keys = index if isinstance(index, tuple) else (index,)
-        if not all(isinstance(k, int | np.integer | slice) and not isinstance(k, bool) for k in keys):
-            raise ArgumentError(f"robots[…] takes numbers and slices, not {index!r}")
+        keys = tuple(map(_checked, index if isinstance(index, tuple) else (index,)))
         chosen = np.arange(math.prod(whole.batch_shape)).reshape(whole.batch_shape)[keys]  # an IndexError is NumPy's
         if chosen.size == 0:
-            raise ArgumentError(f"robots[{index!r}]: there are {whole.batch_shape}, and none of them is chosen")
-        places = {int(robot): place for place, robot in np.ndenumerate(chosen)}
+            raise ArgumentError(f"robots[…]: the batch is {whole.batch_shape}, and none of its robots is chosen")
+        places: dict[int, list[tuple[int, ...]]] = {}
+        for place, robot in np.ndenumerate(chosen):
+            places.setdefault(int(robot), []).append(place)
         events = []
         for event in whole.events:
             robot = getattr(event, "robot", None)  # those of no robot are everybody's
-            place = () if robot is None else places.get(int(np.ravel_multi_index(robot, whole.batch_shape)))
-            if place is not None:
-                events.append(event if robot is None else event._replace(robot=place))
+            if robot is None:
+                events.append(event)
+            else:
+                own = places.get(int(np.ravel_multi_index(robot, whole.batch_shape)), ())
+                events += [event._replace(robot=place) for place in own]
         return whole._with(whole.t, lambda x: x[keys], lambda x: x[keys], events)
+
+
+def _checked(key: Any) -> Any:
+    """Return a number, a slice, or an array of numbers or booleans; `ArgumentError` for anything else."""
+    if isinstance(key, slice):
+        return key
+    try:
+        array = np.asarray(key)
+    except ValueError:  # lists of several lengths
+        array = np.asarray(None)
+    if array.size == 0 and isinstance(key, list):
+        array = array.astype(np.int_)
+    if array.dtype.kind not in "iub" or (array.ndim == 0 and array.dtype.kind == "b"):
+        given = f"an array of {array.dtype}" if isinstance(key, np.ndarray) else repr(key)[:60]
+        raise ArgumentError(f"robots[…] takes numbers, slices, and arrays of numbers or of booleans, not {given}")
+    return int(array) if array.ndim == 0 else array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
@@ -43,7 +44,7 @@ def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str
     Parameters
     ----------
     times : int or (m,) array-like
-        How many pictures, from the first sample to the last, or their times in s.
+        How many pictures, from the first sample to the last or to where the robot stopped; or their times in s.
     projection : str, optional
         "side" (x and z), "front" (y and z), "top" (x and y) or "3d"; by default in space, but in the plane if the
         motion is in one.
@@ -61,10 +62,10 @@ def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str
     check_matplotlib()
     from matplotlib.figure import Figure
 
-    when = _times(self, times)
     stage = Stage(self, projection)
-    columns = min(len(when), 4)
-    rows = -(-len(when) // columns)
+    when = _times(self, times)
+    rows = math.ceil(len(when) / 4)
+    columns = math.ceil(len(when) / rows)
     shape = stage.shape
     figure = Figure(figsize=(2.9 * columns, (2.9 * shape + 0.35) * rows + 0.5), layout="constrained")
     for k, t in enumerate(when):
@@ -199,7 +200,7 @@ class Stage:
 
         space = self.projection == "3d"
         axes, skeleton = list(AXES[self.projection]), self.skeleton
-        empty = np.zeros((1, 2, len(axes)))
+        empty, stop = np.zeros((1, 2, len(axes))), float(self.trajectory.stopped_at)
         many: Any = Line3DCollection if space else LineCollection
         colours = [colormaps["tab10"](int(b) % 10) for b in skeleton.branches]
         ground = many(empty, colors="0.75", linewidths=0.6, zorder=1)
@@ -225,7 +226,7 @@ class Stage:
                 ax.set_box_aspect(tuple(self._half))
             if self._floor:
                 ground.set_segments(_floor(middle, self._half)[..., axes])
-            ax.set_title(f"t = {t:.2f} s", fontsize=9)
+            ax.set_title(f"stopped at {stop:.2f} s" if t >= stop else f"t = {t:.2f} s", fontsize=9)
 
         return show
 
@@ -249,7 +250,8 @@ def _times(trajectory: Trajectory, times: int | ArrayLike) -> list[float]:
     if isinstance(times, int | np.integer) and not isinstance(times, bool):
         if not 1 <= times <= 100:
             raise ArgumentError(f"{times} pictures: give a number from 1 to 100, or their times in s")
-        return [float(t) for t in np.linspace(trajectory.t[0], trajectory.t[-1], int(times))]
+        end = np.fmin(trajectory.t[-1], trajectory.stopped_at)
+        return [float(t) for t in np.linspace(trajectory.t[0], max(end, trajectory.t[0]), int(times))]
     when = real_array("times", times, None, batch=False)
     trajectory.at(when)  # says which is outside
     return [float(t) for t in when]

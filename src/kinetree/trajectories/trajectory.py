@@ -221,7 +221,8 @@ class Trajectory(Quantities):
             return State(float(self.t[index]), self.q[..., index, :], self.v[..., index, :])
         if not isinstance(index, slice):
             raise ArgumentError(
-                f"trajectory[…] takes a number or a slice of the samples, not {index!r}; robots[…] robots"
+                f"trajectory[…] takes a number or a slice of the samples, not {type(index).__name__}; "
+                "robots[…] takes those of the robots"
             )
         t = self.t[index]
         events = [e for e in self.events if len(t) and t[0] <= getattr(e, "time", t[0]) <= t[-1]]
@@ -229,7 +230,10 @@ class Trajectory(Quantities):
 
     @property
     def robots(self) -> Robots:
-        """The robots of a batch: ``robots[3]``, ``robots[:10]`` and ``robots[2, 0]`` are trajectories of those."""
+        """The robots of a batch: ``robots[3]``, ``robots[:10]`` and ``robots[2, 0]`` are trajectories of those.
+
+        As in NumPy, an array of numbers or a mask chooses too: ``robots[[5, 2]]``, ``robots[stopped_at < 1.0]``.
+        """
         return Robots(self)
 
     def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any]) -> Trajectory:
