@@ -12,7 +12,7 @@ BLOCK = 16
 """Columns of a block if not given: code grows with the number of blocks and with the square of this."""
 
 
-def ldl(A: Matrix, block: int = BLOCK) -> tuple[list[list[Scalar]], list[Scalar]]:
+def ldl(A: Matrix, block: int | None = None) -> tuple[list[list[Scalar]], list[Scalar]]:
     """Return L and D of ``A = L D Lᵀ``, with L unit lower triangular and A symmetric; nothing is pivoted.
 
     For each block of columns, one loop over the rows takes off what the columns before contribute, and another solves
@@ -23,7 +23,7 @@ def ldl(A: Matrix, block: int = BLOCK) -> tuple[list[list[Scalar]], list[Scalar]
     >>> ldl([[4.0, 2.0], [2.0, 3.0]])
     ([[1.0, 0.0], [0.5, 1.0]], [4.0, 2.0])
     """
-    n = len(A)
+    n, block = len(A), block or BLOCK
     like = recording(*(x for row in A for x in row))
     L: list[list[Scalar]] = [[] for _ in range(n)]
     LD: list[list[Scalar]] = [[] for _ in range(n)]
