@@ -26,7 +26,7 @@ DEFAULTS = {
 }
 """Of the solver's numbers; without restarts where `dt` is given."""
 
-STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6, "error_damping": 0.2}
+STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6, "error_damping": 0.4}
 
 MEANINGS = {
     "q0": "Where to start, brought within the limits (but for fixed joints, which stay there).",
@@ -43,10 +43,10 @@ MEANINGS = {
     "restarts": "How many other starts to try where the first fails: 100, or none where dt is given.",
     "seed": "Which ones, a whole number: 0.",
     "dt": "The time for one step (s), in which no joint moves further than its velocity limit allows (0: none).",
-    "posture": "Joint positions to go to in what the goals leave free (rad, m).",
+    "posture": "Joint positions to go to in what the goals leave free, a tenth of gain of the way (rad, m).",
     "gain": "The part of the errors that the step is to take away: 1.",
     "damping": "What is added to the squares of the singular values of the weighted Jacobian, 0 or more: 1e-6.",
-    "error_damping": "What is added to damping, beside gain times the sizes of the weighted error and Jacobian: 0.2.",
+    "error_damping": "What is added to damping, beside gain and the norms of weighted error and Jacobian: 0.4.",
 }
 
 WEIGHTS = {

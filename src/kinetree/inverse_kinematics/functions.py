@@ -99,11 +99,12 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     Returns
     -------
     Function
-        Its arguments are ``q``, the targets and weights of `inverse_kinematics_solver`, and ``dt`` (s). By name, if
-        wanted: ``posture`` (nq,), where the joints are to go as far as the goals leave them free; ``gain``, the part g
-        of the errors that the step is to take away (1); ``damping``, λ (1e-6): 0 or more, where less than 1e-13 of the
-        trace of ``J Jᵀ`` counts as that much; ``error_damping``, c (0.2), which lets the joints come to rest where
-        the goals are out of reach: 0 or more. With a negative one of these, ``v`` is NaN.
+        Its arguments are ``q``, the targets and weights of `inverse_kinematics_solver`, and ``dt`` (s). By
+        name, if wanted: ``posture`` (nq,), where the joints are to go as far as the goals leave them free, g/10
+        of the way in a step; ``gain``, the part g of the errors that the step is to take away (1); ``damping``,
+        λ (1e-6): 0 or more, where less than 1e-13 of the trace of ``J Jᵀ`` counts as that much;
+        ``error_damping``, c (0.4), which lets the joints come to rest where the goals are out of reach: 0 or
+        more. With a negative one of these, ``v`` is NaN.
 
     Raises
     ------

@@ -19,6 +19,10 @@ MOST_DAMPING = 1e30
 """What is used for a larger damping: nothing moves for the goals."""
 
 
+POSTURE = 0.1
+"""The part p of the way to the posture that a step with a gain of 1 goes."""
+
+
 class Step(NamedTuple):
     """The configuration after a step, the velocity that leads there, and the largest errors before it (m, rad)."""
 
@@ -45,8 +49,10 @@ def step(
     squares leave out, are no larger than about that. They matter where goals are out of reach, and so J has lost rank:
     a step with less damping leads to the other side of the best place, the next one back, and so on for ever.
 
-    With a posture, to which d₀ leads, a second step keeps what the first does to the errors, and its pushes against the
-    limits, and is otherwise near g d₀: with ``μ = 0`` both together are ``min |J d − g e|² + λ |d − g d₀|²``.
+    With a posture, to which d₀ leads, a second step keeps what the first does to the errors, and its pushes against
+    the limits, and is otherwise near ``p g d₀``: with ``μ = 0`` both together are ``min |J d − g e|² + λ |d − p g
+    d₀|²``. What the goals leave free is curved: whole steps to the posture (p = 1) pass what is nearest to it, and
+    back, for ever.
 
     A joint that is outside a limit goes back as fast as it may; that part of the step is given, the rest is sought.
     """
@@ -63,7 +69,7 @@ def step(
     if posture is not None:
         left = [x - y for x, y in zip(e, times(J, d), strict=True)]
         pushes = [dot(column, left) - most * (x + y) for column, x, y in zip(transposed(J), d, back, strict=True)]
-        d0 = [gain * x for x in _differences(problem, q, posture)]
+        d0 = [POSTURE * gain * x for x in _differences(problem, q, posture)]
         slowed = _slowed(d0, sqrt(least), 2.0 * rate * norm(left), norm(e))
         rest = [x + y + push / least for x, y, push in zip(d, slowed, pushes, strict=True)]
         d = bounded_step(J, times(J, d), least, around, rest)
