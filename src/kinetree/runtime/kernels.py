@@ -64,7 +64,7 @@ class Kernels:
         self._programs: dict[tuple[Any, ...], Program] = {}
         self.singles: dict[Variant, Single] = {}
         self.batches: dict[Variant, BatchKernel] = {}
-        self.scans: dict[tuple[Variant, Steps], ScanKernel] = {}
+        self.scans: dict[tuple[Variant, Steps, int], ScanKernel] = {}
 
     @property
     def count(self) -> int:
@@ -102,12 +102,13 @@ class Kernels:
         )
         return self._made(self.batches, variant, wanted, lambda code: self._loaded_batch(code, lanes))
 
-    def scan(self, variant: Variant, steps: Steps) -> ScanKernel:
-        """Return the kernel for many steps of many states."""
-        key = variant, steps
+    def scan(self, variant: Variant, steps: Steps, states: int) -> ScanKernel:
+        """Return the kernel for many steps of so many states: of one state it is a kernel of one lane."""
+        lanes = 1 if states == 1 and self._lanes is None else self._lanes_for(variant)
+        key = variant, steps, lanes
         if key in self.scans:
             return self.scans[key]
-        backend, lanes = get_backend(self._backend_name), self._lanes_for(variant)
+        backend = get_backend(self._backend_name)
         wanted = _Wanted(
             variant,
             f"scan {lanes} {steps!r}",

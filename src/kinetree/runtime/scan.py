@@ -254,7 +254,8 @@ class Scan:
         of = Variant(variant.optional, self._options, str(inputs[0].dtype) if inputs else "float64")
         finals = [a.reshape(n, -1) for a in last]
         records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, variant.recorded, strict=True)]
-        run_steps(self.step._kernels.scan(of, variant.steps), variant.steps, inputs, finals, records, count, every)
+        kernel = self.step._kernels.scan(of, variant.steps, n)
+        run_steps(kernel, variant.steps, inputs, finals, records, count, every)
 
 
 def _flat(array: Array, lead: tuple[int, ...], port: Port, per_step: bool) -> Array:

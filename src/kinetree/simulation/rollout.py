@@ -101,7 +101,8 @@ class Rollout(NamedTuple):
             self.logs[name] = np.empty((len(array), rows.stop - rows.start, array.shape[1]))
         recorded = [*(record[:, rows] for record in self.records.values()), *self.logs.values()]
         variant = Variant((), (), "float64")
-        run_steps(self.step._kernels.scan(variant, steps), steps, inputs, last, recorded, count, between)
+        kernel = self.step._kernels.scan(variant, steps, len(inputs[0]))
+        run_steps(kernel, steps, inputs, last, recorded, count, between)
         for name, array in zip(self.carried, last, strict=True):
             self.carried[name] = array
 
