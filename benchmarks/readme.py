@@ -12,8 +12,12 @@ START, END = "<!-- benchmark table -->\n", "<!-- end of the benchmark table -->"
 
 
 def newest() -> tuple[Path, dict[str, Any]]:
-    path = max(RESULTS.glob("*.json"), key=lambda p: p.stat().st_mtime)
-    return path, json.loads(path.read_text())
+    """Return the newest results that have the sections of the table."""
+    for path in sorted(RESULTS.glob("*.json"), key=lambda p: p.stat().st_mtime, reverse=True):
+        results = json.loads(path.read_text())
+        if {"single", "batch"} <= results.keys():
+            return path, results
+    raise SystemExit(f"no results with the sections single and batch in {RESULTS}")
 
 
 def row_of(rows: list[dict[str, Any]], robot: str, function: str, way: str) -> dict[str, Any] | None:
