@@ -89,11 +89,7 @@ def values(
     for name, (inner, shape) in ports.items():
         array = real_array(f"inputs[{name!r}]", given.get(name, defaults.get(name)), *shape)
         axes = array.ndim - len(shape) - (name in per_step)
-        try:
-            right = axes >= 0 and np.broadcast_shapes(array.shape[:axes], lead) == lead
-        except ValueError:
-            right = False
-        if not right:
+        if axes < 0 or not fits(array.shape[:axes], lead):
             one = (*(("steps",) if name in per_step else ()), *shape)
             needed = " or ".join(dict.fromkeys((str(one), str((*lead, *one)))))
             raise ArgumentError(f"inputs[{name!r}] has shape {array.shape}; {needed} is needed")
@@ -101,3 +97,11 @@ def values(
             raise ArgumentError(f"inputs[{name!r}] holds a number that is not finite (NaN or inf)")
         found[inner] = array, len(shape)
     return found
+
+
+def fits(own: tuple[int, ...], lead: tuple[int, ...]) -> bool:
+    """Return whether leading axes broadcast to these."""
+    try:
+        return np.broadcast_shapes(own, lead) == lead
+    except ValueError:
+        return False

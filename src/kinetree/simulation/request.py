@@ -44,6 +44,8 @@ class Request:
         By the names of the step (see `Plan`): the first values of what goes from step to step, and all else, flattened
         to one axis of states, one of steps if they change from step to step, and one of entries.
     times : Times
+    before : End, or None
+        Where the trajectory ended from which it goes on.
     kept : dict of array
         What is kept, (..., 1 + records, n).
     every : int
@@ -81,7 +83,7 @@ class Request:
             period = period or 1
         self.period = period
         self._events = events_of(robot.model, events)
-        self._before: End | None = None
+        self.before: End | None = None
         self.carried: dict[str, Array] = {}
         self.given: dict[str, Array] = {}
 
@@ -92,8 +94,8 @@ class Request:
             if v is not None:
                 raise ArgumentError("v is not taken where the simulation goes on from a trajectory, which has it")
             last = q.final
-            self._before = q.end or End(last.t, last.q, last.v, {}, "", np.empty(0))
-            q, v = self._before.q, self._before.v
+            self.before = q.end or End(last.t, last.q, last.v, {}, np.empty(0), "")
+            q, v = self.before.q, self.before.v
         q = real_array("q", robot.configuration(q) if isinstance(q, str) else q, robot.nq)
         v = np.zeros(robot.nv) if v is None else real_array("v", v, robot.nv)
         try:
@@ -137,11 +139,9 @@ class Request:
         for name, (value, shape) in forces.items():
             if value is not None:
                 self._take_force(name, value, shape)
-        if self._before is not None:
+        if self.before is not None:
             own_names = {port.name for port in self.plan.state}
-            self._values = {k: x for k, x in self._before.controller.items() if k in own_names} | self._values
-            if self._before.integrator == self._integrator.name and self._before.memory.size:
-                self.carried["memory"] = self._before.memory
+            self._values = {k: x for k, x in self.before.controller.items() if k in own_names} | self._values
         values = given_inputs.values(model, self.plan, self._values, self._per_step, self.lead)
         for name, (array, axes) in values.items():
             over_time = name.removeprefix("controller_") in self._per_step
@@ -158,7 +158,7 @@ class Request:
             raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf)")
         axes, most = array.ndim - len(shape), len(self.lead)
         over_time = axes == most + 1
-        if not fits(array.shape[: axes - over_time], self.lead):
+        if not given_inputs.fits(array.shape[: axes - over_time], self.lead):
             hint = f"; the same over time for all is {(*(1,) * most, 'steps', *shape)}" if most else ""
             raise ArgumentError(
                 f"{name} has shape {array.shape}; q and v have the leading axes {self.lead}, so it takes "
@@ -177,7 +177,7 @@ class Request:
     def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
         """Take the times of the steps; what begins with zero begins."""
         if t0 is None:
-            t0 = 0.0 if self._before is None else self._before.t
+            t0 = 0.0 if self.before is None else self.before.t
         self.times: Times = times(dt, duration, steps, self._counted, t0)
         n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest}
         numbers |= {"begin": self.times.first, "period": self.period or 1}
@@ -271,14 +271,6 @@ def choice(name: str, value: object, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ArgumentError(f"{name} is {value!r}; choose from {', '.join(choices)}")
     return str(value)
-
-
-def fits(own: tuple[int, ...], lead: tuple[int, ...]) -> bool:
-    """Return whether leading axes broadcast to these."""
-    try:
-        return np.broadcast_shapes(own, lead) == lead
-    except ValueError:
-        return False
 
 
 def flattened(array: Array, lead: tuple[int, ...], axes: int, over_time: bool) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -54,6 +55,9 @@ def run(request: Request, progress: Callable[[int, int], object] | None) -> Traj
         records[name] = kept[:, 1:]
     first = {name: request.carried[name] for name in records}
     step = remembered(request.robot, step_function, request.plan)
+    before, acting = request.before, _acting(request, step)
+    if before is not None and before.memory.size and before.acting == acting != "" and before.t == request.times.of(0):
+        request.carried["memory"] = before.memory
     logs = {name: request.carried[name] for name in LOGS if name in request.carried}
     rollout = Rollout(step, dict(request.carried), request.given, records, logs)
     history = History(request.robot.model, request.plan.events, request.lead, request.times)
@@ -138,7 +142,7 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         events=history.end(rollout.carried),
         counts={name: x.reshape(lead).astype(np.int64) for name, x in _counts(plan, rollout.carried)},
         inputs={i: _at_records(request, i.name, rows) for i in plan.inputs},
-        end=_end(request, rollout.carried, request.times.of(done)),
+        end=_end(request, rollout, request.times.of(done)),
     )
 
 
@@ -150,12 +154,29 @@ def _at_records(request: Request, name: str, rows: int) -> Array:
     return array.reshape(*request.lead, -1, array.shape[-1])
 
 
-def _end(request: Request, carried: Mapping[str, Array], t: float) -> End:
-    """Return what another simulation goes on from."""
-    plan, lead = request.plan, request.lead
-    state = {port.name: carried[own(port)].reshape((*lead, *port.shape)) for port in plan.state}
+def _end(request: Request, rollout: Rollout, t: float) -> End:
+    """Return what another simulation goes on from; nothing of the integrator's where a robot has stopped."""
+    carried, lead = rollout.carried, request.lead
+    state = {port.name: carried[own(port)].reshape((*lead, *port.shape)) for port in request.plan.state}
     q, v = (carried[name].reshape(*lead, -1) for name in ("q", "v"))
-    return End(t, q, v, state, plan.integrator.name, carried.get("memory", np.empty(0)))
+    moving = bool((carried["reason"] == MOVING).all())
+    memory = carried["memory"] if moving and "memory" in carried else np.empty(0)
+    return End(t, q, v, state, memory, _acting(request, rollout.step))
+
+
+def _acting(request: Request, step: Function) -> str:
+    """Return a digest of all that acts on the robots, but for what changes from step to step; "" if it is not known.
+
+    An integrator with steps of its own may have gone beyond the end of a simulation, under what acted in it.
+    """
+    identity = step.spec.identity()
+    if identity is None:
+        return ""
+    constant = {name: array for name, array in request.given.items() if array.ndim == 2 and name != "begin"}
+    found = hashlib.sha256(identity)
+    for name, array in sorted(constant.items()):
+        found.update(name.encode() + array.tobytes())
+    return found.hexdigest()
 
 
 def _counts(plan: Plan, carried: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:

@@ -25,14 +25,15 @@ class End(NamedTuple):
     q, v : (..., nq), (..., nv) arrays
     controller : dict of array
         The controller's own state.
-    integrator : str
-    memory : (..., n) array
+    memory : (n, …) array
         What the integrator carries.
+    acting : str
+        A digest of all that acts on the robot: where it is another, the integrator begins anew.
     """
 
     t: float
     q: Array
     v: Array
     controller: Mapping[str, Array]
-    integrator: str
     memory: Array
+    acting: str
