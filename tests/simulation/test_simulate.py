@@ -217,6 +217,16 @@ def test_forces_change_linearly_or_are_held():
     assert np.allclose(orders, [1, 2], atol=0.2)
 
 
+def test_joint_forces_by_name():
+    robot, last = kt.load("panda"), np.zeros((2, 4, 7))
+    last[..., 1], last[..., 6] = np.arange(4.0), [[1.0], [2.0]]
+    q = np.zeros((2, 7))
+    named = robot.simulate(q, tau={"panda_joint2": np.arange(4.0), "panda_joint7": [[1.0], [2.0]]}, record="tau")
+    assert np.array_equal(named.q, robot.simulate(q, tau=last).q)
+    with pytest.raises(kt.ArgumentError, match=r"tau has shape \(3, 7\); q and v have the leading axes \(2,\)"):
+        robot.simulate(q, tau={"panda_joint2": np.arange(3.0)}, duration=0.1)
+
+
 def test_wrenches_by_name_and_over_time():
     push = np.zeros((60, 6))
     push[:, 3] = np.linspace(0.0, 5.0, 60)
