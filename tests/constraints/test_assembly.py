@@ -117,7 +117,7 @@ def test_the_same_bits_in_a_batch_with_nan_in_one_state(linkage: kt.Mechanism) -
 
 def test_float32(linkage: kt.Mechanism) -> None:
     q = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
-    found = linkage.assemble(q, tolerance=np.float32(1e-5))
+    found = linkage.assemble(q)
     assert found.q.dtype == np.float32
     assert (found.converged == 1.0).all()
 
