@@ -42,13 +42,16 @@ class Delassus:
         self.factor, self.n = factor, len(J)
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
-        self.B = [factor.solve_L_transposed(J[i]) for i in self.kept]
         inverse = [1.0 / d for d in factor.D]
-        self.BD = [[b * d for b, d in zip(row, inverse, strict=True)] for row in self.B]
+        self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
-        for i, row in enumerate(self.BD):
+        for i, row in enumerate(
+            self.kept
+        ):  # each row's uses are traced next to it: compiled code holds it in registers
+            self.B.append(factor.solve_L_transposed(J[row]))
+            self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
-                G[i][j] = G[j][i] = dot(row, self.B[j])
+                G[i][j] = G[j][i] = dot(self.BD[i], self.B[j])
         self.G = G
 
     @property
@@ -74,7 +77,7 @@ class Delassus:
         f = [0.0] * len(b)
         for _ in range(TERMS):
             f = [x + y for x, y in zip(f, term, strict=True)]
-            term = [self._mu * x for x in self._regularised(term)]
+            term = self._regularised(term, self._mu)
         whole = [0.0] * self.n
         for i, x, y in zip(self.kept, f, term, strict=True):
             whole[i] = x - TERMS * y
@@ -97,8 +100,8 @@ class Delassus:
         A = [[x + self._mu if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self._coupled())]
         return ldl(A, UNROLLED)
 
-    def _regularised(self, b: Vector) -> list[Scalar]:
-        """Return ``(G + μ)⁻¹ b``."""
+    def _regularised(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
+        """Return ``(G + μ)⁻¹ b`` times a number."""
         x = list(b)
         if not x:
             return x
@@ -106,7 +109,7 @@ class Delassus:
         columns = transposed(L)
         for i in range(n):
             x[i] = x[i] - dot(L[i][:i], x[:i])
-        x = [y * (1.0 / d) for y, d in zip(x, D, strict=True)]
+        x = [y * (scale * (1.0 / d)) for y, d in zip(x, D, strict=True)]
         for i in reversed(range(n)):
             x[i] = x[i] - dot(columns[i][:i:-1], x[:i:-1])  # what is known last comes last: no sum waits for it
         return x

@@ -39,10 +39,10 @@ def forward_dynamics(
     >>> bool(abs(J @ a + gamma).max() < 1e-9)
     True
     """
+    h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
     rows = model.constraint_rows(q, v)
     factor = branch_factor(model, q, moved_velocities(rows))
     delassus = Delassus(factor, [row.J for row in rows], row_values(model, active))
-    h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)
     y = factor.solve_L_transposed([t - x for t, x in zip(tau, h, strict=True)])
     b = [_wanted(row, v, model.stabilization) for row in rows]
     for i, row in zip(delassus.kept, delassus.BD, strict=True):
