@@ -190,7 +190,7 @@ def test_redundant_rows_give_the_acceleration_and_the_least_forces(make: Any, mo
 
 @pytest.mark.parametrize("askew", [0.0, 1e-10, 1e-8])
 def test_a_planar_linkage_whose_axes_are_not_quite_parallel_still_moves(askew: float) -> None:
-    """Rows that say nothing in a plane then say a little, and would lock it if they counted: one μ for all sees to it."""
+    """Rows that say nothing in a plane then say a little, and would lock it if they counted: one μ for all rows."""
     flat, tilted = four_bar(), four_bar(turned=(0.3, 0.5, -0.2), askew=askew)
     v, tau = admissible(flat), np.array([5.0, 0.0, 0.0])
     expected, _ = dynamics(flat, v, tau)

@@ -67,7 +67,7 @@ def four_bar(
 ) -> Closed:
     """Return a planar four-bar linkage, cut between coupler and rocker: one freedom (own figures; a crank-rocker).
 
-    With a rotation vector `turned` its plane is another, and gravity turns with it; `askew` (rad) is how far joints are off.
+    With a rotation vector `turned` its plane and gravity are turned; `askew` (rad) is how far its joints are off.
     """
     rng, R = np.random.default_rng(0), Rotation.from_rotvec(turned)
     hinge = Revolute(tuple(R.apply([0.0, 1.0, 0.0])))
