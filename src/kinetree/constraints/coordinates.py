@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.constraints.types import Constraint
+from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.model import Model
+from kinetree.spatial import Scalar
+
+if TYPE_CHECKING:
+    from kinetree.constraints.model import ConstrainedModel
 
 Array = NDArray[Any]
 
 RANK = 1e-7
 """Singular values below this part of the largest are zero."""
 
-CLOSED = 1e-9
-"""Errors of positions (m, rad) that are none."""
+SIMILAR = 0.1
+"""Of rows or columns whose parts that are still independent have at least this part of the longest, order decides."""
 
-RANDOM_STARTS = 40
-"""The most configurations from which one in which the constraints hold is sought, the neutral one first."""
+PREFERENCE = 1e3
+"""How many times its length the column of a passive velocity counts, where dependent velocities are chosen."""
 
 MOVES = 4
-"""Configurations that are looked at beside the first that is found, which may be singular."""
-
-STEPS = 50
-"""The most steps from each."""
-
-TINY = 1e-14
-"""What is added to the diagonal of J Jᵀ, which is singular where rows are redundant."""
-
-LONGEST = 0.5
-"""Of any entry of one such step (rad, m)."""
-
-PREFERRED = 1e-3
-"""A passive velocity is made dependent before an actuated one if its column has this part of the longest one left."""
+"""Configurations that are looked at beside the first one, which may be singular."""
 
 
 class Reference(NamedTuple):
@@ -45,14 +37,14 @@ class Reference(NamedTuple):
 
     Attributes
     ----------
-    q : (nq,) array
+    q : sequence of nq floats
     J : (nrows, nv) array
     rank : int
     is_closed : bool
         Whether the constraints hold at q.
     """
 
-    q: Array
+    q: list[Scalar]
     J: Array
     rank: int
     is_closed: bool
@@ -75,81 +67,61 @@ def rank(A: Array, beside: Array) -> int:
     return int((s > RANK * most).sum())
 
 
-def reference(model: Model, constraints: Sequence[Constraint]) -> Reference:
+def reference(model: ConstrainedModel) -> Reference:
     """Return a configuration in which the constraints hold and leave as few freedoms as anywhere near.
 
     It is one near the neutral configuration, unless a move from there along what is free leads to fewer freedoms: then
-    the first is singular. If none is found near, those near random configurations are tried.
+    the first is singular.
     """
     rng = np.random.default_rng(0)
-    q = np.zeros(model.nq)
+    neutral = [0.0] * model.nq
     for body in model.leading:
-        q[list(body.q_index)] = body.joint.neutral()
-    found = [_closed(model, constraints, q)]
-    while not found[0].is_closed and len(found) < RANDOM_STARTS:
-        for body in model.leading:
-            q[list(body.q_index)] = body.joint.random(rng)
-        found.insert(0, _closed(model, constraints, q))
-    first = found[0]
+        for k, x in zip(body.q_index, body.joint.neutral(), strict=True):
+            neutral[k] = x
+    found = [_closed(model, neutral)]
     for _ in range(MOVES):
         move = 0.3 * rng.normal(size=model.nv)
-        move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
-        found.append(_closed(model, constraints, _moved(model, first.q, move)))
+        move -= np.linalg.pinv(found[0].J, rcond=RANK) @ (found[0].J @ move)
+        found.append(_closed(model, integrate(model, found[0].q, move.tolist())))
     return max(found, key=lambda r: (r.is_closed, r.rank))
 
 
-def _moved(model: Model, q: Array, move: Array) -> Array:
-    return np.array(integrate(model, q.tolist(), move.tolist()), dtype=float)
-
-
-def _closed(model: Model, constraints: Sequence[Constraint], q: Array) -> Reference:
-    """Return a near configuration in which the constraints hold, by the Levenberg–Marquardt method."""
-    J, phi = _rows(model, constraints, q)
-    damping = 1e-2
-    for _ in range(STEPS):
-        if not np.isfinite(J).all() or np.abs(phi).max(initial=0.0) < CLOSED:
-            break
-        step = -J.T @ np.linalg.solve(J @ J.T + damping * (phi @ phi) * np.eye(len(J)) + TINY * np.eye(len(J)), phi)
-        there = _moved(model, q, step * min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST)))
-        J_there, phi_there = _rows(model, constraints, there)
-        if phi_there @ phi_there < phi @ phi:
-            q, J, phi, damping = there, J_there, phi_there, damping / 4
-        else:
-            damping *= 8
-    if not np.isfinite(J).all():
-        return Reference(q, np.zeros_like(J), 0, False)
-    return Reference(q, J, rank(J, J), bool(np.abs(phi).max(initial=0.0) < CLOSED))
-
-
-def _rows(model: Model, constraints: Sequence[Constraint], q: Array) -> tuple[Array, Array]:
-    """Return the Jacobian and the errors of positions."""
-    zero = [0.0] * model.nv
-    rows = [row for c in constraints for row in c.rows(model, q.tolist(), zero)]
-    J = np.array([row.J for row in rows], dtype=float).reshape(len(rows), model.nv)
-    return J, np.array([0.0 if row.phi is None else row.phi for row in rows], dtype=float)
+def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Reference:
+    """Return a configuration near this one in which the constraints hold."""
+    q, closed, *_ = table_of(model)["assemble"].function(model, q0)
+    J = np.array([list(row.J) for row in model.constraint_rows(q)], dtype=float)
+    return Reference(q, J, rank(J, J), closed > 0.5) if np.isfinite(J).all() else Reference(q, 0.0 * J, 0, False)
 
 
 def chosen(found: Reference, actuated: Collection[int]) -> tuple[int, ...]:
     """Return independent velocities: the actuated ones if they are independent and no others, else as many of them.
 
-    The dependent ones come from Gram–Schmidt orthogonalisation of the columns of J, always the longest that is left
-    first (QR with column pivoting; Golub and Van Loan, section 5.4.2): passive ones where they will do.
+    Dependent are passive velocities where they will do, and late ones rather than early ones.
     """
-    columns = found.J.T.copy()
-    dependent: list[int] = []
-    longest = float(np.linalg.norm(columns, axis=1).max(initial=0.0))
-    passive = [k for k in range(len(columns)) if k not in actuated]
-    for candidates, least in ((passive, PREFERRED * longest), (range(len(columns)), 0.0)):
-        while len(dependent) < found.rank:
-            left = {k: float(np.linalg.norm(columns[k])) for k in candidates if k not in dependent}
-            most = max(left.values(), default=0.0)
-            if most <= least:
-                break
-            k = next(k for k, x in left.items() if x >= most * (1.0 - 1e-6))  # the first of equals on every machine
-            dependent.append(k)
-            u = columns[k] / left[k]
-            columns -= np.outer(columns @ u, u)
-    return tuple(k for k in range(len(columns)) if k not in dependent)
+    late = sorted(range(found.J.shape[1]), key=lambda k: (k in actuated, -k))
+    weights = np.array([1.0 if k in actuated else PREFERENCE for k in late])
+    dependent = {late[k] for k in pivots(found.J[:, late] * weights, found.rank)}
+    return tuple(sorted({*late} - dependent))
+
+
+def pivots(A: Array, rank: int) -> list[int]:
+    """Return the indices of as many independent columns: QR with pivots, and of similar columns the first.
+
+    Examples
+    --------
+    >>> pivots(np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]), 2)
+    [0, 2]
+    """
+    rest, found = np.array(A, dtype=float), list[int]()
+    for _ in range(rank):
+        sizes = np.linalg.norm(rest, axis=0)
+        k = int(np.argmax(sizes >= SIMILAR * sizes.max()))
+        found.append(k)
+        unit = rest[:, k] / sizes[k]
+        for _ in range(2):  # twice, so that what is left is orthogonal to rounding
+            rest -= np.outer(unit, unit @ rest)
+        rest[:, k] = 0.0
+    return found
 
 
 def velocities_of_joints(model: Model, names: Iterable[str], what: str) -> tuple[int, ...]:

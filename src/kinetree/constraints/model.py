@@ -81,7 +81,7 @@ class ConstrainedModel(Model):
     @cached_property
     def reference(self) -> Reference:
         """A configuration in which the constraints hold, with their Jacobian."""
-        return reference(self, self.constraints)
+        return reference(self)
 
     @cached_property
     def independent_velocities(self) -> tuple[int, ...]:
