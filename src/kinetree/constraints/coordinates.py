@@ -29,7 +29,7 @@ PREFERENCE = 1e3
 """How many times its length the column of a passive velocity counts, where dependent velocities are chosen."""
 
 MOVES = 4
-"""Configurations that are looked at beside the first one, which may be singular."""
+"""Configurations that are looked at beside the first one."""
 
 
 class Reference(NamedTuple):
@@ -70,8 +70,8 @@ def rank(A: Array, beside: Array) -> int:
 def reference(model: ConstrainedModel) -> Reference:
     """Return a configuration in which the constraints hold and leave as few freedoms as anywhere near.
 
-    It is one near the neutral configuration, unless a move from there along what is free leads to fewer freedoms: then
-    the first is singular.
+    It is not far from the neutral configuration, and not there, where joints may be in line: a move along what is free
+    leads away.
     """
     rng = np.random.default_rng(0)
     neutral = [0.0] * model.nq
@@ -83,7 +83,7 @@ def reference(model: ConstrainedModel) -> Reference:
         move = 0.3 * rng.normal(size=model.nv)
         move -= np.linalg.pinv(found[0].J, rcond=RANK) @ (found[0].J @ move)
         found.append(_closed(model, integrate(model, found[0].q, move.tolist())))
-    return max(found, key=lambda r: (r.is_closed, r.rank))
+    return max(reversed(found), key=lambda r: (r.is_closed, r.rank))
 
 
 def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Reference:

@@ -61,14 +61,16 @@ class PseudoInverse:
     With ``S = A Aᵀ`` it is ``Aᵀ S⁺``, of a b freed of what A cannot give; for a matrix of more rows than columns, with
     ``S = AᵀA``, it is ``S⁺ Aᵀ``. What squaring A costs in digits comes back by refinement with residuals (Björck,
     Numerical Methods for Least Squares Problems, section 2.4: corrected seminormal equations): errors are some 1e-14 up
-    to a condition of 1e3, and 1e-11 where rows depend on each other and contradict. A singular value is taken for zero
-    from some 1e-5 of the largest down. Rows and columns that are zero while tracing cost nothing.
+    to a condition of 1e3 where the rank is full, and 1e-11 where it is not, whatever b is. A singular value is taken
+    for zero from some 1e-5 of the largest down. Rows and columns that are zero while tracing cost nothing.
 
     Parameters
     ----------
     A : matrix
     width : int
         Number of its columns, also where it has no rows.
+    beside : matrix, optional
+        What A is a part of: numbers that are nothing beside it are rounding. A itself if not given.
 
     Examples
     --------
@@ -77,14 +79,15 @@ class PseudoInverse:
     [1.5, 1.5]
     """
 
-    def __init__(self, A: Matrix, width: int) -> None:
+    def __init__(self, A: Matrix, width: int, beside: Matrix | None = None) -> None:
         self.width = width
         self.rows = [i for i, row in enumerate(A) if not all(map(is_zero, row))]
         self.columns = [j for j, column in enumerate(transposed(A)) if not all(map(is_zero, column))]
         self.A = [[A[i][j] for j in self.columns] for i in self.rows]
         self.AT = transposed(self.A)
         self.is_wide = len(self.rows) <= len(self.columns)
-        self.factors = _Factors(self.A if self.is_wide else self.AT)
+        size = dot(*[[x for row in beside or A for x in row]] * 2)
+        self.factors = _Factors(self.A if self.is_wide else self.AT, size)
 
     def times(self, b: Vector) -> list[Scalar]:
         """Return ``A⁺ b``."""
@@ -126,16 +129,16 @@ class PseudoInverse:
 class _Factors(Regularised):
     """The factors of ``S = B Bᵀ``, rows with few couplings first, so that fewer entries that are zero are filled.
 
-    The mean eigenvalue may be zero where all of B is.
+    μ is by a sum of squares that may be zero where all of B is.
     """
 
-    def __init__(self, B: Matrix) -> None:
+    def __init__(self, B: Matrix, size: Scalar) -> None:
         S: list[list[Scalar]] = [[0.0] * len(B) for _ in B]
         for i, x in enumerate(B):
             for j in range(i + 1):
                 S[i][j] = S[j][i] = dot(x, B[j])
         self.order = sorted(range(len(S)), key=lambda i: sum(not is_zero(x) for x in S[i]))
-        mean = mean_diagonal(S) if S else 0.0
+        mean = size * (1.0 / max(1, len(S)))
         super().__init__([[S[i][j] for j in self.order] for i in self.order], select_less(0.0, mean, mean, 1.0))
 
     def solve(self, b: Vector) -> list[Scalar]:

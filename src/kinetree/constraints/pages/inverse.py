@@ -54,9 +54,8 @@ def inverse_dynamics(
     f = balance.times([c[k] for k in passive])
     if least == "torque":
         driven = [columns[k] for k in actuated]
-        spared = PseudoInverse(_along_null_space(driven, bearing, balance), model.nrows).times(
-            [c[k] - dot(columns[k], f) for k in actuated]
-        )
+        free = PseudoInverse(_along_null_space(driven, bearing, balance), model.nrows, beside=driven)
+        spared = free.times([c[k] - dot(columns[k], f) for k in actuated])
         f = [x + y for x, y in zip(f, spared, strict=True)]
         left = [c[k] - dot(columns[k], f) for k in passive]  # rounding
         f = [x + y for x, y in zip(f, balance.times(left), strict=True)]
