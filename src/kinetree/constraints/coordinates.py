@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, listed, unknown_name
+from kinetree.joints import Joint
+from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.spatial import Scalar
 
@@ -29,35 +31,82 @@ PREFERENCE = 1e3
 """How many times its length the column of a passive velocity counts, where dependent velocities are chosen."""
 
 MOVES = 4
-"""Configurations that are looked at beside the first one."""
+"""Configurations that are looked at beside the one nearest to the neutral one."""
+
+OTHERS = 4
+"""Random configurations near which others are sought."""
 
 
-class Reference(NamedTuple):
-    """The Jacobian of all constraints at a configuration in which they hold, if one is found.
-
-    Attributes
-    ----------
-    q : sequence of nq floats
-    J : (nrows, nv) array
-    rank : int
-    is_closed : bool
-        Whether the constraints hold at q.
-    """
+class Place(NamedTuple):
+    """A configuration, the Jacobian of all constraints there, its rank, and whether the constraints hold."""
 
     q: list[Scalar]
     J: Array
     rank: int
     is_closed: bool
 
+
+class Reference:
+    """What the constraints of a model say at configurations in which they hold, and which have no pattern.
+
+    The rank is the highest not far from the neutral configuration. There joints may be in line: moves along what is
+    free lead away. Of several ways to assemble a mechanism one may tie velocities to each other that are independent in
+    another: configurations of the same rank near random ones show others, and are sought where it matters.
+    """
+
+    def __init__(self, model: ConstrainedModel) -> None:
+        self.model, self._rng = model, np.random.default_rng(0)
+        first = _closed(model, self._configuration(lambda joint: joint.neutral()))
+        found = [first]
+        for _ in range(MOVES):
+            move = 0.3 * self._rng.normal(size=model.nv)
+            move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
+            found.insert(0, _closed(model, integrate(model, first.q, move.tolist())))
+        self.is_closed, self.rank = max((place.is_closed, place.rank) for place in found)
+        self.near = self._of_this_rank(found)
+
     @property
     def mobility(self) -> int:
         """The number of independent velocities."""
-        return int(self.J.shape[1]) - self.rank
+        return self.model.nv - self.rank
 
     def depends(self, known: Collection[int]) -> bool:
-        """Return whether the constraints tie these velocities to each other."""
-        others = np.delete(self.J, sorted(known), axis=1)
-        return rank(others, self.J) < self.rank
+        """Return whether the constraints tie these velocities to each other, wherever they are looked at."""
+        return self._place_of(known) is None
+
+    @cached_property
+    def chosen(self) -> tuple[int, ...]:
+        """Independent velocities, those of actuated joints where they can be, and early ones rather than late ones."""
+        model = self.model
+        J = self._place_of(model.actuated) if len(model.actuated) <= self.mobility else None
+        late = sorted(range(model.nv), key=lambda k: (k in model.actuated, -k))
+        weights = np.array([1.0 if k in model.actuated else PREFERENCE for k in late])
+        dependent = pivots((self.near[0] if J is None else J)[:, late] * weights, self.rank)
+        return tuple(sorted({*late} - {late[k] for k in dependent}))
+
+    def _place_of(self, known: Collection[int]) -> Array | None:
+        """Return J where these velocities are independent; None if it is nowhere found."""
+        return next((J for J in self._places() if rank(np.delete(J, sorted(known), axis=1), J) == self.rank), None)
+
+    def _places(self) -> Iterator[Array]:
+        yield from self.near
+        yield from self._others
+
+    @cached_property
+    def _others(self) -> list[Array]:
+        starts = (self._configuration(lambda joint: joint.random(self._rng).tolist()) for _ in range(OTHERS))
+        return self._of_this_rank([_closed(self.model, start) for start in starts])
+
+    def _of_this_rank(self, places: Iterable[Place]) -> list[Array]:
+        return [x.J for x in places if (x.is_closed, x.rank) == (self.is_closed, self.rank)]
+
+    def _configuration(self, of: Callable[[Joint], Sequence[float]]) -> list[Scalar]:
+        """Return the configuration in which each joint is where this function says."""
+        q = [0.0] * self.model.nq
+        for body in self.model.leading:
+            for k, x in zip(body.q_index, of(body.joint), strict=True):
+                q[k] = x
+        return q
 
 
 def rank(A: Array, beside: Array) -> int:
@@ -67,41 +116,11 @@ def rank(A: Array, beside: Array) -> int:
     return int((s > RANK * most).sum())
 
 
-def reference(model: ConstrainedModel) -> Reference:
-    """Return a configuration in which the constraints hold and leave as few freedoms as anywhere near.
-
-    It is not far from the neutral configuration, and not there, where joints may be in line: a move along what is free
-    leads away.
-    """
-    rng = np.random.default_rng(0)
-    neutral = [0.0] * model.nq
-    for body in model.leading:
-        for k, x in zip(body.q_index, body.joint.neutral(), strict=True):
-            neutral[k] = x
-    found = [_closed(model, neutral)]
-    for _ in range(MOVES):
-        move = 0.3 * rng.normal(size=model.nv)
-        move -= np.linalg.pinv(found[0].J, rcond=RANK) @ (found[0].J @ move)
-        found.append(_closed(model, integrate(model, found[0].q, move.tolist())))
-    return max(reversed(found), key=lambda r: (r.is_closed, r.rank))
-
-
-def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Reference:
-    """Return a configuration near this one in which the constraints hold."""
+def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Place:
+    """Return a place near this configuration in which the constraints hold."""
     q, closed, *_ = table_of(model)["assemble"].function(model, q0)
     J = np.array([list(row.J) for row in model.constraint_rows(q)], dtype=float)
-    return Reference(q, J, rank(J, J), closed > 0.5) if np.isfinite(J).all() else Reference(q, 0.0 * J, 0, False)
-
-
-def chosen(found: Reference, actuated: Collection[int]) -> tuple[int, ...]:
-    """Return independent velocities: the actuated ones if they are independent and no others, else as many of them.
-
-    Dependent are passive velocities where they will do, and late ones rather than early ones.
-    """
-    late = sorted(range(found.J.shape[1]), key=lambda k: (k in actuated, -k))
-    weights = np.array([1.0 if k in actuated else PREFERENCE for k in late])
-    dependent = {late[k] for k in pivots(found.J[:, late] * weights, found.rank)}
-    return tuple(sorted({*late} - dependent))
+    return Place(q, J, rank(J, J), closed > 0.5) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
 
 
 def pivots(A: Array, rank: int) -> list[int]:
@@ -158,15 +177,15 @@ def _indices(model: Model, names: Iterable[str], what: str, known: Mapping[str, 
     return tuple(sorted(found))
 
 
-def check_independent(model: Model, found: Reference, given: Sequence[int], actuated: Collection[int]) -> None:
+def check_independent(model: ConstrainedModel, given: Sequence[int]) -> None:
     """Raise `ArgumentError` where these velocities are not as many as the mobility, or depend on each other.
 
     Nothing is known, and nothing raised, where no configuration is found in which the constraints hold.
     """
+    found, names = model.reference, model.v_names
     if not found.is_closed:
         return
-    names = model.v_names
-    instead = f"for example {listed([names[k] for k in chosen(found, actuated)], 20)}"
+    instead = f"for example {listed([names[k] for k in found.chosen], 20)}"
     if len(given) != found.mobility:
         raise ArgumentError(
             f"independent has {len(given)} velocities, and the mobility of this mechanism is {found.mobility}: take "

@@ -8,8 +8,6 @@ from dataclasses import dataclass, fields, replace
 from kinetree.constraints.coordinates import (
     Reference,
     check_independent,
-    chosen,
-    reference,
     velocities_named,
     velocities_of_joints,
 )
@@ -80,8 +78,8 @@ class ConstrainedModel(Model):
 
     @cached_property
     def reference(self) -> Reference:
-        """A configuration in which the constraints hold, with their Jacobian."""
-        return reference(self)
+        """What the constraints say at configurations in which they hold."""
+        return Reference(self)
 
     @cached_property
     def independent_velocities(self) -> tuple[int, ...]:
@@ -93,7 +91,7 @@ class ConstrainedModel(Model):
                 "no configuration was found in which all constraints hold, so that no independent velocities can be "
                 "chosen: look whether the constraints contradict each other, or name some by independent="
             )
-        return chosen(self.reference, self.actuated)
+        return self.reference.chosen
 
     @property
     def independent_names(self) -> tuple[str, ...]:
@@ -157,5 +155,5 @@ def constrained(
     if independent is None:
         return made
     velocities = velocities_named(model, independent)
-    check_independent(model, made.reference, velocities, made.actuated)
+    check_independent(made, velocities)
     return replace(made, independent=tuple(model.v_names[k] for k in velocities))
