@@ -49,6 +49,8 @@ class Place(NamedTuple):
 class Reference:
     """What the constraints of a model say at configurations in which they hold, and which have no pattern.
 
+    Should none be found in which all hold, these are where they come next to it.
+
     The rank is the highest not far from the neutral configuration. There joints may be in line: moves along what is
     free lead away. Of several ways to assemble a mechanism one may tie velocities to each other that are independent in
     another: configurations of the same rank near random ones show others, and are sought where it matters.
@@ -162,8 +164,8 @@ def velocities_named(model: Model, names: Iterable[str]) -> tuple[int, ...]:
 
 
 def _indices(model: Model, names: Iterable[str], what: str, known: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    if isinstance(names, str):
-        raise ArgumentError(f"{what} is a sequence of names of joints; the str {names!r} was given")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ArgumentError(f"{what} is a sequence of names of joints; {names!r} was given")
     followers = {body.joint_name for body in model.bodies} - set(model.joint_names)
     found: list[int] = []
     for name in names:

@@ -12,7 +12,7 @@ from kinetree.constraints.coordinates import (
     velocities_of_joints,
 )
 from kinetree.constraints.types import Constraint, Row
-from kinetree.errors import ArgumentError, ModelError, listed
+from kinetree.errors import ArgumentError, listed
 from kinetree.glossary.symbols import Vector
 from kinetree.lazy import cached_property
 from kinetree.model import Model
@@ -83,15 +83,10 @@ class ConstrainedModel(Model):
 
     @cached_property
     def independent_velocities(self) -> tuple[int, ...]:
-        """The indices of the velocities that determine all others; `ModelError` where none can be chosen."""
-        if self.independent is not None:
-            return tuple(self.v_names.index(name) for name in self.independent)
-        if not self.reference.is_closed:
-            raise ModelError(
-                "no configuration was found in which all constraints hold, so that no independent velocities can be "
-                "chosen: look whether the constraints contradict each other, or name some by independent="
-            )
-        return self.reference.chosen
+        """The indices of the velocities that determine all others."""
+        if self.independent is None:
+            return self.reference.chosen
+        return tuple(self.v_names.index(name) for name in self.independent)
 
     @property
     def independent_names(self) -> tuple[str, ...]:

@@ -46,7 +46,8 @@ class Mechanism(WithFunctions, Functions):
     independent : iterable of str, optional
         The velocities that determine all others, as many as the mobility: names of joints, or of single entries of v
         such as ``root_joint.vx``. If not given, those of the actuated joints if they will do, else others of them
-        (QR with column pivoting at a configuration in which the constraints hold).
+        (QR with column pivoting at a configuration in which the constraints hold; should none be found, because they
+        cannot all hold at once, then where they come next to it).
     stabilization : float
         ω ≥ 0 (1/s): with it, `forward_dynamics` brings errors of positions and velocities back to zero, critically
         damped, ``φ̈ + 2ω φ̇ + ω² φ = 0``. 0 leaves them as they are.
@@ -136,7 +137,7 @@ class Mechanism(WithFunctions, Functions):
 
     @property
     def independent(self) -> tuple[str, ...]:
-        """Names of the velocities that determine all others, in the order of v; `ModelError` if none can be chosen."""
+        """Names of the velocities that determine all others, in the order of v."""
         return self.model.independent_names
 
     @property
