@@ -16,6 +16,7 @@ from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, s
 from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
 from kinetree.algorithms import aba, rnea
 from kinetree.algorithms.dynamics.hybrid import hybrid_dynamics as tree_hybrid
+from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.algorithms.quantities.energy import mechanical_energy
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics
@@ -283,3 +284,39 @@ def test_with_all_constraints_off_only_the_tree_is_left() -> None:
     tau = page(rnea, model, q, v, a)
     got = several(hybrid_dynamics, model, q, v, a, tau, active=np.zeros(1))[0]
     np.testing.assert_allclose(got, page(aba, model, q, v, tau), rtol=0.0, atol=1e-11)
+
+
+# -- robots on their feet ---------------------------------------------------------------------------------------------
+
+
+def test_a_humanoid_on_two_feet() -> None:
+    """Inverse dynamics is exact, at no more than 1.6 times the operations of the tree's."""
+    robot = kt.load("g1")
+    q, v, _ = robot.random_state(seed=1)
+    ankles = ("left_ankle_roll_link", "right_ankle_roll_link")
+    places = [np.array(page(frame_placement, robot.model, q[None], frame=ankle)[0]) for ankle in ankles]
+    mech = kt.Mechanism(robot, [kt.Weld(a, placement=T) for a, T in zip(ankles, places, strict=True)])
+    assert sum(mech.inverse_dynamics.op_count.values()) <= 1.6 * sum(robot.inverse_dynamics.op_count.values())
+    model, rng = mech.model, np.random.default_rng(0)
+    v = np.array(project_velocity(model, q.tolist(), v.tolist()))
+    tau = np.where(np.arange(model.nv) < 6, 0.0, rng.normal(size=model.nv, scale=20.0))
+    a, _ = forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist())
+    driving, f, missing = inverse_dynamics(model, q.tolist(), v.tolist(), a)
+    np.testing.assert_allclose(missing, 0.0, atol=1e-11)
+    assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)  # there is a choice
+    again, _ = forward_dynamics(model, q.tolist(), v.tolist(), driving)
+    np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())
+
+
+def test_with_two_feet_in_the_air_a_quadruped_misses_one_moment() -> None:
+    """Points on one line bear no moment about it."""
+    robot = kt.load("go2")
+    q, v, a = robot.random_state(seed=3)
+    feet = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
+    mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in feet])
+    _, f, missing = inverse_dynamics(mech.model, *(x.tolist() for x in (q, v, a)), active=[1.0, 0.0, 0.0, 1.0])
+    J = np.array(constraint_jacobian(mech.model, q.tolist()))[[0, 1, 2, 9, 10, 11], :6]
+    assert np.linalg.matrix_rank(J) == 5
+    np.testing.assert_array_equal(f[3:9], 0.0)
+    np.testing.assert_allclose(J @ missing[:6], 0.0, atol=1e-10 * np.abs(missing).max())
+    assert np.abs(missing).max() > 1.0
