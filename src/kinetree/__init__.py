@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
-    from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
+    from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -76,6 +76,7 @@ __all__ = [
     "SimulationInterrupted",
     "Trajectory",
     "Weld",
+    "Wheel",
     "__version__",
     "abs",
     "body_inertia",
@@ -109,7 +110,7 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
-    "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
+    "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
     "integrators": ("integrator",),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
