@@ -301,7 +301,7 @@ def test_a_humanoid_on_two_feet() -> None:
     v = np.array(project_velocity(model, q.tolist(), v.tolist()))
     tau = np.where(np.arange(model.nv) < 6, 0.0, rng.normal(size=model.nv, scale=20.0))
     a, _ = forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist())
-    driving, f, missing = inverse_dynamics(model, q.tolist(), v.tolist(), a)
+    driving, _, missing = inverse_dynamics(model, q.tolist(), v.tolist(), a)
     np.testing.assert_allclose(missing, 0.0, atol=1e-11)
     assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)  # there is a choice
     again, _ = forward_dynamics(model, q.tolist(), v.tolist(), driving)
