@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.dynamics.branches import BranchFactor
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
 from kinetree.scalars.functions import is_zero
@@ -25,7 +27,7 @@ class Delassus:
 
     Parameters
     ----------
-    factor : Factor
+    factor : Factor or BranchFactor
         Of M.
     J : matrix
         All rows.
@@ -33,17 +35,20 @@ class Delassus:
         1 or 0 for each of them.
     """
 
-    def __init__(self, factor: Factor, J: Sequence[Vector], active: Vector | None = None) -> None:
+    def __init__(self, factor: Factor | BranchFactor, J: Sequence[Vector], active: Vector | None = None) -> None:
         self.factor, self.n = factor, len(J)
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
-        self.B = [factor.solve_L_transposed(J[i]) for i in self.kept]
         inverse = [1.0 / d for d in factor.D]
-        self.BD = [[b * d for b, d in zip(row, inverse, strict=True)] for row in self.B]
+        self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
-        for i, row in enumerate(self.BD):
+        for i, row in enumerate(
+            self.kept
+        ):  # each row's uses are traced next to it: compiled code holds it in registers
+            self.B.append(factor.solve_L_transposed(J[row]))
+            self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
-                G[i][j] = G[j][i] = dot(row, self.B[j])
+                G[i][j] = G[j][i] = dot(self.BD[i], self.B[j])
         self.G = G
 
     @property
@@ -100,3 +105,8 @@ class Delassus:
 def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
     """Return for each row what is given for its constraint; None where nothing is."""
     return None if values is None else [values[i] for i in model.constraint_of_row]
+
+
+def moved_velocities(rows: Sequence[Row]) -> set[int]:
+    """Return the indices of the velocities on which some row depends."""
+    return {k for row in rows for k, x in enumerate(row.J) if not is_zero(x)}

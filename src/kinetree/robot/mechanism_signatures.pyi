@@ -285,8 +285,8 @@ class Functions:
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
         tolerance : (...) array, optional
-            The largest error of a row that holds (rad, m): 1e-9. Where this is reached one more step is made, so that
-            errors are near rounding in general. In float32 it has to be given, say 1e-5.
+            The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
+            made, so that errors are near rounding in general.
         max_iterations : (...) array, optional
             Steps from each start: 100.
         restarts : (...) array, optional

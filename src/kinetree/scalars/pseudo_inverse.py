@@ -30,19 +30,19 @@ class Regularised:
         self.L, self.D = ldl(A, UNROLLED)
         self.columns = transposed(self.L)
 
-    def solve(self, b: Vector) -> list[Scalar]:
-        """Return ``(S + μ)⁻¹ b``."""
+    def solve(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
+        """Return ``(S + μ)⁻¹ b`` times a number."""
         x, n = list(b), len(b)
         for i in range(n):
             x[i] = x[i] - dot(self.L[i][:i], x[:i])
-        x = [y * (1.0 / d) for y, d in zip(x, self.D, strict=True)]
+        x = [y * (scale * (1.0 / d)) for y, d in zip(x, self.D, strict=True)]
         for i in reversed(range(n)):
-            x[i] = x[i] - dot(self.columns[i][i + 1 :], x[i + 1 :])
+            x[i] = x[i] - dot(self.columns[i][:i:-1], x[:i:-1])  # what is known last comes last: no sum waits for it
         return x
 
     def damped(self, b: Vector) -> list[Scalar]:
         """Return ``P b``."""
-        return [self.mu * x for x in self.solve(b)]
+        return self.solve(b, self.mu)
 
     def in_range(self, b: Vector) -> list[Scalar]:
         """Return b without its part in the null space of S, ``b − P³ b``."""
@@ -141,8 +141,8 @@ class _Factors(Regularised):
         mean = size * (1.0 / max(1, len(S)))
         super().__init__([[S[i][j] for j in self.order] for i in self.order], select_less(0.0, mean, mean, 1.0))
 
-    def solve(self, b: Vector) -> list[Scalar]:
-        found = super().solve([b[i] for i in self.order])
+    def solve(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
+        found = super().solve([b[i] for i in self.order], scale)
         x = list(b)
         for i, x_i in zip(self.order, found, strict=True):
             x[i] = x_i

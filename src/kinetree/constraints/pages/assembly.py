@@ -74,8 +74,8 @@ def assemble(
     q0
         Configuration to start from. Joint limits do not count.
     tolerance
-        The largest error of a row that holds (rad, m): 1e-9. Where this is reached one more step is made, so that
-        errors are near rounding in general. In float32 it has to be given, say 1e-5.
+        The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
+        made, so that errors are near rounding in general.
     max_iterations
         Steps from each start: 100.
     restarts
@@ -99,7 +99,8 @@ def assemble(
     >>> bool(found.converged), bool(found.residual.max() < 1e-12)
     (True, True)
     """
-    tolerance = 1e-9 if tolerance is None else tolerance
+    some = q0[0] * q0[0] + 1.0
+    tolerance = select_less(some, some + some * 1e-10, 1e-9, 1e-5) if tolerance is None else tolerance
     most = 100.0 if max_iterations is None else max_iterations
     others = 10.0 if restarts is None else restarts
     held, switched = velocities(model, fixed), row_values(model, active)

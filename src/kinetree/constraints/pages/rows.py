@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
-from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.delassus import Delassus, moved_velocities
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.scalars.functions import sqrt
@@ -65,7 +65,8 @@ def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
     True
     """
-    return Delassus(factorised(model, q), [row.J for row in model.constraint_rows(q)]).matrix
+    rows = model.constraint_rows(q)
+    return Delassus(branch_factor(model, q, moved_velocities(rows)), [row.J for row in rows]).matrix
 
 
 @algorithm(
@@ -89,8 +90,9 @@ def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
     >>> bool(abs(G @ Lambda @ G - G).max() < 1e-9)
     True
     """
-    factor = factorised(model, q)
-    delassus = Delassus(factor, [row.J for row in model.constraint_rows(q)])
+    rows = model.constraint_rows(q)
+    factor = branch_factor(model, q, moved_velocities(rows))
+    delassus = Delassus(factor, [row.J for row in rows])
     scale = [1.0 / sqrt(d) for d in factor.D]
     W = [[b * s for b, s in zip(row, scale, strict=True)] for row in delassus.B]  # G = W Wᵀ
     n = range(len(W))
