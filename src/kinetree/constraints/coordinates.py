@@ -49,7 +49,7 @@ class Place(NamedTuple):
 class Reference:
     """What the constraints of a model say at configurations in which they hold, and which have no pattern.
 
-    Should none be found in which all hold, these are where they come next to it.
+    Should none be found in which all hold, these are beside where they come next to it.
 
     The rank is the highest not far from the neutral configuration. There joints may be in line: moves along what is
     free lead away. Of several ways to assemble a mechanism one may tie velocities to each other that are independent in
@@ -62,8 +62,10 @@ class Reference:
         found = [first]
         for _ in range(MOVES):
             move = 0.3 * self._rng.normal(size=model.nv)
-            move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
-            found.insert(0, _closed(model, integrate(model, first.q, move.tolist())))
+            if first.is_closed:
+                move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
+            beside = integrate(model, first.q, move.tolist())
+            found.insert(0, _closed(model, beside) if first.is_closed else _place(model, beside, is_closed=False))
         self.is_closed, self.rank = max((place.is_closed, place.rank) for place in found)
         self.near = self._of_this_rank(found)
 
@@ -96,7 +98,8 @@ class Reference:
 
     @cached_property
     def _others(self) -> list[Array]:
-        starts = (self._configuration(lambda joint: joint.random(self._rng).tolist()) for _ in range(OTHERS))
+        count = OTHERS if self.is_closed else 0
+        starts = (self._configuration(lambda joint: joint.random(self._rng).tolist()) for _ in range(count))
         return self._of_this_rank([_closed(self.model, start) for start in starts])
 
     def _of_this_rank(self, places: Iterable[Place]) -> list[Array]:
@@ -121,8 +124,12 @@ def rank(A: Array, beside: Array) -> int:
 def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Place:
     """Return a place near this configuration in which the constraints hold."""
     q, closed, *_ = table_of(model)["assemble"].function(model, q0)
+    return _place(model, q, is_closed=bool(closed > 0.5))
+
+
+def _place(model: ConstrainedModel, q: list[Scalar], is_closed: bool) -> Place:
     J = np.array([list(row.J) for row in model.constraint_rows(q)], dtype=float)
-    return Place(q, J, rank(J, J), closed > 0.5) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
+    return Place(q, J, rank(J, J), is_closed) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
 
 
 def pivots(A: Array, rank: int) -> list[int]:
