@@ -303,6 +303,9 @@ def test_a_humanoid_on_two_feet() -> None:
     a, _ = forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist())
     driving, _, missing = inverse_dynamics(model, q.tolist(), v.tolist(), a)
     np.testing.assert_allclose(missing, 0.0, atol=1e-11)
+    spared = inverse_dynamics(model, q.tolist(), v.tolist(), a, least="torque")
+    assert np.linalg.norm(spared[0]) < min(np.linalg.norm(x) for x in (driving, tau))
+    np.testing.assert_allclose(spared[2], 0.0, atol=1e-11)  # 4e-10 without the last correction
     assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)  # there is a choice
     again, _ = forward_dynamics(model, q.tolist(), v.tolist(), driving)
     np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())
