@@ -61,7 +61,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "two parents": (
         lambda: builder("a", "b", "c", joints="a>b a>c b>c").build(),
-        "joint 'j2': its child 'c' is the child of joint 'j1' already: a link has one parent; closed loops",
+        "joint 'j2': its child 'c' is the child of joint 'j1' already: a link has one parent; kinetree.load_mechanism",
     ),
     "two roots": (
         lambda: builder("a", "b", "c", joints="a>b").build(),
