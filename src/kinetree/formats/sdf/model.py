@@ -105,11 +105,10 @@ class _Reader:
 
     def _read(self, model: Element, around: str, scope: str, base: str) -> None:
         """Read a model, whose name begins with that of those `around` it, and its elements' names with `scope`."""
-        checked(model)
         for include in model.all("include"):
             raise include.error(INCLUDED)
-        for child in model.children:
-            if child.tag.rpartition("}")[2].rpartition(":")[2] == "joint" and child.tag != "joint":
+        for child in checked(model).children:
+            if child.tag.endswith("}joint"):
                 raise child.error("this joint is an extension of SDFormat and not read: write it as a <joint>")
         if "placement_frame" in model.attributes:
             raise model.error("placement_frame is not read: give the pose of the model itself")

@@ -65,7 +65,8 @@ def checked(element: Element) -> Element:
 def refuse_misspelt(element: Element, known: Sequence[str]) -> None:
     """Raise where a child has nearly one of these names."""
     for child in element.children if known else ():
-        near = () if child.tag in known else get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)
+        foreign = child.tag in known or child.tag.startswith("{")
+        near = () if foreign else get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)
         if near:
             message = f"<{element.tag}> has no element <{child.tag}>, did you mean <{near[0]}>?"
             child.fault(message, "it is not read")
