@@ -106,7 +106,7 @@ class Delassus:
             x[i] = x[i] - dot(L[i][:i], x[:i])
         x = [y * (1.0 / d) for y, d in zip(x, D, strict=True)]
         for i in reversed(range(n)):
-            x[i] = x[i] - dot(columns[i][i + 1 :], x[i + 1 :])
+            x[i] = x[i] - dot(columns[i][:i:-1], x[:i:-1])  # what is known last comes last: no sum waits for it
         return x
 
     def _coupled(self) -> Matrix:

@@ -12,15 +12,19 @@ from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint
 from kinetree.errors import ArgumentError
+from kinetree.lazy import lazy_methods
 from kinetree.robot.robot import Robot
 from kinetree.robot.value import WithFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kinetree.robot import mechanism_text as text
+    from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
+    analysis, text = (lazy_methods(f"kinetree.robot.{module}") for module in ("mobility", "mechanism_text"))
 
 
 class Mechanism(WithFunctions, Functions):
@@ -121,6 +125,8 @@ class Mechanism(WithFunctions, Functions):
         """Number of moving bodies."""
         return self.model.nb
 
+    mobility = analysis.mobility
+
     def _unknown(self, name: str) -> str:
         if hasattr(self.tree, name):
             return f"a Mechanism has no attribute {name!r}; its robot has: mech.tree.{name}"
@@ -138,6 +144,8 @@ class Mechanism(WithFunctions, Functions):
     def __repr__(self) -> str:
         n, name = len(self.constraints), self.tree.name
         return f"<Mechanism of {name!r}: nv = {self.nv}, {n} constraint{'s' * (n > 1)} with {self.nrows} rows>"
+
+    __str__ = text.as_text
 
 
 Mechanism.__doc__ = DocumentedFunctions(Mechanism.__doc__, MECHANISM_ALGORITHMS)  # type: ignore[assignment]
