@@ -131,11 +131,14 @@ def load_mechanism(
     coordinate, no limits and no friction. Joints that a file itself marks as closing a loop are always cut:
     ``<loop_joint>`` of Isaac Sim, ``<loop>`` of URDF+, and a ``<joint>`` in ``<gazebo>``.
 
-    Else the fewest rows are cut: a ball joint (3) before a hinge (5). Of equal ones, the last in the file that leaves
-    all joints as they are; a joint that is carried by its child has its axis turned around, so that its coordinate
+    Else the fewest rows are cut: a ball joint (3) before a hinge (5). Of equal ones it is one late in the file, if
+    possible so that no joint is carried by its child; where one is, its axis is turned around, so that its coordinate
     keeps its meaning. Never cut are joints with a motor, which are those that a ``<transmission>`` or a
     ``<ros2_control>`` drives, or, in a file without these, those whose limit of effort is finite and not zero; joints
     with springs or followers, and those at which no loop can close.
+
+    In a URDF a joint's frame is its child's: both joints of a link with two parents are at its origin, so that it is
+    often a link of its own, as ``pin`` below. In an SDF file all loops are closed where all joints are at zero.
 
     Parameters
     ----------
@@ -162,11 +165,12 @@ def load_mechanism(
     Examples
     --------
     >>> import kinetree as kt
-    >>> hinge = "<joint name='{}' type='continuous'><parent link='{}'/><child link='{}'/><origin xyz='{} 0 0'/></joint>"
-    >>> links = "".join(f"<link name='{name}'/>" for name in ("ground", "crank", "coupler", "rocker"))
-    >>> joints = [("motor", "ground", "crank", 0), ("elbow", "crank", "coupler", 1), ("pivot", "ground", "rocker", 2)]
-    >>> joints += [("tip", "rocker", "coupler", 1.5)]
-    >>> four_bar = f"<robot name='four-bar'>{links}{''.join(hinge.format(*joint) for joint in joints)}</robot>"
+    >>> joint = "<joint name='{}' type='{}'><parent link='{}'/><child link='{}'/><origin xyz='{} 0 0'/></joint>"
+    >>> links = "".join(f"<link name='{name}'/>" for name in ("ground", "crank", "coupler", "rocker", "pin"))
+    >>> hinges = [("motor", "ground", "crank", 0), ("elbow", "crank", "coupler", 1), ("pivot", "ground", "rocker", 2)]
+    >>> joints = [(name, "continuous", *rest) for name, *rest in (*hinges, ("tip", "rocker", "pin", 1.5))]
+    >>> joints += [("end", "fixed", "coupler", "pin", 2)]
+    >>> four_bar = f"<robot name='four-bar'>{links}{''.join(joint.format(*values) for values in joints)}</robot>"
     >>> kt.load_mechanism(four_bar).constraint_names
     ('tip',)
     >>> kt.load_mechanism(four_bar, cut="elbow").tree.joint_names

@@ -12,6 +12,10 @@ from kinetree.joints import Joint
 from kinetree.spatial import Transform
 
 
+class LoopError(FormatError):
+    """A loop none of whose joints may be cut."""
+
+
 def cut_into_tree(
     graph: KinematicGraph, cut: Sequence[str], closes: Callable[[Joint], bool]
 ) -> tuple[KinematicGraph, tuple[GraphJoint, ...]]:
@@ -143,4 +147,4 @@ def _refuse(joint: GraphJoint, tree: Sequence[GraphJoint], stay: dict[str, tuple
         why = (
             "no loop can close at any of them: it closes at revolute, prismatic, ball and fixed joints without a spring"
         )
-    raise FormatError(f"{joint.element.source}: the loop of the joints {names}: {why}")
+    raise LoopError(f"{joint.element.source}: the loop of the joints {names}: {why}")
