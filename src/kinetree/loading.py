@@ -194,7 +194,8 @@ def load_mechanism(
         lenient=lenient,
     )
     robot = Robot(model, None if srdf is None else configurations_of(model, srdf))
-    return Mechanism(robot, [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in cuts], stabilization)
+    loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in cuts]
+    return Mechanism(robot, loops, stabilization=stabilization)
 
 
 @_robot_by(model_from_dh)

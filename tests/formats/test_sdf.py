@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from helpers.constraints import pose
 from kinetree import FormatWarning, joints, load_mechanism
 from kinetree.algorithms import crba, rnea
+from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.formats import load_model
 from kinetree.model import JointLimits, JointSpring, Model
 from robots import erd_sdf
@@ -200,3 +203,43 @@ def test_canonical_links_carry_the_frames_of_their_models() -> None:
     frame = "<frame name='f' attached_to='n'/>"
     model = load_model(sdf(link("a") + nested + frame + joint(child="n::c")), floating_base=False)
     assert model.frame("f").body == model.frame("n::d").body == 1
+
+
+def as_sdf(name: str) -> str:
+    """Return an embedded robot as a file in which all poses are in the model, as ``gz sdf -p`` writes them."""
+    urdf, model = ET.fromstring(embedded_text(name)), load_model(name, floating_base=False)
+    q = np.array([x for body in model.leading for x in body.joint.neutral()])
+    elements = []
+    for link in urdf.iter("link"):
+        T = pose(model, q, str(link.get("name")))
+        at = [*T[:3, 3].tolist(), *Rotation.from_matrix(T[:3, :3]).as_euler("xyz").tolist()]
+        text, inertial = f"<pose>{' '.join(map(repr, at))}</pose>", link.find("inertial")
+        zero = {"xyz": "0 0 0", "rpy": "0 0 0"}
+        if inertial is None:
+            text += "<inertial><mass>0</mass><inertia><ixx>0</ixx><iyy>0</iyy><izz>0</izz></inertia></inertial>"
+        else:
+            origin = zero | (inertial.find("origin").attrib if inertial.find("origin") is not None else {})
+            moments = "".join(f"<{key}>{value}</{key}>" for key, value in inertial.find("inertia").attrib.items())
+            mass = inertial.find("mass").attrib["value"]
+            at_com = f"<pose>{origin['xyz']} {origin['rpy']}</pose>"
+            text += f"<inertial>{at_com}<mass>{mass}</mass><inertia>{moments}</inertia></inertial>"
+        elements.append(f"<link name='{link.get('name')}'>{text}</link>")
+    for element in urdf.iter("joint"):
+        ends = "".join(f"<{tag}>{element.find(tag).attrib['link']}</{tag}>" for tag in ("parent", "child"))
+        limit, direction = element.find("limit"), element.find("axis")
+        limits = "" if limit is None else "".join(f"<{key}>{value}</{key}>" for key, value in limit.attrib.items())
+        axis = "" if direction is None else f"<axis><xyz>{direction.attrib['xyz']}</xyz><limit>{limits}</limit></axis>"
+        elements.append(f"<joint name='{element.get('name')}' type='{element.get('type')}'>{ends}{axis}</joint>")
+    return f"<sdf version='1.11'><model name='{name}'>{''.join(elements)}</model></sdf>"
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_the_same_robot_as_its_urdf(name: str) -> None:
+    ours, theirs = load_model(as_sdf(name), floating_base=True), load_model(name, floating_base=True)
+    assert (ours.joint_names, ours.frame_names, ours.root) == (theirs.joint_names, theirs.frame_names, theirs.root)
+    for a, b in zip(ours.bodies, theirs.bodies, strict=True):
+        assert (a.name, a.parent, a.joint, a.limits) == (b.name, b.parent, b.joint, b.limits)
+        np.testing.assert_allclose(list(a.inertia), list(b.inertia), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(a.X_T.placement, b.X_T.placement, rtol=0, atol=4e-15)
+        zeros = [x == 0.0 for row in a.X_T.placement for x in row]  # what is zero in a URDF is so here
+        assert zeros == [x == 0.0 for row in b.X_T.placement for x in row]
