@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.dynamics.branches import BranchFactor
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
 from kinetree.scalars.factorization import ldl
@@ -28,7 +30,7 @@ class Delassus:
 
     Parameters
     ----------
-    factor : Factor
+    factor : Factor or BranchFactor
         Of M.
     J : matrix
         All rows.
@@ -36,7 +38,7 @@ class Delassus:
         1 or 0 for each of them.
     """
 
-    def __init__(self, factor: Factor, J: Sequence[Vector], active: Vector | None = None) -> None:
+    def __init__(self, factor: Factor | BranchFactor, J: Sequence[Vector], active: Vector | None = None) -> None:
         self.factor, self.n = factor, len(J)
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
@@ -123,3 +125,8 @@ class Delassus:
 def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
     """Return for each row what is given for its constraint; None where nothing is."""
     return None if values is None else [values[i] for i in model.constraint_of_row]
+
+
+def moved_velocities(rows: Sequence[Row]) -> set[int]:
+    """Return the indices of the velocities on which some row depends."""
+    return {k for row in rows for k, x in enumerate(row.J) if not is_zero(x)}
