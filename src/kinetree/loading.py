@@ -129,7 +129,7 @@ def load_mechanism(
     Each loop is cut at one joint, and closes there by a `Loop` with the joint's name, between the frames ``NAME.child``
     and ``NAME.parent``, which are new: `Mechanism.constraint_names` tells which joints were cut. These have no
     coordinate, no limits and no friction. Joints that a file itself marks as closing a loop are always cut:
-    ``<loop_joint>`` of Isaac Sim, ``<loop>`` of URDF+, and a ``<joint>`` in ``<gazebo>``.
+    ``<loop_joint>`` of Isaac Sim, ``<loop>`` of URDF+, ``<drake:ball_constraint>``, a ``<joint>`` in ``<gazebo>``.
 
     Else the fewest rows are cut: a ball joint (3) before a hinge (5). Of equal ones it is one late in the file, if
     possible so that no joint is carried by its child; where one is, its axis is turned around, so that its coordinate

@@ -46,6 +46,11 @@ GAZEBO = (
     "<gazebo><joint name='tip' type='revolute'><pose>2 0 0 0 0 0</pose><parent>rocker</parent>"
     "<child>coupler</child><axis>{}</axis></joint></gazebo>"
 )
+BALL = (
+    "<drake:ball_constraint xmlns:drake='http://drake.mit.edu'><drake:ball_constraint_body_A{}/>"
+    "<drake:ball_constraint_p_AP value='0 1 0'/><drake:ball_constraint_body_B name='coupler'/>"
+    "<drake:ball_constraint_p_BQ value='2 0 0'/></drake:ball_constraint>"
+)
 CLOSED = {
     "two parents": (robot(*OPEN, TIP), Revolute()),
     "loop_joint": (robot(*OPEN, LOOP_JOINT.format("continuous", "<axis xyz='0 0 1'/>")), Revolute()),
@@ -81,6 +86,25 @@ def test_each_way_to_write_a_four_bar(kind: str) -> None:
     if kind != "two parents":
         with pytest.warns(FormatWarning, match="the loop stays open"):
             assert load_model(text, lenient=True).nv == 3
+
+
+def test_ball_constraints_of_drake() -> None:
+    mech = kt.load_mechanism(robot(*OPEN, BALL.format(" name='rocker'")))
+    assert mech.constraint_names == ("ball_constraint_1",)
+    np.testing.assert_allclose(errors(mech, [0.3, -0.3, 0.3]), 0.0, atol=1e-15)
+    links = "".join(f"<link name='{name}'><inertial/></link>" for name in "ab")
+    joint = "<joint name='j' type='revolute'><parent>a</parent><child>b</child><axis/></joint>"
+    parts = {"body_A": "a", "p_AP": "1 0 0", "body_B": "b", "p_BQ": "0 1 0"}
+    ball = "".join(f"<d:ball_constraint_{tag}>{text}</d:ball_constraint_{tag}>" for tag, text in parts.items())
+    ball = f"<d:ball_constraint xmlns:d='http://drake.mit.edu'>{ball}</d:ball_constraint>"
+    mech = kt.load_mechanism(f"<sdf version='1.9'><model name='m'>{links}{joint}{ball}</model></sdf>")
+    np.testing.assert_allclose(errors(mech, [*mech.tree.neutral()[:7], -np.pi / 2]), 0.0, atol=1e-15)
+    with pytest.raises(FormatError, match="there are 0 elements <drake:ball_constraint_body_A>, one is needed"):
+        kt.load_mechanism(robot(*OPEN, BALL.format(" name='rocker'").replace("body_A", "body_C")))
+    with pytest.raises(FormatError, match="no link 'x'"):
+        kt.load_mechanism(robot(*OPEN, BALL.format(" name='x'")))
+    with pytest.raises(FormatError, match="there is no text in this element"):
+        kt.load_mechanism(robot(*OPEN, BALL.format("")))
 
 
 @pytest.mark.parametrize("cut", ["motor", "elbow", "pivot", "tip", ["tip"]])

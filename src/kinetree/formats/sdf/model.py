@@ -13,6 +13,7 @@ from typing import Final
 
 from kinetree.errors import listed, shortened, unknown_name, warn_user
 from kinetree.formats.graph import GraphFrame, GraphJoint, GraphLink, Inertial, KinematicGraph, Pose
+from kinetree.formats.sdf.drake import ball_constraint, is_ball_constraint
 from kinetree.formats.sdf.frames import MODEL, WORLD, Frames, Placed
 from kinetree.formats.sdf.joints import motion
 from kinetree.formats.sdf.values import amount, checked, is_true, name_of, part, pose, text, three
@@ -77,6 +78,7 @@ class _Reader:
         self.links: dict[str, GraphLink] = {}
         self.joints: dict[str, tuple[Element, str]] = {}
         self.own: list[str] = []
+        self.balls: list[tuple[Element, str]] = []
         self.massless: list[str] = []
         self.static = is_true(model, "static")
         self._read(model, "", "", WORLD)
@@ -85,6 +87,8 @@ class _Reader:
         """Return the graph."""
         self.frames.resolve()
         joints = [self._joint(*where) for where in self.joints.values()]
+        for k, where in enumerate(self.balls, start=1):
+            joints.append(ball_constraint(where[0], f"ball_constraint_{k}", where[1], list(self.links)))
         if self.static:
             joints = [self._held(link) for link in self.links.values()]
         held = any(WORLD in (joint.parent, joint.child) for joint in joints)
@@ -108,6 +112,8 @@ class _Reader:
         for include in model.all("include"):
             raise include.error(INCLUDED)
         for child in checked(model).children:
+            if is_ball_constraint(child):
+                self.balls.append((child, scope))
             if child.tag.endswith("}joint"):
                 raise child.error("this joint is an extension of SDFormat and not read: write it as a <joint>")
         if "placement_frame" in model.attributes:

@@ -3,6 +3,7 @@
 ``<loop_joint>`` is NVIDIA Isaac Sim's, and was Drake's: it joins two links at a place in each. ``<loop>`` is URDF+'s
 (Chignoli et al. 2024, arXiv 2411.19753). A ``<joint>`` in ``<gazebo>`` is one of SDFormat, which Gazebo adds
 (https://classic.gazebosim.org/tutorials?tut=kinematic_loop): it is where the links are while all joints are at zero.
+``<drake:ball_constraint>`` is Drake's.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Final
 
 from kinetree.errors import shortened, unknown_name
 from kinetree.formats.graph import GraphJoint, Pose
+from kinetree.formats.sdf.drake import ball_constraint, is_ball_constraint
 from kinetree.formats.sdf.frames import MODEL, without_rounding
 from kinetree.formats.sdf.joints import motion
 from kinetree.formats.sdf.values import pose, text
@@ -37,6 +39,10 @@ def loop_joints(robot: Element, joints: Sequence[GraphJoint]) -> list[GraphJoint
             )
         if element.tag in ENDS:
             found.append(_closing(checked(element), *ENDS[element.tag]))
+        elif is_ball_constraint(element):
+            links = [link.attributes.get("name", "") for link in robot.all("link")]
+            balls = sum(joint.type == "ball" for joint in found)
+            found.append(ball_constraint(element, f"ball_constraint_{balls + 1}", "", links))
         elif element.tag == "gazebo" and (of_sdf := element.all("joint")):
             poses = _poses(joints)
             found.extend(_of_gazebo(joint, poses) for joint in of_sdf)
