@@ -89,7 +89,7 @@ def load() -> None:
         done: a joint that mimics none moves by itself, limits of position without room between them are not read, of
         elements that may stand only once the first is read, unknown attributes and misspelt elements are not read,
         negative damping or friction is zero, an ``<inertial>`` without ``<mass>`` is none, and one without
-        ``<inertia>`` is a point mass.
+        ``<inertia>`` is a point mass; loops that extensions of URDF close stay open.
     srdf : str, bytes or path, optional
         An SRDF file, or its text: its group states become named configurations (`Robot.configurations`). Joints that a
         state does not name are at their zero; those that the robot has not are left out, with a `FormatWarning`.

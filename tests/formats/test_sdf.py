@@ -115,6 +115,14 @@ def test_what_floats(floating: bool | None, body: str, nv: int, root: str) -> No
     assert (model.nv, model.root) == (nv, root)
 
 
+def test_the_world_carries_what_is_written_to_carry_it() -> None:
+    moves = "<pose relative_to='a'/><axis><xyz>1 0 0</xyz></axis>"
+    text = sdf(link("a", "<pose>0 0 1 0 0 0</pose>") + joint("prismatic", moves, parent="a", child="world"))
+    model = load_model(text)
+    assert (model.root, model.nv, model.bodies[0].joint) == ("world", 1, joints.Prismatic((-1, 0, 0)))
+    assert pose(model, np.array([0.25]), "a")[:3, 3].tolist() == [-0.25, 0.0, 1.0]
+
+
 def test_a_fixed_base_stands_where_the_file_has_it() -> None:
     text = sdf("<pose>1 2 3 0 0 0</pose>" + link("a", "<pose>0 0 1 0 0 0</pose>"))
     assert placed(load_model(text, floating_base=False), "a") == [1.0, 2.0, 4.0]

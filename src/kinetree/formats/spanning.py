@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from kinetree.errors import ArgumentError, FormatError, ModelError, listed, shortened, unknown_name
+from kinetree.errors import ArgumentError, FormatError, listed, shortened, unknown_name
 from kinetree.formats.graph import GraphFrame, GraphJoint, KinematicGraph
 from kinetree.joints import Joint
 from kinetree.spatial import Transform
@@ -105,25 +105,13 @@ def _spanning(
         _, k, to = heapq.heappop(waiting)
         if to not in reached:
             reached.add(to)
-            found[k] = joints[k] if to == joints[k].child else _turned(joints[k])
+            found[k] = joints[k] if to == joints[k].child else joints[k].turned_around()
             leave(to)
     if apart := [shortened(name) for name in names if name not in reached]:
         raise graph.element.error(
             f"no joint that is left connects these links to {shortened(root)!r}: {listed(apart)}; a robot is one piece"
         )
     return [found[k] for k in sorted(found)]
-
-
-def _turned(joint: GraphJoint) -> GraphJoint:
-    """Return the joint with its parent as its child."""
-    try:
-        turned = joint.joint.turned_around()
-    except ModelError as error:
-        raise joint.element.error(f"{error}: name another joint of the loop to be cut") from None
-    at_child = joint.in_child or Transform.identity()
-    return replace(
-        joint, parent=joint.child, child=joint.parent, joint=turned, in_parent=at_child, in_child=joint.in_parent
-    )
 
 
 def _refuse(joint: GraphJoint, tree: Sequence[GraphJoint], stay: dict[str, tuple[bool, bool]]) -> None:

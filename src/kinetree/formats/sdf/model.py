@@ -208,7 +208,7 @@ class _Reader:
             return float(x), float(y), float(z)
 
         moves = motion(element, turn)
-        return GraphJoint(
+        joint = GraphJoint(
             name,
             element,
             moves.type,
@@ -224,6 +224,7 @@ class _Reader:
             moves.mimic and replace(moves.mimic, joint=scope + moves.mimic.joint),
             actuated=0.0 < moves.limits.effort < float("inf"),
         )
+        return joint.turned_around() if child == WORLD else joint  # whatever is written, the world carries the robot
 
     def _end(self, element: Element, scope: str, tag: str) -> str:
         """Return the link at one end of a joint."""

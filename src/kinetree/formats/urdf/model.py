@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kinetree.errors import listed, shortened, warn_user
-from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
+from kinetree.formats.graph import GraphJoint, KinematicGraph
+from kinetree.formats.graph_model import model_of
 from kinetree.formats.urdf.document import JOINTS, UrdfJoint, UrdfRobot, parts_from_element
 from kinetree.formats.urdf.loops import loop_joints, motors
 from kinetree.formats.xml.elements import Element
