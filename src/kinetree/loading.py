@@ -180,9 +180,10 @@ def load_mechanism(
         from kinetree.constraints.types.loop import Loop, why_it_cannot_close
         from kinetree.robot.mechanism import Mechanism
 
-    cut = (cut,) if isinstance(cut, str) else tuple(cut)
-    if not all(isinstance(name, str) for name in cut):
-        raise ArgumentError(f"cut takes names of joints; {cut!r} was given")
+    given = (cut,) if isinstance(cut, str) else cut
+    cut = tuple(given) if isinstance(given, Iterable) else ()
+    if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
+        raise ArgumentError(f"cut takes names of joints; {given!r} was given")
     model, cuts = load_cut_model(
         source,
         cut,

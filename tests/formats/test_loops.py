@@ -226,5 +226,7 @@ def test_bad_arguments() -> None:
         kt.load_mechanism(text, cut="tipp")
     with pytest.raises(ArgumentError, match="cut takes names of joints"):
         kt.load_mechanism(text, cut=[1])  # type: ignore[list-item]
+    with pytest.raises(ArgumentError, match="cut takes names of joints; None was given"):
+        kt.load_mechanism(text, cut=None)  # type: ignore[arg-type]
     with pytest.raises(kt.RobotNotFoundError):
         kt.load_mechanism("no_such_file.sdf")
