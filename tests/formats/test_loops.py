@@ -211,6 +211,7 @@ def test_a_turned_joint_keeps_its_coordinate_and_limits() -> None:
         (robot(*OPEN, LOOP_JOINT.format("revolute", "").replace("'rocker'", "'x'")), "no link 'x'"),
         (robot(*OPEN, GAZEBO.format("").replace(">rocker<", ">x<")), "parent link: no link 'x'"),
         (robot(*OPEN, GAZEBO.format("<xyz expressed_in='x'>1 0 0</xyz>")), "expressed_in: no frame 'x'"),
+        (robot(*OPEN, *(BALL.format(" name='rocker'") for _ in range(1001))), "there are 1001 closed loops, 1000 are"),
         (robot(*OPEN, "<coupling name='c'/>"), "a <coupling> of URDF[+] is not read"),
         (robot(*OPEN, TIP, hinge("x", "crank", "crank", "0 0 0")), "parent and child are the same link"),
     ],

@@ -5,11 +5,15 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from kinetree.errors import ArgumentError, FormatError, listed, shortened, unknown_name
 from kinetree.formats.graph import GraphFrame, GraphJoint, KinematicGraph
 from kinetree.joints import Joint
 from kinetree.spatial import Transform
+
+
+MOST_LOOPS: Final = 1000
 
 
 class LoopError(FormatError):
@@ -51,6 +55,8 @@ def cut_into_tree(
     for joint in cuts:
         if not (joint.closes or joint.name in cut or all(stay[joint.name])):
             _refuse(joint, tree, stay)
+    if len(cuts) > MOST_LOOPS:
+        raise graph.element.error(f"there are {len(cuts)} closed loops, {MOST_LOOPS} are read: is this a robot?")
     if not cuts:
         raise graph.element.error("there is no closed loop in this file: kinetree.load reads it")
     return replace(graph, joints=tuple(tree), frames=(*graph.frames, *_cut_frames(cuts))), cuts

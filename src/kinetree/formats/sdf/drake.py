@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from kinetree.errors import unknown_name
 from kinetree.formats.graph import GraphJoint
 from kinetree.formats.sdf.values import as_text, three
@@ -16,7 +18,7 @@ def is_ball_constraint(element: Element) -> bool:
     return element.tag.endswith("}ball_constraint")
 
 
-def ball_constraint(element: Element, name: str, scope: str, links: list[str]) -> GraphJoint:
+def ball_constraint(element: Element, name: str, scope: str, links: Collection[str]) -> GraphJoint:
     """Return the joint of this name: a point of body A is a point of body B, links whose names begin with `scope`."""
     a, b = (scope + _name(_part(element, f"body_{end}")) for end in "AB")
     for link in (a, b):

@@ -88,7 +88,7 @@ class _Reader:
         self.frames.resolve()
         joints = [self._joint(*where) for where in self.joints.values()]
         for k, where in enumerate(self.balls, start=1):
-            joints.append(ball_constraint(where[0], f"ball_constraint_{k}", where[1], list(self.links)))
+            joints.append(ball_constraint(where[0], f"ball_constraint_{k}", where[1], self.links))
         if self.static:
             joints = [self._held(link) for link in self.links.values()]
         held = any(WORLD in (joint.parent, joint.child) for joint in joints)

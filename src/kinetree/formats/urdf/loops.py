@@ -26,26 +26,30 @@ from kinetree.spatial import Transform, Vec3
 
 CLOSING: Final[dict[str, Callable[[Triple], Joint]]] = {**JOINTS, "spherical": lambda _: Spherical()}
 """The joint types that may close a loop."""
+ENDS: Final[dict[str, tuple[str, str, Callable[[Element], Pose]]]] = {
+    "loop_joint": ("link1", "link2", rpy_pose),
+    "loop": ("predecessor", "successor", origin_of),
+}
+"""The elements that close a loop, with their two ends, and how the place in a link is read."""
 
 
 def loop_joints(robot: Element, joints: Sequence[GraphJoint]) -> list[GraphJoint]:
     """Return the joints that extensions add to these ones, in file order."""
     found: list[GraphJoint] = []
     names = {joint.name: joint.element for joint in joints}
+    links = {link.attributes.get("name", ""): link for link in robot.all("link")}
+    balls, poses = 0, _poses(joints)
     for element in robot.children:
         if element.tag == "coupling":
-            raise element.error(
-                "a <coupling> of URDF+ is not read: delete it, and couple the joints by a kinetree.Gear"
-            )
-        if element.tag in ENDS:
+            message = "a <coupling> of URDF+ is not read: delete it, and couple the joints by a kinetree.Gear"
+            element.fault(message, "the joints are not coupled")
+        elif element.tag in ENDS:
             found.append(_closing(checked(element), *ENDS[element.tag]))
         elif is_ball_constraint(element):
-            links = [link.attributes.get("name", "") for link in robot.all("link")]
-            balls = sum(joint.type == "ball" for joint in found)
-            found.append(ball_constraint(element, f"ball_constraint_{balls + 1}", "", links))
-        elif element.tag == "gazebo" and (of_sdf := element.all("joint")):
-            poses = _poses(joints)
-            found.extend(_of_gazebo(joint, poses) for joint in of_sdf)
+            balls += 1
+            found.append(ball_constraint(element, f"ball_constraint_{balls}", "", links))
+        elif element.tag == "gazebo":
+            found.extend(_of_gazebo(joint, poses) for joint in element.all("joint"))
     for joint in found:
         first = names.setdefault(joint.name, joint.element)
         if first is not joint.element:
@@ -55,16 +59,12 @@ def loop_joints(robot: Element, joints: Sequence[GraphJoint]) -> list[GraphJoint
 
 def motors(robot: Element) -> set[str] | None:
     """Return the joints that transmissions or ros2_control drive; None where the file has neither."""
-    found = [
-        joint for tag in ("transmission", "ros2_control") for block in robot.all(tag) for joint in block.all("joint")
-    ]
-    driven = [
-        joint for joint in found if joint.parent is None or joint.parent.tag == "transmission" or joint.all(COMMAND)
-    ]
-    return {joint.attributes.get("name", "") for joint in driven} if found else None
-
-
-COMMAND: Final = "command_interface"
+    transmitted = [joint for block in robot.all("transmission") for joint in block.all("joint")]
+    controlled = [joint for block in robot.all("ros2_control") for joint in block.all("joint")]
+    if not transmitted and not controlled:
+        return None
+    driven = [*transmitted, *(joint for joint in controlled if joint.all("command_interface"))]
+    return {joint.attributes.get("name", "") for joint in driven}
 
 
 def _closing(element: Element, first: str, second: str, place: Callable[[Element], Pose]) -> GraphJoint:
@@ -75,13 +75,6 @@ def _closing(element: Element, first: str, second: str, place: Callable[[Element
     at, in_other = (place(end).transform for end in ends)
     joint = CLOSING[kind](axis_of(element))
     return GraphJoint(required(element, "name"), element, kind, parent, other, joint, at, in_other, closes=True)
-
-
-ENDS: Final[dict[str, tuple[str, str, Callable[[Element], Pose]]]] = {
-    "loop_joint": ("link1", "link2", rpy_pose),
-    "loop": ("predecessor", "successor", origin_of),
-}
-"""The elements that close a loop, with their two ends, and how the place in a link is read."""
 
 
 def _poses(joints: Sequence[GraphJoint]) -> dict[str, Transform]:
