@@ -158,6 +158,7 @@ def test_the_choice_of_the_cut(elements: tuple[str, ...], cut: str) -> None:
     assert kt.load_mechanism(robot(*elements)).constraint_names == (cut,)
 
 
+@pytest.mark.filterwarnings("ignore:.*no position limits are given")
 def test_a_loop_of_motors_says_so() -> None:
     motors = [hinge(n, p, c, o, EFFORT.format(5)) for n, p, c, o in (
         ("motor", "ground", "crank", "0 0 0"), ("elbow", "crank", "coupler", "0 1 0"),

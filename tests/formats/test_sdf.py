@@ -189,6 +189,7 @@ def test_a_link_may_have_the_name_of_a_joint() -> None:
     assert load_model(two(joint(name="b"), version="1.6")).joint_names == ("root_joint", "b")
 
 
+@pytest.mark.filterwarnings("ignore:.*what else stands in the world")
 def test_the_model_of_a_world() -> None:
     ground = "<model name='ground'><static>1</static><link name='plane'/></model>"
     text = f"<sdf version='1.6'><world name='w'>{ground}<model name='r'>{link('a')}</model></world></sdf>"
@@ -241,6 +242,7 @@ def as_sdf(name: str) -> str:
     return f"<sdf version='1.11'><model name='{name}'>{''.join(elements)}</model></sdf>"
 
 
+@pytest.mark.filterwarnings("ignore::kinetree.FormatWarning")
 @pytest.mark.parametrize("name", EMBEDDED)
 def test_the_same_robot_as_its_urdf(name: str) -> None:
     ours, theirs = load_model(as_sdf(name), floating_base=True), load_model(name, floating_base=True)

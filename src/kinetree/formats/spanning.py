@@ -12,7 +12,6 @@ from kinetree.formats.graph import GraphFrame, GraphJoint, KinematicGraph
 from kinetree.joints import Joint
 from kinetree.spatial import Transform
 
-
 MOST_LOOPS: Final = 1000
 
 
