@@ -35,7 +35,7 @@ TYPES: Final[dict[str, Callable[[Element, Sequence[Triple]], Joint]]] = {
 """The joint types that are read, made of their elements and axes; a revolute2 turns about two axes as a universal."""
 AXES: Final = {"universal": ("axis", "axis2"), "revolute2": ("axis", "axis2"), "ball": (), "fixed": ()}
 """The axes of a type, where that is not one."""
-NO_TREE: Final = {"gearbox": "couple its two joints by a kinetree.Gear instead"}
+NOT_READ: Final = {"gearbox": "couple its two joints by a kinetree.Gear instead"}
 """Types that are known and not read, and what to do."""
 
 
@@ -54,8 +54,8 @@ class Motion(NamedTuple):
 def motion(element: Element, turn: Turn) -> Motion:
     """Read how a joint moves."""
     kind = required(element, "type")
-    if kind in NO_TREE:
-        raise element.error(f"a joint of the type {kind!r} is not read: {NO_TREE[kind]}")
+    if kind in NOT_READ:
+        raise element.error(f"a joint of the type {kind!r} is not read: {NOT_READ[kind]}")
     if kind not in TYPES:
         raise element.error(f"joint type: {unknown_name('type', kind, TYPES)}")
     tags = AXES.get(kind, ("axis",))

@@ -69,6 +69,17 @@ def _check_gravity(world: Element) -> None:
         warn_user(f"{world.source}: gravity is an argument of kinetree.load; that of the world is passed over")
 
 
+def _refuse_unread(model: Element) -> None:
+    """Raise where a model has parts that are not read, without which it would be another one."""
+    for include in model.all("include"):
+        raise include.error(INCLUDED)
+    for child in model.children:
+        if child.tag.endswith("}joint"):
+            raise child.error("this joint is an extension of SDFormat and not read: write it as a <joint>")
+    if "placement_frame" in model.attributes:
+        raise model.error("placement_frame is not read: give the pose of the model itself")
+
+
 class _Reader:
     """Collects the links, joints and frames of a model and of those nested in it."""
 
@@ -79,7 +90,7 @@ class _Reader:
         self.joints: dict[str, tuple[Element, str]] = {}
         self.own: list[str] = []
         self.balls: list[tuple[Element, str]] = []
-        self.massless: list[str] = []
+        self.without_inertial: list[str] = []
         self.static = is_true(model, "static")
         self._read(model, "", "", WORLD)
 
@@ -92,8 +103,8 @@ class _Reader:
         if self.static:
             joints = [self._held(link) for link in self.links.values()]
         held = any(WORLD in (joint.parent, joint.child) for joint in joints)
-        if self.massless and not self.static:
-            names = listed([shortened(name) for name in self.massless])
+        if self.without_inertial and not self.static:
+            names = listed([shortened(name) for name in self.without_inertial])
             warn_user(f"{self.top.source}: links without <inertial> have 1 kg and 1 kg·m², as SDFormat says: {names}")
         world = [GraphLink(WORLD, self.top, None)] if held else []
         own = [GraphFrame(name, self.frames.link(name), self._in_link(name)) for name in self.own]
@@ -109,37 +120,33 @@ class _Reader:
 
     def _read(self, model: Element, around: str, scope: str, base: str) -> None:
         """Read a model, whose name begins with that of those `around` it, and its elements' names with `scope`."""
-        for include in model.all("include"):
-            raise include.error(INCLUDED)
-        for child in checked(model).children:
-            if is_ball_constraint(child):
-                self.balls.append((child, scope))
-            if child.tag.endswith("}joint"):
-                raise child.error("this joint is an extension of SDFormat and not read: write it as a <joint>")
-        if "placement_frame" in model.attributes:
-            raise model.error("placement_frame is not read: give the pose of the model itself")
+        _refuse_unread(checked(model))
+        self.balls.extend((child, scope) for child in model.children if is_ball_constraint(child))
         at, own = pose(model), scope + MODEL
-        links = model.all("link")
         canonical = scope + self._canonical(model)
         self._place(own, model, around + at.frame if at.frame else base, at.pose.transform, canonical)
         if scope:
             self._place(scope.removesuffix("::"), model, own, Transform.identity(), own)
-        for link in links:
+        for link in model.all("link"):
             self._link(checked(link), scope)
         for frame in model.all("frame"):
             self._frame(frame, scope)
         for joint in model.all("joint"):
-            name = scope + name_of(checked(joint))
-            if first := self.joints.get(name):
-                raise joint.error(f"a second joint of this name, the first is on line {first[0].line}")
-            self.joints[name] = joint, scope
-            at, carrier = pose(joint), self._full(scope, text(joint, "child"))
-            on = self._full(scope, at.frame) if at.frame else carrier
-            self._place(self._joint_frame(name), joint, on, at.pose.transform, carrier)
+            self._joint_place(checked(joint), scope)
         for nested in model.all("model"):
             if is_true(nested, "static"):
                 raise nested.error("a model in a model cannot be <static>: hold it by a fixed joint")
             self._read(nested, scope, f"{scope}{name_of(nested)}::", own)
+
+    def _joint_place(self, joint: Element, scope: str) -> None:
+        """Note a joint, and where it stands."""
+        name, at = scope + name_of(joint), pose(joint)
+        if first := self.joints.get(name):
+            raise joint.error(f"a second joint of this name, the first is on line {first[0].line}")
+        self.joints[name] = joint, scope
+        carrier = self._full(scope, text(joint, "child"))
+        on = self._full(scope, at.frame) if at.frame else carrier
+        self._place(self._joint_frame(name), joint, on, at.pose.transform, carrier)
 
     def _canonical(self, model: Element) -> str:
         """Return the link that carries a model's frame: the one it names, or its first, be it nested."""
@@ -169,7 +176,7 @@ class _Reader:
         inertial = part(element, "inertial")
         self.links[name] = GraphLink(name, element, self._inertial(inertial))
         if inertial is None:
-            self.massless.append(name)
+            self.without_inertial.append(name)
 
     def _inertial(self, element: Element | None) -> Inertial:
         if element is None:
