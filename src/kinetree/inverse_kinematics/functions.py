@@ -52,7 +52,8 @@ def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[st
         Its arguments are ``q0``, and ``target``, or of several frames ``target_<frame>``: a pose (4, 4), a rotation
         matrix (3, 3), a point (3,), or (2, 3) for "look_at": the point, and the axis of the frame that is to point at
         it. By name, if wanted: ``weights`` of the error's coordinates: (6,) of a pose, orientation first, or (3,) of
-        an orientation, in the axes of what is wanted; (3,) of a point, in the world's; () of the angle of "look_at".
+        an orientation, in the axes of what is wanted; (3,) of a point, in the world's; () of the angle of "look_at";
+        0 or more, where a negative one gives no solution.
         ``position_tolerance``, ``orientation_tolerance``, ``max_iterations``, ``restarts``, ``seed``, ``dt``.
 
     Raises
@@ -84,12 +85,14 @@ def differential_inverse_kinematics(
 def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
     """Return one step of differential inverse kinematics for these frames as a compiled function.
 
-    The step is damped least squares, ``min |J d − g e|² + (λ + c |g e| ‖J‖) |d|²``, the best within the limits of
+    The step is damped least squares, ``min |J d − g e|² + (λ + c B(g e)) |d|²``, the best within the limits of
     position and, in the time ``dt``, of velocity (one of 0 is read as not given), and in what this leaves free goes
     towards a posture. It takes ``q``, a target for each frame and ``dt``, and returns a named tuple of the next ``q``,
     the velocity ``v`` that leads there, and the ``position_error`` and ``orientation_error`` before the step. It can be
     part of functions that `compile` makes, and be written as C. A joint that is outside a position limit goes back
     towards it, no faster than its velocity limit allows; where ``dt`` is not positive nothing moves, and v is 0.
+    Joints of several degrees of freedom have no limits: a floating base goes all the way in one step, unless ``gain``
+    is less or the base is in `fixed`.
 
     Parameters
     ----------
@@ -101,10 +104,10 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     Function
         Its arguments are ``q``, the targets and weights of `inverse_kinematics_solver`, and ``dt`` (s). By
         name, if wanted: ``posture`` (nq,), where the joints are to go as far as the goals leave them free, g/10
-        of the way in a step; ``gain``, the part g of the errors that the step is to take away (1); ``damping``,
-        λ (1e-6): 0 or more, where less than 1e-13 of the trace of ``J Jᵀ`` counts as that much;
-        ``error_damping``, c (0.4), which lets the joints come to rest where the goals are out of reach: 0 or
-        more. With a negative one of these, ``v`` is NaN.
+        of the way in a step; ``gain``, the part g of the errors that the step is to take away (1): above 0 and up to
+        1, less where q comes late; ``damping``, λ (1e-6): 0 or more, where less than 1e-13 of the trace of ``J Jᵀ``
+        counts as that much; ``error_damping``, c (0.6), which lets the joints come to rest where the goals are out of
+        reach: 0 or more. Where one of these or a weight is negative, ``v`` is NaN.
 
     Raises
     ------
@@ -115,8 +118,9 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
 
     Notes
     -----
-    Damping in proportion to the error is the Levenberg–Marquardt method of Fan and Yuan 2005, whose convergence is
-    quadratic; the norm of J makes c a number without a unit.
+    B(e) bounds the eigenvalues of ``Σ eᵢ ∂²eᵢ/∂q²``, what least squares leave out, from the columns of J alone. A c
+    above ½ is enough for rest wherever the best place is, with any weights. Damping in proportion to the error is the
+    Levenberg–Marquardt method of Fan and Yuan 2005, whose convergence is quadratic.
 
     Examples
     --------
