@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 
@@ -143,3 +144,14 @@ def test_a_negative_weight_or_gain_is_not_hidden() -> None:
     assert solve(Q, near(), weights=free).converged == 1
     for wrong in (weights, -free, free * np.nan):
         assert solve(Q, near(), weights=wrong, restarts=1).converged == 0
+
+
+def test_mistakes_are_told() -> None:
+    for wrong in ({"damping": 0.1}, {"frame": FRAME}):
+        for make in (ROBOT.differential_inverse_kinematics, ROBOT.inverse_kinematics_solver):
+            with pytest.raises(kt.ArgumentError, match=f"Give {next(iter(wrong))}=… when that one is called"):
+                make(FRAME, **wrong)
+    with pytest.raises(kt.ArgumentError, match=r"frames\['panda_hand'\] is \[\]: name what is wanted of it, of pose"):
+        ROBOT.differential_inverse_kinematics({FRAME: []})
+    with pytest.raises(kt.ArgumentError, match=r"give it floats or integers, as target\.as_matrix\(\) has them"):
+        STEP(Q, Rotation.identity(), DT)

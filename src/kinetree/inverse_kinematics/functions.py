@@ -30,7 +30,7 @@ def inverse_kinematics_solver(robot: Robot, frames: str, *, fixed: Sequence[str]
 def inverse_kinematics_solver(
     robot: Robot, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
 ) -> SolverFunctionByKind: ...
-def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
+def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any) -> Function:
     """Return inverse kinematics for these frames as one compiled function.
 
     It does what `inverse_kinematics` does, for numbers alone and without its checks: it takes ``q0`` and a target for
@@ -59,7 +59,7 @@ def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[st
     Raises
     ------
     ArgumentError
-        If a kind of target is unknown, or a joint in `fixed`.
+        If a kind of target is unknown, or a joint in `fixed`, or an argument of the function that is returned is given.
     ModelError
         If there is no frame of a name.
 
@@ -73,6 +73,7 @@ def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[st
     >>> bool(found.converged), bool(found.position_error < 1e-9)
     (True, True)
     """
+    _none_of("inverse_kinematics_solver", others)
     return remembered(robot, solver, goals_of(robot.model, frames), joints_of(robot.model, fixed))
 
 
@@ -82,7 +83,9 @@ def differential_inverse_kinematics(robot: Robot, frames: str, *, fixed: Sequenc
 def differential_inverse_kinematics(
     robot: Robot, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
 ) -> StepFunctionByKind: ...
-def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
+def differential_inverse_kinematics(
+    robot: Robot, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any
+) -> Function:
     """Return one step of differential inverse kinematics for these frames as a compiled function.
 
     The step is damped least squares, ``min |J d − g e|² + (λ + c B(g e)) |d|²``, the best within the limits of
@@ -112,7 +115,7 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     Raises
     ------
     ArgumentError
-        If a kind of target is unknown, or a joint in `fixed`.
+        If a kind of target is unknown, or a joint in `fixed`, or an argument of the function that is returned is given.
     ModelError
         If there is no frame of a name.
 
@@ -134,7 +137,18 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     >>> bool(np.abs(robot.frame_placement(step(q, target, 0.001).q, frame="panda_hand") - target).max() < 1e-5)
     True
     """
+    _none_of("differential_inverse_kinematics", others)
     return remembered(robot, differential_step, goals_of(robot.model, frames), joints_of(robot.model, fixed))
+
+
+def _none_of(name: str, others: Mapping[str, Any]) -> None:
+    """Raise an error for arguments of the function that is returned."""
+    if others:
+        given = ", ".join(f"{key}=…" for key in others)
+        raise ArgumentError(
+            f"{name} takes frames and fixed, and returns a function. Give {given} when that one is called, if it has "
+            "such an argument; a frame's name comes first, or a dict such as {'tool': 'position'}"
+        )
 
 
 def remembered(robot: Robot, make: Callable[..., T], *shape: Any) -> T:
@@ -153,6 +167,8 @@ def goals_of(model: Model, frames: Kinds) -> tuple[Goal, ...]:
     found = []
     for name, kinds in frames.items():
         model.frame(name)
+        if not kinds:
+            raise ArgumentError(f"frames[{name!r}] is {kinds!r}: name what is wanted of it, of {', '.join(SHAPES)}")
         for kind in kinds if isinstance(kinds, Sequence) and not isinstance(kinds, str) else (kinds,):
             if kind not in SHAPES:
                 raise ArgumentError(f"frames[{name!r}]: {unknown_name('kind of target', str(kind), SHAPES)}")
