@@ -75,7 +75,8 @@ def step(
         left = [x - y for x, y in zip(e, reached, strict=True)]
         pushes = [dot(column, left) - most * (x + y) for column, x, y in zip(transposed(J), d, back, strict=True)]
         d0 = [POSTURE * gain * x for x in _differences(problem, q, posture)]
-        slowed = _slowed(d0, sqrt(least), 2.0 * part * found.bend(left), norm(e))
+        remains = part * found.bend(left)
+        slowed = _slowed(d0, sqrt(least), 2.0 * remains * remains / (remains + least), norm(e))
         free = least_squares(J, [0.0] * len(e), least, [0.0] * len(d), slowed)
         straight = 1.0 / (1.0 + part * found.bend([x / least for x in times(J, free)]))
         rest = [x + straight * y + push / most for x, y, push in zip(d, slowed, pushes, strict=True)]
@@ -104,7 +105,8 @@ def _slowed(d0: Sequence[Scalar], width: Scalar, left: Scalar, size: Scalar) -> 
     """Return the step towards the posture, shorter where the goals' step leaves much of the errors' size.
 
     Where goals are out of reach a direction is free within some width around the best place, and only there: so d₀
-    must not be longer than about that.
+    must not be longer than about that. What the posture alone keeps from the goals, in proportion to λ, does not count:
+    it bends less than λ damps.
     """
     bound = width * size
     factor = bound / (bound + left * norm(d0))
