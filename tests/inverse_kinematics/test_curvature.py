@@ -155,3 +155,12 @@ def test_a_posture_beside_an_orientation_comes_to_rest() -> None:
     posture = np.array([0.841, 0.873, 2.528, 2.135, -2.732, -2.053])
     q = np.array([[-2.493, 0.34, -0.34, 1.338, 0.879, 2.845]])
     assert at_rest(step, q, [U @ V], 0.002, 1500, posture=posture).all()
+
+
+def test_a_posture_that_keeps_a_position_from_its_target_comes_to_rest() -> None:
+    """By a part of the damping, so that where the errors lie changes with every step."""
+    step = kt.load("panda").differential_inverse_kinematics({"panda_hand": "position"})
+    q = np.array([[-2.28, -1.23, 2.73, -2.44, -1.69, 1.39, -0.53]])
+    posture = np.array([-2.59, 0.79, -2.5, -1.33, 0.49, 0.32, 2.11])
+    target = np.array([0.23, 0.26, 0.33])
+    assert at_rest(step, q, [target], 0.002, 2000, posture=posture, damping=0.01).all()
