@@ -176,7 +176,8 @@ frame_B: frame
 
 _OTHERS = """
 fk: robot.forward_kinematics(q)
-ik: robot.inverse_kinematics(pose, frame)
+ik solve_ik: robot.inverse_kinematics(pose, frame)
+diff_ik velocity_ik clik resolved_rate rmrc p_servo: robot.differential_inverse_kinematics(frame)
 mj_step mj_Euler mj_RungeKutta: robot.step(q, v, tau, dt)
 rollout batch: robot.simulate(q, v, duration=...)
 mjcb_control: robot.simulate(q, v, controller=...)
@@ -243,6 +244,8 @@ AutoDiffXd Expression: kinetree.algorithms take any scalar, such as kinetree.alg
 buildModelFromMJCF from_mjcf mj_saveModel: MJCF is not read yet; kt.load(source) reads URDF and SDF
 GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances collision_model visual_model \
 mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
+pinv_jacobian: \
+numpy.linalg.pinv(J), J of robot.jacobian; robot.differential_inverse_kinematics is damped and within the limits
 copy: robots do not change, so that none has to be copied: with_limits, attach and the like return new ones
 to_urdf: kinetree reads files and writes none; pickle keeps a robot
 plot teach vplot display initViewer loadViewerModel MeshcatVisualizer: \

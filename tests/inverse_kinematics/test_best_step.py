@@ -29,7 +29,7 @@ class Linear:
         J, e = np.array(problem.rows(found.jacobian)), np.array(found.weighted)
         n = J.shape[1]
         rest = np.zeros(n) if posture is None else 0.1 * (posture - q)
-        root = np.sqrt(1e-6 + (0.4 * gain * np.linalg.norm(e) * np.linalg.norm(J) if posture is None else 0.0))
+        root = np.sqrt(1e-6 + (0.6 * found.bend((gain * e).tolist()) if posture is None else 0.0))
         self.A = np.vstack([J, root * np.eye(n)])
         self.b = gain * np.concatenate([e, root * rest])
         self.low = np.maximum(robot.lower_limits - q, -robot.velocity_limits * DT)

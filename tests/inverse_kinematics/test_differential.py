@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 
@@ -21,6 +22,13 @@ def near(shift: float = 1e-3) -> np.ndarray:
     return target
 
 
+def bend(w: np.ndarray, we: np.ndarray, J: np.ndarray) -> float:
+    """Return the bound of what least squares leave out, for an error in position and none in orientation."""
+    radii = np.linalg.norm(J[3:], axis=0)
+    assert not we[:3].any()
+    return float(np.linalg.norm((w * we)[3:]) * np.sqrt(np.sum((2 * np.arange(7) + 1) * radii**2)))
+
+
 def test_a_step_is_damped_least_squares() -> None:
     J = ROBOT.jacobian(Q, frame=FRAME, reference="aligned")
     e = np.array([0, 0, 0, 1e-3, 1e-3, 1e-3])
@@ -30,7 +38,7 @@ def test_a_step_is_damped_least_squares() -> None:
         R = np.kron(np.eye(2), near()[:3, :3].T) if weights is not None else np.eye(6)
         wJ, we = w[:, None] * (R @ J), gain * w * (R @ e)
         found = STEP(Q, near(), DT, **options)
-        damping += 0.4 * np.linalg.norm(we) * np.linalg.norm(wJ)
+        damping += 0.6 * bend(w, we, J)
         wanted = wJ.T @ np.linalg.solve(wJ @ wJ.T + damping * np.eye(6), we)
         assert found.q == pytest.approx(Q + wanted, abs=1e-12)
         assert found.v == pytest.approx(wanted / DT, abs=1e-10)
@@ -124,3 +132,26 @@ def test_a_velocity_limit_of_zero_is_not_given() -> None:
     assert np.array_equal(found.v, wanted.v)
     assert np.abs(found.v).max() > 0.01
     assert robot.inverse_kinematics(near(), FRAME, q0=Q, dt=DT).converged
+
+
+def test_a_negative_weight_or_gain_is_not_hidden() -> None:
+    weights = np.array([1, 1, 1, 1, -1, 1.0])
+    for options in ({"weights": weights}, {"weights": weights * np.nan}, {"gain": -0.5}):
+        assert np.isnan(STEP(Q, near(), DT, **options).v).all()
+    free = np.array([0, 0, 0, 1, 1, 1.0])
+    assert np.isfinite(STEP(Q, near(), DT, weights=free).v).all()
+    solve = ROBOT.inverse_kinematics_solver(FRAME)
+    assert solve(Q, near(), weights=free).converged == 1
+    for wrong in (weights, -free, free * np.nan):
+        assert solve(Q, near(), weights=wrong, restarts=1).converged == 0
+
+
+def test_mistakes_are_told() -> None:
+    for wrong in ({"damping": 0.1}, {"frame": FRAME}):
+        for make in (ROBOT.differential_inverse_kinematics, ROBOT.inverse_kinematics_solver):
+            with pytest.raises(kt.ArgumentError, match=f"Give {next(iter(wrong))}=… when that one is called"):
+                make(FRAME, **wrong)
+    with pytest.raises(kt.ArgumentError, match=r"frames\['panda_hand'\] is \[\]: name what is wanted of it, of pose"):
+        ROBOT.differential_inverse_kinematics({FRAME: []})
+    with pytest.raises(kt.ArgumentError, match=r"give it floats or integers, as target\.as_matrix\(\) has them"):
+        STEP(Q, Rotation.identity(), DT)

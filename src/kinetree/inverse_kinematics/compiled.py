@@ -26,7 +26,7 @@ DEFAULTS = {
 }
 """Of the solver's numbers; without restarts where `dt` is given."""
 
-STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6, "error_damping": 0.4}
+STEP_DEFAULTS = {"gain": 1.0, "damping": 1e-6, "error_damping": 0.6}
 
 MEANINGS = {
     "q0": "Where to start, brought within the limits (but for fixed joints, which stay there).",
@@ -44,9 +44,9 @@ MEANINGS = {
     "seed": "Which ones, a whole number: 0.",
     "dt": "The time for one step (s), in which no joint moves further than its velocity limit allows (0: none).",
     "posture": "Joint positions to go to in what the goals leave free, a tenth of gain of the way (rad, m).",
-    "gain": "The part of the errors that the step is to take away: 1.",
+    "gain": "The part of the errors that the step is to take away, above 0 and up to 1: 1.",
     "damping": "What is added to the squares of the singular values of the weighted Jacobian, 0 or more: 1e-6.",
-    "error_damping": "What is added to damping, beside gain and the norms of weighted error and Jacobian: 0.4.",
+    "error_damping": "The part of the bound of what least squares leave out that is added to damping, 0 or more: 0.6.",
 }
 
 WEIGHTS = {
@@ -55,7 +55,7 @@ WEIGHTS = {
     "position": "Of the error's coordinates in the world's axes (per m).",
     "look_at": "Of the angle between the axis and the direction to the point (per rad).",
 }
-"""By kind of target; 1 where none are given."""
+"""By kind of target, 0 or more; 1 where none are given."""
 
 TARGETS = {
     "pose": "The pose wanted, in the world.",
@@ -89,8 +89,8 @@ def differential_step(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, .
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         problem = Problem(model, goals, fixed, all_move="posture" in given)
         numbers = [given.get(name, default) for name, default in STEP_DEFAULTS.items()]
-        for name, damping in (("damping", numbers[1]), ("error_damping", numbers[2])):
-            constant = getattr(damping, "constant", damping)
+        for name, number in zip(STEP_DEFAULTS, numbers, strict=True):
+            constant = getattr(number, "constant", number)
             if isinstance(constant, float | int) and not constant >= 0.0:
                 raise ArgumentError(f"{name} is {constant}: it is 0 or more, {STEP_DEFAULTS[name]:g} if not given")
         targets, weights, posture = arrays.targets(given), arrays.weights(given), given.get("posture")

@@ -30,7 +30,7 @@ def inverse_kinematics_solver(robot: Robot, frames: str, *, fixed: Sequence[str]
 def inverse_kinematics_solver(
     robot: Robot, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
 ) -> SolverFunctionByKind: ...
-def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
+def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any) -> Function:
     """Return inverse kinematics for these frames as one compiled function.
 
     It does what `inverse_kinematics` does, for numbers alone and without its checks: it takes ``q0`` and a target for
@@ -52,13 +52,14 @@ def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[st
         Its arguments are ``q0``, and ``target``, or of several frames ``target_<frame>``: a pose (4, 4), a rotation
         matrix (3, 3), a point (3,), or (2, 3) for "look_at": the point, and the axis of the frame that is to point at
         it. By name, if wanted: ``weights`` of the error's coordinates: (6,) of a pose, orientation first, or (3,) of
-        an orientation, in the axes of what is wanted; (3,) of a point, in the world's; () of the angle of "look_at".
+        an orientation, in the axes of what is wanted; (3,) of a point, in the world's; () of the angle of "look_at";
+        0 or more, where a negative one gives no solution.
         ``position_tolerance``, ``orientation_tolerance``, ``max_iterations``, ``restarts``, ``seed``, ``dt``.
 
     Raises
     ------
     ArgumentError
-        If a kind of target is unknown, or a joint in `fixed`.
+        If a kind of target is unknown, or a joint in `fixed`, or an argument of the function that is returned is given.
     ModelError
         If there is no frame of a name.
 
@@ -72,6 +73,7 @@ def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[st
     >>> bool(found.converged), bool(found.position_error < 1e-9)
     (True, True)
     """
+    _none_of("inverse_kinematics_solver", others)
     return remembered(robot, solver, goals_of(robot.model, frames), joints_of(robot.model, fixed))
 
 
@@ -81,15 +83,19 @@ def differential_inverse_kinematics(robot: Robot, frames: str, *, fixed: Sequenc
 def differential_inverse_kinematics(
     robot: Robot, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
 ) -> StepFunctionByKind: ...
-def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = ()) -> Function:
+def differential_inverse_kinematics(
+    robot: Robot, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any
+) -> Function:
     """Return one step of differential inverse kinematics for these frames as a compiled function.
 
-    The step is damped least squares, ``min |J d − g e|² + (λ + c |g e| ‖J‖) |d|²``, the best within the limits of
+    The step is damped least squares, ``min |J d − g e|² + (λ + c B(g e)) |d|²``, the best within the limits of
     position and, in the time ``dt``, of velocity (one of 0 is read as not given), and in what this leaves free goes
     towards a posture. It takes ``q``, a target for each frame and ``dt``, and returns a named tuple of the next ``q``,
     the velocity ``v`` that leads there, and the ``position_error`` and ``orientation_error`` before the step. It can be
     part of functions that `compile` makes, and be written as C. A joint that is outside a position limit goes back
     towards it, no faster than its velocity limit allows; where ``dt`` is not positive nothing moves, and v is 0.
+    Joints of several degrees of freedom have no limits: a floating base goes all the way in one step, unless ``gain``
+    is less or the base is in `fixed`.
 
     Parameters
     ----------
@@ -101,22 +107,23 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     Function
         Its arguments are ``q``, the targets and weights of `inverse_kinematics_solver`, and ``dt`` (s). By
         name, if wanted: ``posture`` (nq,), where the joints are to go as far as the goals leave them free, g/10
-        of the way in a step; ``gain``, the part g of the errors that the step is to take away (1); ``damping``,
-        λ (1e-6): 0 or more, where less than 1e-13 of the trace of ``J Jᵀ`` counts as that much;
-        ``error_damping``, c (0.4), which lets the joints come to rest where the goals are out of reach: 0 or
-        more. With a negative one of these, ``v`` is NaN.
+        of the way in a step; ``gain``, the part g of the errors that the step is to take away (1): above 0 and up to
+        1, less where q comes late; ``damping``, λ (1e-6): 0 or more, where less than 1e-13 of the trace of ``J Jᵀ``
+        counts as that much; ``error_damping``, c (0.6), which lets the joints come to rest where the goals are out of
+        reach: 0 or more. Where one of these or a weight is negative, ``v`` is NaN.
 
     Raises
     ------
     ArgumentError
-        If a kind of target is unknown, or a joint in `fixed`.
+        If a kind of target is unknown, or a joint in `fixed`, or an argument of the function that is returned is given.
     ModelError
         If there is no frame of a name.
 
     Notes
     -----
-    Damping in proportion to the error is the Levenberg–Marquardt method of Fan and Yuan 2005, whose convergence is
-    quadratic; the norm of J makes c a number without a unit.
+    B(e) bounds the eigenvalues of ``Σ eᵢ ∂²eᵢ/∂q²``, what least squares leave out, from the columns of J alone. A c
+    above ½ is enough for rest wherever the best place is, with any weights. Damping in proportion to the error is the
+    Levenberg–Marquardt method of Fan and Yuan 2005, whose convergence is quadratic.
 
     Examples
     --------
@@ -130,7 +137,18 @@ def differential_inverse_kinematics(robot: Robot, frames: Kinds, *, fixed: Seque
     >>> bool(np.abs(robot.frame_placement(step(q, target, 0.001).q, frame="panda_hand") - target).max() < 1e-5)
     True
     """
+    _none_of("differential_inverse_kinematics", others)
     return remembered(robot, differential_step, goals_of(robot.model, frames), joints_of(robot.model, fixed))
+
+
+def _none_of(name: str, others: Mapping[str, Any]) -> None:
+    """Raise an error for arguments of the function that is returned."""
+    if others:
+        given = ", ".join(f"{key}=…" for key in others)
+        raise ArgumentError(
+            f"{name} takes frames and fixed, and returns a function. Give {given} when that one is called, if it has "
+            "such an argument; a frame's name comes first, or a dict such as {'tool': 'position'}"
+        )
 
 
 def remembered(robot: Robot, make: Callable[..., T], *shape: Any) -> T:
@@ -149,6 +167,8 @@ def goals_of(model: Model, frames: Kinds) -> tuple[Goal, ...]:
     found = []
     for name, kinds in frames.items():
         model.frame(name)
+        if not kinds:
+            raise ArgumentError(f"frames[{name!r}] is {kinds!r}: name what is wanted of it, of {', '.join(SHAPES)}")
         for kind in kinds if isinstance(kinds, Sequence) and not isinstance(kinds, str) else (kinds,):
             if kind not in SHAPES:
                 raise ArgumentError(f"frames[{name!r}]: {unknown_name('kind of target', str(kind), SHAPES)}")

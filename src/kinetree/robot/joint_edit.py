@@ -127,7 +127,8 @@ def with_limits(
     ArgumentError
         If something is no number, or not of that shape.
     ModelError
-        If there is no such joint, it cannot have limits, or its lower limit is above the upper one.
+        If there is no such joint, it cannot have limits, its lower limit is above the upper one, or a velocity limit by
+        name is 0, which elsewhere is read as none.
 
     Examples
     --------
@@ -258,4 +259,10 @@ def _limit(model: Model, what: str, name: str, value: ArrayLike) -> float:
         raise ModelError(f"joint {name!r} follows {leader!r}: give the limits of that one")
     if not body.has_one_coordinate:
         raise ModelError(f"joint {name!r} has {len(body.v_index)} degrees of freedom: only joints with one have limits")
-    return float(real_array(f"{what} of joint {name!r}", value, batch=False))
+    limit = float(real_array(f"{what} of joint {name!r}", value, batch=False))
+    if what == "velocity" and limit == 0.0:
+        raise ModelError(
+            f"joint {name!r}: a velocity limit of 0 is read as none, as in URDF: give numpy.inf for none; a joint that "
+            "stays is named in fixed= of inverse kinematics, or made part of its link: robot.lock"
+        )
+    return limit

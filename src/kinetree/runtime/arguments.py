@@ -114,9 +114,10 @@ def convert(spec: FunctionSpec, call: Call) -> Inputs:
         if array.dtype.type is not np.float32 and port.name not in call.defaulted:
             dtype = "float64"
             if array.dtype.kind not in "fiu":
+                matrix = f", as {port.name}.as_matrix() has them" if hasattr(value, "as_matrix") else ""
                 raise ArgumentError(
                     f"{spec.name}: {port.name} has dtype {array.dtype}, which is no real number: "
-                    f"give it floats or integers; {spec.describe(port)}"
+                    f"give it floats or integers{matrix}; {spec.describe(port)}"
                 )
         arrays.append(array)
         leads.append(_lead(spec, port, array))

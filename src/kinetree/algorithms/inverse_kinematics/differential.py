@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
-from kinetree.algorithms.inverse_kinematics.steps import bounded_step
+from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights, not_negative
+from kinetree.algorithms.inverse_kinematics.steps import bounded_step, least_squares
 from kinetree.scalars.bounded import within
 from kinetree.scalars.functions import Scalar, select, select_less, sqrt
 from kinetree.scalars.linalg import dot, norm, times, transposed
@@ -45,34 +45,45 @@ def step(
 ) -> Step:
     """Return a step of damped least squares within the limits of position and, in the time dt, of velocity.
 
-    ``min |J d − g e|² + (λ + μ) |d|²`` with ``μ = c |g e| ‖J‖``: the second derivatives of the errors, which least
-    squares leave out, are no larger than about that. They matter where goals are out of reach, and so J has lost rank:
-    a step with less damping leads to the other side of the best place, the next one back, and so on for ever.
+    ``min |J d − g e|² + (λ + μ) |d|²`` with ``μ = c B(g e)``, where B(x) bounds the eigenvalues of ``Σ xᵢ ∂²eᵢ/∂q²``,
+    which least squares leave out. They matter where goals are out of reach, and so J has lost rank: the squared error
+    has ``JᵀJ + H`` there, ``|H| ≤ B(e)``, and a short step lowers it if twice the matrix of the step is larger, so for
+    any gain up to 2 if c is more than ½. With less a step leads to the other side of the best place, the next one
+    back, and so on for ever.
 
     With a posture, to which d₀ leads, a second step keeps what the first does to the errors, and its pushes against
     the limits, and is otherwise near ``p g d₀``: with ``μ = 0`` both together are ``min |J d − g e|² + λ |d − p g
-    d₀|²``. What the goals leave free is curved: whole steps to the posture (p = 1) pass what is nearest to it, and
-    back, for ever.
+    d₀|²``. What the goals leave free is curved, by B(x) for the forces x of the goals that hold it against the pull to
+    the posture: a step that is shorter by ``1 + c B(x)`` does not pass what is nearest to the posture, and back, for
+    ever. Where joints at their limits make these forces larger, what is left of the step is cut once more.
 
-    A joint that is outside a limit goes back as fast as it may; that part of the step is given, the rest is sought.
+    A joint that is outside a limit goes back as fast as it may; that part of the step is given, the rest is sought:
+    J times the given part is taken from ``g e``, also in B.
     """
-    q = problem.unit(q)
+    q, gain = problem.unit(q), not_negative(gain)
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
     found = problem.errors(q, targets, weights)
     J, bounds = problem.rows(found.jacobian), problem.bounds(q, dt)
     back: list[Scalar] = [within(0.0, bound) for bound in bounds]
     around = [bound and (bound[0] - x, bound[1] - x) for bound, x in zip(bounds, back, strict=True)]
     e = [gain * x - y for x, y in zip(found.weighted, times(J, back), strict=True)]
-    least, rate = _usable(damping, found.jacobian), _not_negative(error_damping) * norm(found.jacobian)
-    most = within(least + rate * norm(e), (least, MOST_DAMPING))
+    least, part = _usable(damping, found.jacobian), not_negative(error_damping)
+    most = within(least + part * found.bend(e), (least, MOST_DAMPING))
     d = bounded_step(J, e, most, around, [-x for x in back])
     if posture is not None:
-        left = [x - y for x, y in zip(e, times(J, d), strict=True)]
+        reached = times(J, d)
+        left = [x - y for x, y in zip(e, reached, strict=True)]
         pushes = [dot(column, left) - most * (x + y) for column, x, y in zip(transposed(J), d, back, strict=True)]
         d0 = [POSTURE * gain * x for x in _differences(problem, q, posture)]
-        slowed = _slowed(d0, sqrt(least), 2.0 * rate * norm(left), norm(e))
-        rest = [x + y + push / least for x, y, push in zip(d, slowed, pushes, strict=True)]
-        d = bounded_step(J, times(J, d), least, around, rest)
+        remains = part * found.bend(left)
+        slowed = _slowed(d0, sqrt(least), 2.0 * remains * remains / (remains + least), norm(e))
+        free = least_squares(J, [0.0] * len(e), least, [0.0] * len(d), slowed)
+        straight = 1.0 / (1.0 + part * found.bend([x / least for x in times(J, free)]))
+        rest = [x + straight * y + push / most for x, y, push in zip(d, slowed, pushes, strict=True)]
+        towards = bounded_step(J, reached, least, around, rest)
+        bent = part * found.bend([(x - y) / least for x, y in zip(times(J, towards), reached, strict=True)])
+        share = 1.0 / select_less(bent, 1.0, 1.0, bent)
+        d = [within(x + share * (y - x), bound) for x, y, bound in zip(d, towards, around, strict=True)]
     d = [x + y for x, y in zip(d, back, strict=True)]
     stays = select(dt <= 0.0, 0.0, dt)  # NaN remains
     d = [select_less(0.0, dt, x, stays) for x in d]
@@ -94,7 +105,8 @@ def _slowed(d0: Sequence[Scalar], width: Scalar, left: Scalar, size: Scalar) -> 
     """Return the step towards the posture, shorter where the goals' step leaves much of the errors' size.
 
     Where goals are out of reach a direction is free within some width around the best place, and only there: so d₀
-    must not be longer than about that.
+    must not be longer than about that. What the posture alone keeps from the goals, in proportion to λ, does not count:
+    it bends less than λ damps.
     """
     bound = width * size
     factor = bound / (bound + left * norm(d0))
@@ -110,13 +122,8 @@ def _differences(problem: Problem, q: Sequence[Scalar], posture: Sequence[Scalar
     ]
 
 
-def _not_negative(damping: Scalar) -> Scalar:
-    """Return a damping, NaN for a negative one."""
-    return select(damping < 0.0, sqrt(damping), damping)
-
-
 def _usable(damping: Scalar, jacobian: Sequence[Scalar]) -> Scalar:
     """Return a damping that keeps the equations solvable and finite, and NaN for a negative one."""
     trace = dot(jacobian, jacobian)
     least = LEAST_DAMPING * select_less(0.0, trace, trace, 1.0)
-    return within(_not_negative(damping), (least, MOST_DAMPING))
+    return within(not_negative(damping), (least, MOST_DAMPING))

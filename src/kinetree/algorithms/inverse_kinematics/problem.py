@@ -11,7 +11,8 @@ from kinetree.algorithms.inverse_kinematics.goals import PARTS, Goal, goal_rows
 from kinetree.lazy import cached_property
 from kinetree.model import Body, Model
 from kinetree.scalars.bounded import Bounds, within
-from kinetree.scalars.functions import Scalar, floor, select_less
+from kinetree.scalars.functions import Scalar, floor, select_less, sqrt
+from kinetree.scalars.linalg import norm
 from kinetree.scalars.sequences import prime_roots
 
 Weights = Sequence[Sequence[Scalar]]
@@ -29,11 +30,26 @@ class Errors(NamedTuple):
         The entries of its rows that can differ from zero.
     squares : list
         Of the length of each part's error, where only coordinates with a weight count.
+    curvatures : list
+        Of each part's error, see `Rows`.
+    weights : list or None
+        Of the errors' coordinates.
     """
 
     weighted: list[Scalar]
     jacobian: list[Scalar]
     squares: list[Scalar]
+    curvatures: list[Scalar]
+    weights: list[Scalar] | None
+
+    def bend(self, x: Sequence[Scalar]) -> Scalar:
+        """Return a bound of the eigenvalues of ``Σ xᵢ ∂²eᵢ/∂q²``, in which e are the weighted errors.
+
+        For x = e it is what ``JᵀJ`` lacks of the second derivative of ``½ e·e``.
+        """
+        if self.weights is not None:
+            x = [w * x_i for w, x_i in zip(self.weights, x, strict=True)]
+        return sum((c * norm(x[3 * i : 3 * i + 3]) for i, c in enumerate(self.curvatures)), 0.0)
 
 
 @dataclass(frozen=True)
@@ -89,17 +105,19 @@ class Problem:
         rows = [
             row
             for goal, target in zip(self.goals, targets, strict=True)
-            for row in goal_rows(self.model, goal, target, q, weights is not None)
+            for row in goal_rows(self.model, goal, target, q, weights is not None, self.entries)
         ]
         by_axis = [{k: list(column)[i] for k, column in row.columns.items()} for row in rows for i in range(3)]
         J = [by_axis[i].get(self.entries[j], 0.0) for i, j in self.pattern]
+        e, curvatures = [x for row in rows for x in row.error], [row.curvature for row in rows]
         if weights is None:
-            return Errors([x for row in rows for x in row.error], J, [row.error.dot(row.error) for row in rows])
-        w, e = [x for of_goal in weights for x in of_goal], [x for row in rows for x in row.error]
-        counted = [select_less(0.0, w_i, x, 0.0) for w_i, x in zip(w, e, strict=True)]
+            return Errors(e, J, [row.error.dot(row.error) for row in rows], curvatures, None)
+        w = [not_negative(x) for of_goal in weights for x in of_goal]
+        counted = [select_less(0.0, w_i, x, w_i * x) for w_i, x in zip(w, e, strict=True)]  # 0 for 0, NaN for NaN
         squares = [sum(x * x for x in counted[i : i + 3]) for i in range(0, len(e), 3)]
         weighted = [w_i * x for w_i, x in zip(w, counted, strict=True)]
-        return Errors(weighted, [w[i] * x for (i, _), x in zip(self.pattern, J, strict=True)], squares)
+        J = [w[i] * x for (i, _), x in zip(self.pattern, J, strict=True)]
+        return Errors(weighted, J, squares, curvatures, w)
 
     def rows(self, jacobian: Sequence[Scalar]) -> list[list[Scalar]]:
         """Return the rows of a Jacobian of which these are the entries that can differ from zero."""
@@ -171,6 +189,11 @@ class Problem:
                 new = _spread(body, [x - floor(x) for x in phases])
                 _put(found, body, [select_less(0.5, sum(concerned), b, a) for a, b in zip(old, new, strict=True)])
         return found
+
+
+def not_negative(x: Scalar) -> Scalar:
+    """Return a number that is to be 0 or more, NaN for a negative one."""
+    return select_less(x, 0.0, sqrt(x), x)
 
 
 def _put(q: list[Scalar], body: Body, values: Sequence[Scalar], old: Sequence[Scalar] | None = None) -> None:

@@ -16,7 +16,7 @@ def bounded_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds, rest: Ve
     """
     n = len(bounds)
     rest = [0.0] * n if rest is None else rest
-    free = _least_squares(J, e, damping, [0.0] * n, rest)
+    free = least_squares(J, e, damping, [0.0] * n, rest)
 
     def body(d: list[Scalar]) -> list[Scalar]:
         columns = transposed(J)
@@ -39,15 +39,15 @@ def near_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds) -> list[Sca
         inside = [is_within(*([x] for x in entry)) for entry in zip(d, bounds, strict=True)]
         held = [select_less(x, 0.5, 1.0, h) for x, h in zip(inside, held, strict=True)]
         ends = [select_less(0.5, h, within(x, b), 0.0) for h, x, b in zip(held, d, bounds, strict=True)]
-        best = _least_squares(J, e, damping, held, ends)
+        best = least_squares(J, e, damping, held, ends)
         return [[within(*entry) for entry in zip(best, bounds, strict=True)], held]
 
     held = [pushed_out(0.0, dot(column, e), b) for column, b in zip(transposed(J), bounds, strict=True)]
-    d = _least_squares(J, e, damping, held, [0.0] * len(bounds))
+    d = least_squares(J, e, damping, held, [0.0] * len(bounds))
     return repeat(body, [d, held], until=lambda s: is_within(s[0], bounds) > 0.5, most=1, like=recording(*e, *d))[0]
 
 
-def _least_squares(J: Matrix, e: Vector, damping: Scalar, held: Vector, d: Vector) -> list[Scalar]:
+def least_squares(J: Matrix, e: Vector, damping: Scalar, held: Vector, d: Vector) -> list[Scalar]:
     """Return d with the entries that are not held set to where the sum of squares is least.
 
     ``d + Jᵀ (J Jᵀ + λ)⁻¹ r`` with J without the held columns, or ``d + (JᵀJ + λ)⁻¹ Jᵀ r``, whichever is smaller;

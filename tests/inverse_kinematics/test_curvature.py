@@ -1,0 +1,166 @@
+"""The damping by the error: its bound of what least squares leave out, and rest where goals are out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kinetree as kt
+from helpers.exact_trees import exact_tree, one_of_each
+from helpers.trees import columns, moved, random_states, stacked
+from kinetree.algorithms.inverse_kinematics.goals import PARTS, Goal
+from kinetree.algorithms.inverse_kinematics.problem import Problem
+from kinetree.inverse_kinematics.compiled import STEP_DEFAULTS
+from kinetree.joints import Prismatic, Revolute
+from kinetree.model import Model
+
+H = 1e-5
+
+
+def target_of(kind: str, rng: np.random.Generator) -> list:
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = Rotation.random(random_state=rng).as_matrix(), 2.0 * rng.normal(size=3)
+    targets = {"pose": pose, "orientation": pose[:3, :3], "position": pose[:3, 3]}
+    targets["look_at"] = np.array([pose[:3, 3], rng.normal(size=3)])
+    return Goal("tip", kind).prepared(targets[kind].tolist())
+
+
+def missing(problem: Problem, target: list, weights: list | None, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest eigenvalues of what JᵀJ lacks of the second derivative of ``½ e·e``, and their bounds."""
+    model, n = problem.model, len(problem.entries)
+
+    def at(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = problem.errors(columns(q), [target], weights)
+        J, e = stacked(problem.rows(found.jacobian), q.shape[:-1]), stacked(found.weighted, q.shape[:-1])
+        return J, np.einsum("...ij,...i->...j", J, e), np.asarray(found.bend(found.weighted))
+
+    steps = H * np.eye(model.nv)[problem.entries][:, None]
+    J, _, bound = at(q)
+    rate = (at(moved(model, q, -steps))[1] - at(moved(model, q, steps))[1]) / (2 * H)  # (n, states, n)
+    lacking = rate.transpose(1, 0, 2) - np.einsum("sij,sik->sjk", J, J)
+    assert lacking.shape[1:] == (n, n)
+    return np.linalg.eigvalsh(0.5 * (lacking + lacking.transpose(0, 2, 1)))[:, -1], bound
+
+
+def models() -> list[Model]:
+    """Return chains of joints of all kinds, with joints that follow others."""
+    kinds = one_of_each(0)
+    groups: list[Sequence] = [[*kinds[k : k + 3], Revolute((0, 1, 0)), Prismatic((1, 0, 0))] for k in (0, 3, 6)]
+    return [exact_tree(f"mixed{k}", k, joints, followers=2, straight=1.0) for k, joints in enumerate(groups)]
+
+
+@pytest.mark.parametrize("kind", list(PARTS))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_bound_holds_for_joints_of_all_kinds(kind: str, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    for model in models():
+        for fixed in ((), model.joint_names[:1]):
+            problem = Problem(model, (Goal("tip", kind),), tuple(fixed))
+            size = 3 * len(PARTS[kind])
+            weights = [10.0 ** rng.uniform(-1, 1, 1 if kind == "look_at" else size)] if weighted else None
+            weights = weights and [np.broadcast_to(weights[0], size).tolist()]
+            lacking, bound = missing(problem, target_of(kind, rng), weights, random_states(model, 1, 20)[0])
+            assert (lacking <= bound * (1.0 + 1e-7) + 1e-5).all()
+            assert (bound > 0.0).all()
+
+
+def planar(n: int, *, together: bool = False) -> kt.Robot:
+    """Return an arm of n links in a plane, a metre long in all; its joints may all follow the first."""
+    builder = kt.ModelBuilder("planar")
+    builder.add_link("link0")
+    for k in range(n):
+        builder.add_link(f"link{k + 1}", kt.Inertia(1.0, [0.5 / n, 0, 0], np.eye(3)))
+        builder.add_joint(
+            f"joint{k}",
+            parent=f"link{k}",
+            child=f"link{k + 1}",
+            joint=Revolute((0, 0, 1)),
+            placement=shifted(1.0 / n if k else 0.0),
+            limits=kt.JointLimits(lower=-3.0, upper=3.0, velocity=2.0),
+            mimic=("joint0", 1.0, 0.0) if together and k else None,
+        )
+    builder.add_frame("tip", link=f"link{n}", placement=shifted(1.0 / n))
+    return kt.Robot(builder.build())
+
+
+def shifted(x: float) -> np.ndarray:
+    T = np.eye(4)
+    T[0, 3] = x
+    return T
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 15])
+def test_of_a_stretched_arm_the_bound_is_hardly_too_large(n: int) -> None:
+    problem = Problem(planar(n).model, (Goal("tip", "position"),))
+    (lacking,), (bound,) = missing(problem, [5.0, 0.0, 0.0], None, np.zeros((1, n)))
+    assert 0.98 * bound < lacking < 1.000001 * bound
+
+
+def test_joints_that_follow_another_bend_with_it() -> None:
+    problem = Problem(planar(2, together=True).model, (Goal("tip", "position"),))
+    (lacking,), (bound,) = missing(problem, [5.0, 0.0, 0.0], None, np.zeros((1, 1)))
+    assert 0.9 * bound < lacking < bound
+
+
+def at_rest(step, q: np.ndarray, targets: Sequence[np.ndarray], dt: float, steps: int, **options) -> np.ndarray:
+    """Return whether no joint of the last of many steps turns back."""
+    v = []
+    for k in range(steps):
+        found = step(q, *targets, dt, **options)
+        q = found.q
+        if k >= steps - 20:
+            v.append(found.v)
+    v = np.array(v)
+    assert np.isfinite(v).all()
+    return ~((v[1:] * v[:-1] < 0.0) & (np.abs(v[1:]) > 0.01)).any(axis=(0, 2))
+
+
+def test_far_positions_bring_an_arm_of_many_joints_to_rest() -> None:
+    robot = planar(6)
+    step = robot.differential_inverse_kinematics({"tip": "position"})
+    q = np.random.default_rng(0).uniform(-1.5, 1.5, (80, 6))
+    angles, distances = np.linspace(-2, 2, 80), np.tile([2.0, 3.0, 5.0, 20.0], 20)
+    target = np.stack([distances * np.cos(angles), distances * np.sin(angles), 0 * angles], 1)
+    for dt in (0.01, 1.0):
+        assert at_rest(step, q, [target], dt, 600).all()
+    assert not at_rest(step, q, [target], 0.01, 600, error_damping=0.4).all()  # half of the bound is what it takes
+    assert STEP_DEFAULTS["error_damping"] > 0.5
+
+
+UR5 = kt.load("ur5")
+
+
+def far(n: int, distance: float) -> np.ndarray:
+    """Return points at a distance from the shoulder, above the ground."""
+    way = np.random.default_rng(0).normal(size=(n, 3))
+    way[:, 2] = np.abs(way[:, 2])
+    return np.array([0.0, 0.0, 0.09]) + distance * way / np.linalg.norm(way, axis=1)[:, None]
+
+
+@pytest.mark.parametrize(("distance", "damping"), [(1.5, 3e-3), (1.5, 1e-2), (6.0, 1e-6), (6.0, 0.1)])
+def test_with_a_posture_too_far_positions_bring_it_to_rest(distance: float, damping: float) -> None:
+    """Whatever the damping, by which the posture has its weight."""
+    step = UR5.differential_inverse_kinematics({"tool0": "position"})
+    q, posture = (UR5.random_configuration(seed, 60) for seed in (1, 2))
+    assert at_rest(step, q, [far(60, distance)], 0.005, 1200, posture=posture, damping=damping).all()
+
+
+def test_a_posture_beside_an_orientation_comes_to_rest() -> None:
+    """What is left free is so curved there that a tenth of the way to the posture passes the nearest place to it."""
+    step = UR5.differential_inverse_kinematics({"tool0": "orientation"})
+    U, _, V = np.linalg.svd([[0.545, 0.7819, -0.3026], [-0.1599, -0.2573, -0.953], [-0.823, 0.5678, -0.0152]])
+    posture = np.array([0.841, 0.873, 2.528, 2.135, -2.732, -2.053])
+    q = np.array([[-2.493, 0.34, -0.34, 1.338, 0.879, 2.845]])
+    assert at_rest(step, q, [U @ V], 0.002, 1500, posture=posture).all()
+
+
+def test_a_posture_that_keeps_a_position_from_its_target_comes_to_rest() -> None:
+    """By a part of the damping, so that where the errors lie changes with every step."""
+    step = kt.load("panda").differential_inverse_kinematics({"panda_hand": "position"})
+    q = np.array([[-2.28, -1.23, 2.73, -2.44, -1.69, 1.39, -0.53]])
+    posture = np.array([-2.59, 0.79, -2.5, -1.33, 0.49, 0.32, 2.11])
+    target = np.array([0.23, 0.26, 0.33])
+    assert at_rest(step, q, [target], 0.002, 2000, posture=posture, damping=0.01).all()
