@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kinetree.contacts.gauss_seidel import MOST, within
+from kinetree.contacts.gauss_seidel import MOST, State
 from kinetree.contacts.problem import Problem, going_on
 from kinetree.scalars.factorization import ldl
-from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, select_less, sqrt
 from kinetree.scalars.linalg import Matrix, Vector, dot, transposed
 from kinetree.scalars.loops import recording, repeat
 
 PROXIMAL = 1e-6
 """η, beside the mean eigenvalue of G: what keeps x near the last one where G is singular."""
 
-PENALTY = 0.1
-"""The first ρ, beside the norm of G."""
+PENALTY = 0.5
+"""The first ρ, beside the mean eigenvalue of G."""
 
-FACTOR = 3.0
-"""By how much ρ is changed at once."""
-
-RATIO = 10.0
-"""ρ changes where one residual is so many times the other."""
+FACTOR = 10.0
+"""By how much ρ changes at once, at most."""
 
 ROUND = 10
 """Iterations with one ρ, and one factorisation."""
 
-UNROLLED = 40
-"""The number of rows up to which the factorisation is straight-line code."""
+BLOCK = 12
+"""Columns of the factorisation's blocks, which are straight-line code."""
 
 
 class Iterate(NamedTuple):
@@ -47,38 +44,38 @@ class Iterate(NamedTuple):
     going: Scalar
 
 
-def admm(
-    problem: Problem, force: Vector, sigma: Vector, least: Scalar, count: Scalar, most: Scalar, going: Scalar
-) -> Iterate:
-    """Return forces after iterations until the residuals are below `least`; `count` of them have been done before.
+def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
+    """Return forces after iterations until the residuals are below `least`, or there have been `most` in all.
 
     ``x = (G + (ρ + η))⁻¹ (ρ y + η x + z − g − s)``, y in the sets, and s De Saxcé's shift at the multipliers z. ρ is
     spectral, by the residuals of the splitting, and revised every ten iterations (Carpentier, Le Lidec and Montaut,
     From compliant to rigid contact simulation, arXiv 2405.17020).
     """
-    n = len(problem.g)
-    scale = _norm(problem.G)
-    eta = PROXIMAL * (1.0 / n) * sum((problem.G[i][i] for i in range(n)), 0.0)
-    z = [a + b for a, b in zip(sigma, problem.shift(sigma), strict=True)]
-    first = Iterate(list(force), list(force), z, 0.0, 0.0, PENALTY * scale, count, going)
-    like = recording(*problem.g, *force, scale)
+    G, n = problem.G, len(problem.g)
+    scale = dot([G[i][i] for i in range(n)], [1.0 / n] * n)
+    eta = PROXIMAL * scale
+    z = [a + b for a, b in zip(start.sigma, problem.shift(start.sigma), strict=True)]
+    first = Iterate(start.force, start.force, z, 0.0, 0.0, PENALTY * scale, start.count, start.going)
+    like = recording(*problem.g, *start.force, scale)
 
     def some(s: Iterate) -> Iterate:
         rho = s.rho
-        solve = _Solve([[x + (rho + eta) if i == j else x for j, x in enumerate(r)] for i, r in enumerate(problem.G)])
-        end = s.count + ROUND
+        solve = _Solve([[x + (rho + eta) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)])
+        end = select_less(s.count + ROUND, most, s.count + ROUND, most)
 
         def once(s: Iterate) -> Iterate:
-            return _iteration(problem, solve, s, rho, eta, least, scale, most)
+            return _iteration(problem, solve, s, rho, eta, least, scale)
 
         s = repeat(once, s, until=lambda s: s.going * (end - s.count) < 0.5, most=ROUND, like=like)
         return s._replace(rho=_revised(s))
 
-    return repeat(some, first, until=lambda s: s.going < 0.5, most=MOST, like=like)
+    s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
+    sigma = problem.motion(s.force)
+    return State(s.force, sigma, s.count, going_on(problem, s.force, sigma, least))
 
 
 def _iteration(
-    problem: Problem, solve: _Solve, s: Iterate, rho: Scalar, eta: Scalar, least: Scalar, scale: Scalar, most: Scalar
+    problem: Problem, solve: _Solve, s: Iterate, rho: Scalar, eta: Scalar, least: Scalar, scale: Scalar
 ) -> Iterate:
     """Return the next iterate.
 
@@ -95,24 +92,22 @@ def _iteration(
     primal, dual = _largest_size(apart), rho * _largest_size(moved)
     going = going_on(problem, y, sigma, least)
     going = select_less(least, scale * primal, 1.0, going)
-    count = s.count + 1.0
-    return Iterate(x, y, z, primal, dual, rho, count, within(count, most, going))
+    return Iterate(x, y, z, primal, dual, rho, s.count + 1.0, going)
 
 
 def _revised(s: Iterate) -> Scalar:
-    """Return the ρ of the next round: larger where the copies differ, smaller where they still move."""
-    return select(
-        s.primal * s.rho > RATIO * s.dual,
-        s.rho * FACTOR,
-        select(s.dual > RATIO * s.primal * s.rho, s.rho * (1.0 / FACTOR), s.rho),
-    )
+    """Return the ρ of the next round: larger where the copies differ more than they move, smaller where less."""
+    something = select_less(0.0, s.dual, s.dual, 1.0)
+    factor = select_less(0.0, s.dual, sqrt(s.primal * s.rho / something), FACTOR)
+    factor = select_less(factor, 1.0 / FACTOR, 1.0 / FACTOR, select_less(FACTOR, factor, FACTOR, factor))
+    return s.rho * factor
 
 
 class _Solve:
     """Solutions ``A⁻¹ b`` by ``A = L D Lᵀ``."""
 
     def __init__(self, A: Matrix) -> None:
-        self.L, D = ldl(A, UNROLLED)
+        self.L, D = ldl(A, BLOCK)
         self.columns, self.inverse = transposed(self.L), [1.0 / d for d in D]
 
     def __call__(self, b: Vector) -> list[Scalar]:
@@ -123,11 +118,6 @@ class _Solve:
         for i in reversed(range(n)):
             x[i] = x[i] - dot(self.columns[i][i + 1 :], x[i + 1 :])
         return x
-
-
-def _norm(G: Matrix) -> Scalar:
-    """Return Frobenius's norm."""
-    return sqrt(sum((x * x for row in G for x in row), 0.0))
 
 
 def _largest_size(values: Vector) -> Scalar:

@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kinetree.contacts.admm import admm
-from kinetree.contacts.gauss_seidel import gauss_seidel, within
+from kinetree.contacts.gauss_seidel import MOST, State, gauss_seidel
 from kinetree.contacts.problem import Problem, going_on, residuals
 from kinetree.contacts.sets import largest
 from kinetree.scalars.functions import Scalar, select_less
 from kinetree.scalars.linalg import Vector
+from kinetree.scalars.loops import recording, repeat
 
 METHODS = ("auto", "pgs", "admm")
 """Projected Gauss–Seidel sweeps, the method of multipliers, or some of the former and then the latter."""
 
-SWEEPS = 20.0
+SWEEPS = 100.0
 """Of "auto", before the method of multipliers takes over."""
+
+ITERATIONS = 250.0
+"""Of that, before sweeps take over again."""
+
+GROWTH = 3.0
+"""So many times as many sweeps at the next turn."""
 
 TOLERANCE = 1e-6
 """Of the residuals, beside the size of g and of the largest force."""
@@ -33,7 +40,7 @@ class Solution(NamedTuple):
     sigma : (n,) scalars
         The motion ``(G + R) λ + g`` that they leave.
     iterations : scalar
-        Sweeps and iterations, of both methods.
+        State and iterations, of both methods.
     primal, dual, complementarity : scalar
         The residuals (`Residuals`) of these forces.
     """
@@ -82,13 +89,46 @@ def solve(
     none = [0.0] * len(problem.g)
     force = none if start is None else problem.project(start)
     least = tolerance * largest([abs(x) for x in problem.g])
-    sigma, count = problem.motion(force), 0.0
-    if method != "admm":
-        swept = max_iterations if method == "pgs" else select_less(max_iterations, SWEEPS, max_iterations, SWEEPS)
-        force, sigma, count, _ = gauss_seidel(problem, force, sigma, least, swept)
-    if method != "pgs":
-        going = within(count, max_iterations, going_on(problem, force, sigma, least))
-        found = admm(problem, force, sigma, least, count, max_iterations, going)
-        force, count = found.force, found.count
-    sigma = given.motion(force)
-    return Solution(force, sigma, count, *residuals(given, force, sigma))
+    sigma = problem.motion(force)
+    s = State(force, sigma, 0.0, going_on(problem, force, sigma, least))
+    if method == "pgs":
+        s = gauss_seidel(problem, s, least, max_iterations)
+    elif method == "admm":
+        s = admm(problem, s, least, max_iterations)
+    else:
+        s = _in_turns(problem, s, least, max_iterations)
+    sigma = given.motion(s.force)
+    return Solution(s.force, sigma, s.count, *residuals(given, s.force, sigma))
+
+
+def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
+    """Return forces after some sweeps, then some iterations of ADMM, then more sweeps and so on.
+
+    Few sweeps are enough for most problems, ADMM solves many others, stacks of light and heavy bodies for instance, and
+    where it goes in circles sweeps often arrive.
+    """
+
+    def turn(t: _Turn) -> _Turn:
+        s = gauss_seidel(problem, t.state, least, _smaller(most, t.state.count + t.sweeps))
+        s = repeat(iterations, s, until=lambda s: s.going < 0.5, most=1, like=like)  # a branch
+        return _Turn(s, t.sweeps * GROWTH)
+
+    def iterations(s: State) -> State:
+        return admm(problem, s, least, _smaller(most, s.count + ITERATIONS))
+
+    like = recording(*problem.g, *s.force, least)
+    turns = repeat(
+        turn, _Turn(s, SWEEPS), until=lambda t: t.state.going * (most - t.state.count) < 0.5, most=MOST, like=like
+    )
+    return turns.state
+
+
+class _Turn(NamedTuple):
+    """What the loop over turns carries: where it is, and how many sweeps are next."""
+
+    state: State
+    sweeps: Scalar
+
+
+def _smaller(x: Scalar, y: Scalar) -> Scalar:
+    return select_less(x, y, x, y)
