@@ -67,7 +67,9 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
             return _iteration(problem, solve, s, rho, eta, least, scale)
 
         s = repeat(once, s, until=lambda s: s.going * (end - s.count) < 0.5, most=ROUND, like=like)
-        return s._replace(rho=rho * within_factor(s.primal, s.moved, FACTOR))
+        true = going_on(problem, s.force, problem.motion(s.force), least)  # that of x was seen until here
+        going = select_less(s.going, 0.5, true, s.going)
+        return s._replace(rho=rho * within_factor(s.primal, s.moved, FACTOR), going=going)
 
     s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
     sigma = problem.motion(s.force)
