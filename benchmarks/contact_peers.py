@@ -16,7 +16,9 @@ SOLVERS = {
 class ContactSolver:
     """One solver for contacts of three rows; the model is there because contacts need one."""
 
-    def __init__(self, name: str, friction: np.ndarray[Any, Any], feasible: float, work: float, most: int = 1000) -> None:
+    def __init__(
+        self, name: str, friction: np.ndarray[Any, Any], feasible: float, work: float, most: int = 1000
+    ) -> None:
         model = pin.Model()
         model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
         self.constraints, self.data = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()

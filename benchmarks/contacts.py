@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pinocchio as pin
 import kinetree as kt
 from benchmarks.contact_peers import SOLVERS, ContactSolver
 from benchmarks.machine import Section
-from benchmarks.timing import interleaved
+from benchmarks.timing import Thunk, interleaved
 
 Array = np.ndarray[Any, Any]
 FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
@@ -25,8 +27,9 @@ def run(rounds: int) -> Section:
         "Contacts",
         "Impulses of contacts at random states near standing, a step of 1 ms, from zero; G and g are given. Tolerance "
         f"{TOLERANCE:g} of the largest entry of g, and for complementarity times the largest impulse; Pinocchio's are "
-        "set to the same numbers for every problem. Of many, Pinocchio's solve one after another, as ever. `arrived` is "
-        f"of {MANY} problems, for Pinocchio of the first {ONE_BY_ONE}; iterations are median and largest.",
+        "set to the same numbers for every problem. Pinocchio makes an operator of each new G, which `operator given` "
+        f"leaves out. `arrived` counts {MANY} problems, for Pinocchio the first {ONE_BY_ONE}; iterations are median "
+        "and largest.",
     )
     kt.set_num_threads(1)
     for name, G, g in (("Go2, four feet", *quadruped(MANY)), ("G1, eight corners", *humanoid(MANY))):
@@ -66,35 +69,43 @@ def _problems(mech: kt.Mechanism, q0: Array, torque: float, n: int) -> tuple[Arr
 
 
 def _solvers(section: Section, name: str, G: Array, g: Array, rounds: int) -> None:
-    contacts = g.shape[1] // 3
-    friction, ours = np.full(contacts, MU), kt.contact_solver(contacts)
-    found = {solver: ours(G, g, friction, solver=solver) for solver in ("auto", "pgs", "admm")}
-    some, thunks, counts = slice(ONE_BY_ONE), {}, {}
-    for solver, result in found.items():
-        arrived = _arrived(G, g, result.force)
-        counts[f"kinetree {solver}"] = result.iterations, arrived
-        bound = ours.bind(solver=solver)
-        states = list(zip(G[some], g[some], strict=True))
-        thunks[f"kinetree {solver}"] = lambda bound=bound: [bound(A, b, friction) for A, b in states]
-    sizes = np.abs(found["auto"].force).max(axis=1)
+    friction, ours = np.full(g.shape[1] // 3, MU), kt.contact_solver(g.shape[1] // 3)
+    solvers = {f"kinetree {solver}": ours.bind(solver=solver) for solver in ("auto", "pgs", "admm")}
+    found = {way: solve(G, g, friction) for way, solve in solvers.items()}
+    counts = {way: (result.iterations, _arrived(G, g, result.force)) for way, result in found.items()}
+    some, states = slice(ONE_BY_ONE), list(zip(G, g, strict=True))[:ONE_BY_ONE]
+    thunks: dict[str, Thunk] = {}
+    for way, solve in solvers.items():
+        thunks[way] = functools.partial(_one_by_one, solve, states, friction)
     for solver in SOLVERS:
-        peers = [_peer(solver, friction, b, f) for b, f in zip(g[some], sizes, strict=False)]
+        sizes = np.abs(found["kinetree auto"].force).max(axis=1)
+        peers = [_peer(solver, friction, b, size) for b, size in zip(g[some], sizes[some], strict=True)]
         operators = [pin.DelassusOperatorDense(A) for A in G[some]]
-        work = list(zip(peers, operators, g[some], strict=True))
-        results = [peer(A, b) for peer, A, b in work]
-        forces = np.array([peer.forces() for peer in peers])
-        counts[f"pinocchio {solver}"] = np.array([r.iterations for r in results]), _arrived(G[some], g[some], forces)
-        thunks[f"pinocchio {solver}"] = lambda work=work: [peer(A, b) for peer, A, b in work]
+        results = [peer(A, b) for peer, A, b in zip(peers, operators, g[some], strict=True)]
+        arrived = _arrived(G[some], g[some], np.array([peer.forces() for peer in peers]))
+        counts[f"pinocchio {solver}"] = np.array([r.iterations for r in results]), arrived
+        thunks[f"pinocchio {solver}"] = functools.partial(_peers, peers, list(G[some]), g, pin.DelassusOperatorDense)
+        thunks[f"pinocchio {solver}, operator given"] = functools.partial(_peers, peers, operators, g, None)
     first = len(section.rows)
-    labels = {"problem": name, "what": "one call"}
-    section.compare(labels, "kinetree auto", interleaved(thunks, rounds), ONE_BY_ONE, "µs")
+    section.compare(
+        {"problem": name, "what": "one call"}, "kinetree auto", interleaved(thunks, rounds), ONE_BY_ONE, "µs"
+    )
     for row in section.rows[first:]:
-        iterations, arrived = counts[str(row["way"])]
+        iterations, arrived = counts[str(row["way"]).partition(",")[0]]
         row["iterations"] = f"{np.median(iterations):.0f}, {iterations.max():.0f}"
         row["arrived"] = f"{arrived.sum()} of {len(arrived)}"
-    many = {f"kinetree {s}": lambda b=ours.bind(solver=s): b(G, g, friction) for s in ("auto", "pgs", "admm")}
-    labels = {"problem": name, "what": f"{MANY} problems, each"}
-    section.compare(labels, "kinetree auto", interleaved(many, rounds), MANY, "µs")
+    many: dict[str, Thunk] = {way: functools.partial(solve, G, g, friction) for way, solve in solvers.items()}
+    section.compare({"problem": name, "what": f"{MANY}, each"}, "kinetree auto", interleaved(many, rounds), MANY, "µs")
+
+
+def _one_by_one(solve: Callable[..., Any], states: list[tuple[Array, Array]], friction: Array) -> None:
+    for G, g in states:
+        solve(G, g, friction)
+
+
+def _peers(peers: list[ContactSolver], matrices: list[Any], g: Array, operator: Callable[..., Any] | None) -> None:
+    for peer, A, b in zip(peers, matrices, g, strict=False):
+        peer(operator(A) if operator else A, b)
 
 
 def _peer(solver: str, friction: Array, g: Array, size: float) -> ContactSolver:
@@ -110,6 +121,8 @@ def _arrived(G: Array, g: Array, force: Array) -> Array:
     work = np.abs((f * s).sum(axis=-1) + MU * f[..., 2] * slip).max(axis=1)
     outside = (np.linalg.norm(f[..., :2], axis=-1) - MU * f[..., 2]).max(axis=1)
     speed, size = np.abs(g).max(axis=1), np.abs(force).max(axis=1)
-    return (-s[..., 2].min(axis=1) <= 2 * TOLERANCE * speed) & (work <= 2 * TOLERANCE * speed * size) & (
-        outside <= 2 * TOLERANCE * size
+    return (
+        (-s[..., 2].min(axis=1) <= 2 * TOLERANCE * speed)
+        & (work <= 2 * TOLERANCE * speed * size)
+        & (outside <= 2 * TOLERANCE * size)
     )

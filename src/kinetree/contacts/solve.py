@@ -117,7 +117,11 @@ def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
     s = gauss_seidel(problem, s, least, _smaller(most, SWEEPS))
     like = recording(*problem.g, *s.force, least)
     turns = repeat(
-        turn, _Turn(s, SWEEPS * GROWTH), until=lambda t: t.state.going * (most - t.state.count) < 0.5, most=MOST, like=like
+        turn,
+        _Turn(s, SWEEPS * GROWTH),
+        until=lambda t: t.state.going * (most - t.state.count) < 0.5,
+        most=MOST,
+        like=like,
     )
     return turns.state
 
