@@ -8,6 +8,7 @@ PAGES = {
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",
     "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix",
+    "steps": "step",
 }
 """The algorithms of each page, in the order of their definition; a test compares it with the pages."""
 
@@ -17,7 +18,7 @@ SETUP = """>>> import kinetree as kt
 >>> q, v, a = robot.random_state(seed=0)
 """
 
-MECHANISM_ALGORITHMS = Table(f"{__package__}.pages", PAGES, SETUP)
+MECHANISM_ALGORITHMS = Table(f"{__package__}.pages", PAGES, SETUP, f"{__package__}.system:ConstrainedSystem")
 
 
 @table_of.register

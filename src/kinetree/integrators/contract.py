@@ -65,7 +65,7 @@ class Integrator:
                 f"the integrator {self.name!r} returned q with {len(q)} and v with {len(v)} entries; the robot has "
                 f"nq = {system.model.nq}, nv = {system.model.nv}"
             )
-        return q, v
+        return system.held(q, v)
 
 
 INTEGRATORS: dict[str, Integrator] = {}

@@ -12,15 +12,18 @@ from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint
 from kinetree.errors import ArgumentError
+from kinetree.lazy import lazy_methods
 from kinetree.robot.robot import Robot
 from kinetree.robot.value import WithFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kinetree import simulation
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
+    simulation = lazy_methods("kinetree.simulation")
 
 
 class Mechanism(WithFunctions, Functions):
@@ -95,6 +98,8 @@ class Mechanism(WithFunctions, Functions):
             row_slices=MappingProxyType(model.row_slices),
             nrows=model.nrows,
         )
+
+    simulate = simulation.simulate
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

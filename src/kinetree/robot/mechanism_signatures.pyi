@@ -136,6 +136,24 @@ class DelassusMatrixFunction(Function):
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
+class Step(NamedTuple, Generic[_T]):
+    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
+
+    q: NDArray[_T]
+    v: NDArray[_T]
+
+class StepFunction(Function):
+    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
 class Functions:
     """The functions of a mechanism."""
 
@@ -464,5 +482,62 @@ class Functions:
         >>> q, v, a = robot.random_state(seed=0)
         >>> G, J = mech.delassus_matrix(q), mech.constraint_jacobian(q)
         >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
+        True
+        """
+
+    @property
+    def step(self) -> StepFunction:
+        r"""Return the configuration and velocity a time dt later, under constant joint forces and wrenches.
+
+        At the end of the step, positions and velocities are brought back to what the constraints allow, by the smallest
+        change in the metric of M: loops do not drift apart. `simulate` takes many steps, with controllers and events.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        dt : (...) array
+            Duration (s).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        integrator : {"semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"}
+            The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
+            classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
+            joints' friction at the new velocity and is stable however stiff that is; or the variational midpoint rule,
+            second order and symmetric in time, whose energy does not drift: it iterates, at about ten times the cost.
+        limits : {"none", "position", "effort", "all"}
+            Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest
+            joint forces of tau.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> after = mech.step(q, mech.project_velocity(q, v), [0.0] * robot.nv, 1e-3)
+        >>> bool(abs(mech.constraint_jacobian(after.q) @ after.v).max() < 1e-12)
         True
         """

@@ -14,6 +14,7 @@ from kinetree.functions.wrenches import named_wrenches
 from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.integrators.step import LIMITS
 from kinetree.robot.limits import beyond
+from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
@@ -26,8 +27,8 @@ from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, positive, real_array
 
-SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv"}
-"""What can be kept, and of which length it is."""
+SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}
+"""What can be kept, and of which length it is; the last one is a mechanism's."""
 
 
 class Request:
@@ -35,7 +36,9 @@ class Request:
 
     Attributes
     ----------
-    robot : Robot
+    robot : Robot or Mechanism
+    tree : Robot
+        The robot itself, or that of the mechanism.
     callback : callable, or None
         The controller, where it is a plain Python function.
     lead : tuple of int
@@ -54,7 +57,7 @@ class Request:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Robot | Mechanism,
         integrator: object,
         limits: str,
         controller: object,
@@ -65,6 +68,7 @@ class Request:
         events: Any,
     ) -> None:
         self.robot, self._per_step = robot, given_inputs.names("per_step", per_step)
+        self.tree = robot.tree if isinstance(robot, Mechanism) else robot
         self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
         self._linear = choice("interpolation", interpolation, ("held", "linear")) == "linear"
         self._numbers, self._values = given_inputs.separated(robot.model, inputs)
@@ -96,7 +100,7 @@ class Request:
             last = q.final
             self.before = q.end or End(last.t, last.q, last.v, {}, np.empty(0), "")
             q, v = self.before.q, self.before.v
-        q = real_array("q", robot.configuration(q) if isinstance(q, str) else q, robot.nq)
+        q = real_array("q", self.tree.configuration(q) if isinstance(q, str) else q, robot.nq)
         v = np.zeros(robot.nv) if v is None else real_array("v", v, robot.nv)
         try:
             self.lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
@@ -115,7 +119,7 @@ class Request:
                     warn_user(f"the simulation begins beyond stops, which throw joints back: {told}", LimitWarning)
                     break
 
-    def act(self, tau: Any, f_ext: Any, f_ext_frame: str) -> None:
+    def act(self, tau: Any, f_ext: Any, f_ext_frame: str, active: Any) -> None:
         """Take what acts on the robot, and make the plan of a step."""
         robot, model = self.robot, self.robot.model
         choice("f_ext_frame", f_ext_frame, ("body", "world"))
@@ -130,6 +134,7 @@ class Request:
             self._events,
             sampled or self.callback is not None,
             f_ext is not None,
+            active is not None,
             self._linear,
             False,
             self._numbers,
@@ -138,7 +143,11 @@ class Request:
         forces = {"tau": (np.zeros(robot.nv) if tau is None else tau, (robot.nv,)), "f_ext": (f_ext, (robot.nb, 6))}
         for name, (value, shape) in forces.items():
             if value is not None:
-                self._take_force(name, value, shape)
+                self._take_force(name, value, shape, self._linear)
+        if active is not None:
+            if not isinstance(robot, Mechanism):
+                raise ArgumentError("active says which constraints of a mechanism act; a robot has none")
+            self._take_force("active", active, (robot.model.nconstraints,), False)
         if self.before is not None:
             own_names = {port.name for port in self.plan.state}
             self._values = {k: x for k, x in self.before.controller.items() if k in own_names} | self._values
@@ -151,8 +160,8 @@ class Request:
                 self._counted[name.removeprefix("controller_")] = flat.shape[1]
         self.plan = self.plan._replace(smooth=not (self.plan.sampled or self._counted))
 
-    def _take_force(self, name: str, value: Any, shape: tuple[int, ...]) -> None:
-        """Take forces that act on each state, with an axis of steps after the states' axes if they have one more."""
+    def _take_force(self, name: str, value: Any, shape: tuple[int, ...], linear: bool) -> None:
+        """Take what acts on each state, with an axis of steps after the states' axes if it has one more."""
         array = real_array(name, value, *shape)
         if not np.isfinite(array).all():
             raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf)")
@@ -166,12 +175,12 @@ class Request:
             )
         flat = flattened(array, self.lead, len(shape), over_time)
         if over_time:
-            self._counted[name] = flat.shape[1] - self._linear
-        if over_time and self._linear:
+            self._counted[name] = flat.shape[1] - linear
+        if over_time and linear:
             self.given[name], self.given[name + "_end"] = flat[:, :-1], flat[:, 1:]
         else:
             self.given[name] = flat
-            if self._linear:
+            if linear:
                 self.given[name + "_end"] = flat
 
     def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
@@ -214,9 +223,10 @@ class Request:
     def keep(self, record: str | Sequence[str], every: Any, out: Any) -> None:
         """Take what is to be kept, and find memory for it."""
         names = given_inputs.names("record", record.replace(",", " ").split() if isinstance(record, str) else record)
+        sizes = {name: getattr(self.robot, size) for name, size in SIZES.items() if hasattr(self.robot, size)}
         for name in names:
-            if name not in SIZES:
-                raise ArgumentError(f"record: {unknown_name('quantity', name, SIZES)}")
+            if name not in sizes:
+                raise ArgumentError(f"record: {unknown_name('quantity', name, sizes)}")
         self.every = count("record_every", every)
         if self.every > self.times.steps:
             raise ArgumentError(
@@ -224,18 +234,17 @@ class Request:
             )
         rows = 1 + self.times.steps // self.every
         if not (out is None or isinstance(out, Mapping)):
-            raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(out).__name__} was given")
+            raise ArgumentError(f"out takes a dict of arrays by {', '.join(sizes)}; {type(out).__name__} was given")
         given = dict(out or {})
         for name in given:
-            if name not in SIZES:
-                raise ArgumentError(f"out: {unknown_name('quantity', str(name), SIZES)}")
+            if name not in sizes:
+                raise ArgumentError(f"out: {unknown_name('quantity', str(name), sizes)}")
         if any(np.shares_memory(x, y) for x, y in itertools.combinations(given.values(), 2)):
             raise ArgumentError("out: two of the arrays share memory, so one result would overwrite the other")
         self.kept: dict[str, Array] = {}
-        for name, size in SIZES.items():
+        for name, size in sizes.items():
             if name in names or name in ("q", "v") or name in given:
-                shape = (*self.lead, rows, getattr(self.robot, size))
-                self.kept[name] = memory(name, given.get(name), shape)
+                self.kept[name] = memory(name, given.get(name), (*self.lead, rows, size))
 
 
 def memory(name: str, array: Any, shape: tuple[int, ...]) -> Array:

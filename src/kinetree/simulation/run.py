@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.calls import own
@@ -44,7 +45,7 @@ class SimulationInterrupted(KeyboardInterrupt):
 def run(request: Request, progress: Callable[[int, int], object] | None) -> Trajectory:
     """Return the motion that is asked for."""
     n, total = len(request.carried["q"]), request.times.steps
-    observed = request.plan.without_events.carried(request.robot.model) if {"a", "tau"} & {*request.kept} else {}
+    observed = request.plan.without_events.carried(request.robot.model) if {"a", "tau", "f"} & {*request.kept} else {}
     seen = {"q", "v"} | ({*observed} - {"memory", "reason"})
     records = {
         name: np.empty((n, total // request.every, request.carried[name].shape[1])) for name in seen - {"q", "v"}
@@ -105,7 +106,7 @@ def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
     raise ArgumentError(f"controller: it returned {given}; joint forces of shape {shape} are needed")
 
 
-def remembered(robot: Robot, make: Callable[..., Function], plan: Plan) -> Function:
+def remembered(robot: Robot | Mechanism, make: Callable[..., Function], plan: Plan) -> Function:
     """Return a compiled function of this robot and plan, the same one each time."""
     known: dict[Any, Function] = robot.__dict__.setdefault("_simulations", {})
     key = make.__name__, plan
@@ -122,7 +123,7 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
     rows = 1 + done // every
     t = request.times.of(np.arange(rows) * every)
     kept = {name: array[..., :rows, :] for name, array in request.kept.items()}
-    observed = [name for name in ("tau", "a") if name in kept]
+    observed = [name for name in ("tau", "a", "f") if name in kept]
     if observed:
         results = _observed(request, rollout, first, rows)
         for name in observed:
@@ -131,12 +132,13 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
     reasons = np.array([None, "not finite", plan.integrator.failure, *(e.name for e in plan.events)], dtype=object)
     ended = request.times.of(rollout.carried["step"].reshape(lead) - request.times.first)
     return Trajectory(
-        request.robot,
+        request.tree,
         t,
         kept["q"],
         kept["v"],
         kept.get("a"),
         kept.get("tau"),
+        f=kept.get("f"),
         stopped_at=np.where(reason == MOVING, math.nan, ended),
         reasons=reasons[reason.astype(np.intp)],
         events=history.end(rollout.carried),

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.integrators import Integrator
+from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.events import Event
@@ -19,7 +20,7 @@ from kinetree.validation import Array
 
 
 def simulate(
-    robot: Robot,
+    robot: Robot | Mechanism,
     q: ArrayLike | str | Trajectory,
     v: ArrayLike | None = None,
     *,
@@ -31,6 +32,7 @@ def simulate(
     control_every: int | None = None,
     f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None,
     f_ext_frame: str = "body",
+    active: ArrayLike | None = None,
     interpolation: str = "held",
     inputs: Mapping[Any, ArrayLike] | None = None,
     per_step: Sequence[str] = (),
@@ -76,6 +78,8 @@ def simulate(
         Wrenches on the bodies, as in `forward_dynamics`.
     f_ext_frame : {"body", "world"}
         Axes and reference point of f_ext.
+    active : (..., nconstraints) or (..., steps, nconstraints) array, optional
+        Of a mechanism: 1 for each constraint that acts, 0 for the others; all act if not given.
     interpolation : {"held", "linear"}
         What tau and f_ext over time are during a step: held, or changing linearly to the next value; there is one value
         more than steps then.
@@ -98,7 +102,8 @@ def simulate(
     t0 : float, optional
         Time at the beginning (s); 0, or where the trajectory ended, if not given.
     record : str or sequence of str
-        What to keep, of "q", "v", "a" and "tau" (the joint forces of tau and controller); q and v are kept always.
+        What to keep, of "q", "v", "a", "tau" (the joint forces of tau and controller) and, of a mechanism, "f" (the
+        forces of the constraints); q and v are kept always.
     record_every : int
         Keep every so many steps; the initial state is kept too. The state at the end is in ``trajectory.end`` where it
         is not the last that is kept.
@@ -147,7 +152,7 @@ def simulate(
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
     request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events)
     request.begin(q, v)
-    request.act(tau, f_ext, f_ext_frame)
+    request.act(tau, f_ext, f_ext_frame, active)
     request.count(dt, duration, steps, t0)
     request.set(rtol=rtol, atol=atol)
     request.keep(record, record_every, out)
