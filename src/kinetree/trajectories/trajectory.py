@@ -209,10 +209,10 @@ class Trajectory(Quantities):
         return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
-        robots = f"{' × '.join(map(str, self.batch_shape))} robots, " if self.batch_shape else ""
+        of = f"{' × '.join(map(str, self.batch_shape))} robots, " if self.batch_shape else ""
         stopped = int(np.isfinite(self.stopped_at).sum())
-        end = f", {f'{stopped} ' if self.batch_shape else ''}stopped" if stopped else ""
-        return f"<Trajectory of {self.robot.name!r}: {robots}{len(self)} samples from {self.t[0]:g} to {self.t[-1]:g} s{end}>"
+        end = f" s, {f'{stopped} ' if self.batch_shape else ''}stopped" if stopped else " s"
+        return f"<Trajectory of {self.robot.name!r}: {of}{len(self)} samples from {self.t[0]:g} to {self.t[-1]:g}{end}>"
 
     # -- parts of it --------------------------------------------------------------------------------------------
 
