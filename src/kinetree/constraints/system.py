@@ -17,7 +17,7 @@ from kinetree.scalars.functions import Scalar, select_less
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import repeat
 
-CLOSED = 1e-11
+CLOSED = 1e-12
 """Errors of positions (m, rad) below which one more step of Newton's leaves rounding only."""
 
 MOST = 5

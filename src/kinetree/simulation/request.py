@@ -19,6 +19,7 @@ from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
 from kinetree.simulation.calls import own
+from kinetree.simulation.closing import check_closed
 from kinetree.simulation.compiled import Plan, setting
 from kinetree.simulation.controllers import Controller, callback_of, controller_of
 from kinetree.simulation.events import Event, events_of
@@ -148,6 +149,8 @@ class Request:
             if not isinstance(robot, Mechanism):
                 raise ArgumentError("active says which constraints of a mechanism act; a robot has none")
             self._take_force("active", active, (robot.model.nconstraints,), False)
+        if isinstance(robot, Mechanism):
+            check_closed(robot, self.carried["q"], self.given.get("active"))
         if self.before is not None:
             own_names = {port.name for port in self.plan.state}
             self._values = {k: x for k, x in self.before.controller.items() if k in own_names} | self._values

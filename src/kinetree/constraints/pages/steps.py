@@ -40,8 +40,8 @@ def step(
     At the end of the step, positions and velocities are brought back to what the constraints allow, by the smallest
     change in the metric of M: loops do not drift apart. `simulate` takes many steps, with controllers and events.
 
-    >>> after = mech.step(q, mech.project_velocity(q, v), [0.0] * robot.nv, 1e-3)
-    >>> bool(abs(mech.constraint_jacobian(after.q) @ after.v).max() < 1e-12)
+    >>> after = mech.step(robot.neutral(), v, [0.0] * robot.nv, 1e-3)
+    >>> bool(abs(mech.constraint_error(after.q)).max() < 1e-12)  # the feet are on the ground
     True
     """
     system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, active=active)
