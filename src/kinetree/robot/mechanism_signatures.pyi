@@ -537,7 +537,7 @@ class Functions:
         >>> robot = kt.load("go2")
         >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
         >>> q, v, a = robot.random_state(seed=0)
-        >>> after = mech.step(robot.neutral(), v, [0.0] * robot.nv, 1e-3)
-        >>> bool(abs(mech.constraint_error(after.q)).max() < 1e-12)  # the feet are on the ground
+        >>> after = mech.step(q, v, [0.0] * robot.nv, 1e-3, active=[0] * 4)  # in the air
+        >>> bool(abs(after.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
         True
         """

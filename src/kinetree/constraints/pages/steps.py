@@ -40,8 +40,8 @@ def step(
     At the end of the step, positions and velocities are brought back to what the constraints allow, by the smallest
     change in the metric of M: loops do not drift apart. `simulate` takes many steps, with controllers and events.
 
-    >>> after = mech.step(robot.neutral(), v, [0.0] * robot.nv, 1e-3)
-    >>> bool(abs(mech.constraint_error(after.q)).max() < 1e-12)  # the feet are on the ground
+    >>> after = mech.step(q, v, [0.0] * robot.nv, 1e-3, active=[0] * 4)  # in the air
+    >>> bool(abs(after.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
     True
     """
     system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, active=active)
