@@ -1,0 +1,129 @@
+"""The alternating direction method of multipliers (ADMM) for the contact problem."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kinetree.contacts.gauss_seidel import MOST, State
+from kinetree.contacts.problem import Problem, going_on
+from kinetree.scalars.factorization import ldl
+from kinetree.scalars.functions import Scalar, select_less, sqrt
+from kinetree.scalars.linalg import Matrix, Vector, dot, transposed
+from kinetree.scalars.loops import recording, repeat
+
+PROXIMAL = 1e-6
+"""η, beside the mean eigenvalue of G: what keeps x near the last one where G is singular."""
+
+PENALTY = 0.5
+"""The first ρ, beside the mean eigenvalue of G."""
+
+FACTOR = 10.0
+"""By how much ρ changes at once, at most."""
+
+ROUND = 10
+"""Iterations with one ρ, and one factorisation."""
+
+BLOCK = 12
+"""Columns of the factorisation's blocks, which are straight-line code."""
+
+
+class Iterate(NamedTuple):
+    """What the loops carry: the two copies of the forces, their multipliers, and how far it is.
+
+    `force` is in the sets, `x` solves the equations; `z` goes to ``σ + shift``. `primal` and `dual` are the residuals
+    of the splitting, in units of force and of ρ times force.
+    """
+
+    x: list[Scalar]
+    force: list[Scalar]
+    z: list[Scalar]
+    primal: Scalar
+    dual: Scalar
+    rho: Scalar
+    count: Scalar
+    going: Scalar
+
+
+def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
+    """Return forces after iterations until the residuals are below `least`, or there have been `most` in all.
+
+    ``x = (G + (ρ + η))⁻¹ (ρ y + η x + z − g − s)``, y in the sets, and s De Saxcé's shift at the multipliers z. ρ is
+    spectral, by the residuals of the splitting, and revised every ten iterations (Carpentier, Le Lidec and Montaut,
+    From compliant to rigid contact simulation, arXiv 2405.17020).
+    """
+    G, n = problem.G, len(problem.g)
+    scale = dot([G[i][i] for i in range(n)], [1.0 / n] * n)
+    eta = PROXIMAL * scale
+    z = [a + b for a, b in zip(start.sigma, problem.shift(start.sigma), strict=True)]
+    first = Iterate(start.force, start.force, z, 0.0, 0.0, PENALTY * scale, start.count, start.going)
+    like = recording(*problem.g, *start.force, scale)
+
+    def some(s: Iterate) -> Iterate:
+        rho = s.rho
+        solve = _Solve([[x + (rho + eta) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)])
+        end = select_less(s.count + ROUND, most, s.count + ROUND, most)
+
+        def once(s: Iterate) -> Iterate:
+            return _iteration(problem, solve, s, rho, eta, least, scale)
+
+        s = repeat(once, s, until=lambda s: s.going * (end - s.count) < 0.5, most=ROUND, like=like)
+        return s._replace(rho=_revised(s))
+
+    s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
+    sigma = problem.motion(s.force)
+    return State(s.force, sigma, s.count, going_on(problem, s.force, sigma, least))
+
+
+def _iteration(
+    problem: Problem, solve: _Solve, s: Iterate, rho: Scalar, eta: Scalar, least: Scalar, scale: Scalar
+) -> Iterate:
+    """Return the next iterate.
+
+    With it the equations give σ of x without a product: ``(G + R) x + g = z − s − η Δx``.
+    """
+    per_rho = 1.0 / rho
+    y = problem.project([x - z * per_rho for x, z in zip(s.x, s.z, strict=True)])
+    shift = problem.shift(s.z)
+    x = solve([rho * b + eta * a + c - g - d for a, b, c, g, d in zip(s.x, y, s.z, problem.g, shift, strict=True)])
+    apart = [a - b for a, b in zip(x, y, strict=True)]
+    moved = [a - b for a, b in zip(x, s.x, strict=True)]
+    z = [a - rho * b for a, b in zip(s.z, apart, strict=True)]
+    sigma = [a - b - eta * c for a, b, c in zip(z, shift, moved, strict=True)]
+    primal, dual = _largest_size(apart), rho * _largest_size(moved)
+    going = going_on(problem, y, sigma, least)
+    going = select_less(least, scale * primal, 1.0, going)
+    return Iterate(x, y, z, primal, dual, rho, s.count + 1.0, going)
+
+
+def _revised(s: Iterate) -> Scalar:
+    """Return the ρ of the next round: larger where the copies differ more than they move, smaller where less."""
+    something = select_less(0.0, s.dual, s.dual, 1.0)
+    factor = select_less(0.0, s.dual, sqrt(s.primal * s.rho / something), FACTOR)
+    factor = select_less(factor, 1.0 / FACTOR, 1.0 / FACTOR, select_less(FACTOR, factor, FACTOR, factor))
+    return s.rho * factor
+
+
+class _Solve:
+    """Solutions ``A⁻¹ b`` by ``A = L D Lᵀ``."""
+
+    def __init__(self, A: Matrix) -> None:
+        self.L, D = ldl(A, BLOCK)
+        self.columns, self.inverse = transposed(self.L), [1.0 / d for d in D]
+
+    def __call__(self, b: Vector) -> list[Scalar]:
+        x, n = list(b), len(b)
+        for i in range(n):
+            x[i] = x[i] - dot(self.L[i][:i], x[:i])
+        x = [y * d for y, d in zip(x, self.inverse, strict=True)]
+        for i in reversed(range(n)):
+            x[i] = x[i] - dot(self.columns[i][i + 1 :], x[i + 1 :])
+        return x
+
+
+def _largest_size(values: Vector) -> Scalar:
+    """Return the largest of the sizes of numbers."""
+    found: Scalar = 0.0
+    for x in values:
+        size = abs(x)
+        found = select_less(size, found, found, size)
+    return found
