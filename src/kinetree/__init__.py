@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
+    from kinetree.functions.contact_problem import ContactSolution, contact_solver, solve_contacts
     from kinetree.functions.model_inputs import (
         body_inertia,
         gravity,
@@ -53,6 +54,7 @@ __all__ = [
     "CacheWarning",
     "Constraint",
     "Contact",
+    "ContactSolution",
     "DHLink",
     "Event",
     "EventWarning",
@@ -82,6 +84,7 @@ __all__ = [
     "cache_info",
     "clear_cache",
     "compile",
+    "contact_solver",
     "conventions",
     "eigh3",
     "from_dh",
@@ -103,6 +106,7 @@ __all__ = [
     "scan",
     "set_num_threads",
     "solve",
+    "solve_contacts",
     "solve_spd",
     "trajectories",
     "where",
@@ -114,6 +118,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
+    "functions.contact_problem": ("ContactSolution", "contact_solver", "solve_contacts"),
     "functions.model_inputs": (
         "body_inertia",
         "gravity",

@@ -4,6 +4,7 @@ from kinetree.algorithms.table import Table, table_of
 from kinetree.constraints.model import ConstrainedModel
 
 PAGES = {
+    "contacts": "contact_dynamics contact_impulse",
     "dynamics": "forward_dynamics",
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from kinetree.scalars.linalg import Matrix, Vector
 class ForceSet(ABC):
     """The closed convex set K of one contact's forces λ, and the law that ties them to its motion σ.
 
-    The law is ``λ ∈ K`` and ``(κ − λ) · (σ + shift) ≥ 0`` for all κ in K. All numbers may be of any scalar.
+    The law is ``λ ∈ K`` and ``(κ − λ) · (σ + shift) ≥ 0`` for all κ in K. All numbers may be of any
+    scalar; a coefficient or a bound that is negative is taken for NaN.
     """
 
     size: ClassVar[int]
@@ -57,6 +59,9 @@ class FrictionCone(ForceSet):
     mu: Scalar
 
     size = 3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", or_nan(self.mu))
 
     def project(self, x: Vector) -> list[Scalar]:
         mu, n = self.mu, sqrt(x[0] * x[0] + x[1] * x[1])
@@ -119,6 +124,9 @@ class Interval(ForceSet):
 
     size = 1
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "b", or_nan(self.b))
+
     def project(self, x: Vector) -> list[Scalar]:
         low = select(x[0] <= -self.b, -self.b, x[0])
         return [select(self.b <= low, self.b, low)]
@@ -134,6 +142,11 @@ def inverse(x: Scalar) -> Scalar:
     """Return 1/x, 0 where x is not positive: what has no mobility does not move."""
     something = x > 0.0
     return select(something, 1.0 / select(something, x, 1.0), 0.0)
+
+
+def or_nan(x: Scalar) -> Scalar:
+    """Return x, NaN where it is negative."""
+    return select(x >= 0.0, x, math.nan)
 
 
 def positive_part(x: Scalar) -> Scalar:

@@ -85,6 +85,8 @@ def solve(
     >>> found.force, found.sigma
     ([-2.0, 0.0, 9.81], [0.0, 0.0, 0.0])
     """
+    if not problem.sets:
+        return Solution([], [], 0.0, 0.0, 0.0, 0.0)
     given, problem = problem, problem.prepared()
     none = [0.0] * len(problem.g)
     force = none if start is None else problem.project(start)

@@ -121,6 +121,29 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
         ("nconstraints",),
         "Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.",
     ),
+    "friction": (
+        ("nconstraints",),
+        "Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs. "
+        "`Contact.friction` if not given.",
+    ),
+    "compliance": (
+        ("nrows",),
+        "What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).",
+    ),
+    "f_start": (
+        ("nrows",),
+        "Contact forces or impulses to begin with, such as those of the last step; 0 if not given.",
+    ),
+    "tolerance": (
+        (),
+        "Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and "
+        "complementarity beside that and the largest force; 1e-6 if not given.",
+    ),
+    "max_iterations": ((), "Of the solver: 1000 if not given."),
+    "iterations": ((), "Sweeps and iterations of the solver; at `max_iterations` it has not arrived."),
+    "primal": ((), "By how much a force is outside its friction cone (N, N·s)."),
+    "dual": ((), "How fast a contact goes into what it touches (m/s², m/s)."),
+    "complementarity": ((), "What forces do of work that they should not: on what lifts off, and less on what slides."),
     "f": (("nrows",), "Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m)."),
     "impulse": (("nrows",), "Constraint impulses, row by row (``mech.row_slices``; N·s, N·m·s)."),
     "v_next": (("nv",), "Velocity after it."),
@@ -163,6 +186,10 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         ("none", "position", "effort", "all"),
         "Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest "
         "joint forces of tau.",
+    ),
+    "solver": (
+        ("auto", "pgs", "admm"),
+        "Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.",
     ),
     "method": (("articulated", "system"), "The recursion, O(n), or M(q) factorised, as always with mimic joints."),
 }

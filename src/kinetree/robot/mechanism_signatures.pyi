@@ -16,6 +16,50 @@ _F64: TypeAlias = NDArray[np.float64]
 _Wrenches: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # an array, or wrenches by the names of frames
 _Number: TypeAlias = Any  # a NumPy scalar for one state, an array for many: as NumPy's own functions have it
 
+class ContactDynamics(NamedTuple, Generic[_T]):
+    """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f."""
+
+    a: NDArray[_T]
+    f: NDArray[_T]
+    iterations: _Number
+    primal: _Number
+    dual: _Number
+    complementarity: _Number
+
+class ContactDynamicsFunction(Function):
+    """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ..., solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
+
+class ContactImpulse(NamedTuple, Generic[_T]):
+    """Velocity after an impact in which contacts push only and slide, and the impulses."""
+
+    v_next: NDArray[_T]
+    impulse: NDArray[_T]
+    iterations: _Number
+    primal: _Number
+    dual: _Number
+    complementarity: _Number
+
+class ContactImpulseFunction(Function):
+    """Velocity after an impact in which contacts push only and slide, and the impulses."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactImpulse[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
+    def bind(self, *, solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
+
 class ForwardDynamics(NamedTuple, Generic[_T]):
     """Accelerations under the joint forces τ, and the constraints' forces f."""
 
@@ -156,6 +200,156 @@ class StepFunction(Function):
 
 class Functions:
     """The functions of a mechanism."""
+
+    @property
+    def contact_dynamics(self) -> ContactDynamicsFunction:
+        r"""Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f.
+
+        `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of accelerations:
+        ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any, for ``σ = J a + γ``. Nothing is relaxed
+        (in convex formulations what slides lifts off), and all other constraints hold as they do in `forward_dynamics`. It
+        is for contacts that touch at rest, or stick: where one slides already, friction should be against its velocity, and
+        is if the mechanism has a large `stabilization` ω: then ``σ = J a + γ + 2ω J v + ω² φ``.
+
+        Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
+        the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        compliance : (..., nrows) array, optional
+            What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).
+        f_start : (..., nrows) array, optional
+            Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
+        tolerance : (...) array, optional
+            Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and
+            complementarity beside that and the largest force; 1e-6 if not given.
+        max_iterations : (...) array, optional
+            Of the solver: 1000 if not given.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+        solver : {"auto", "pgs", "admm"}
+            Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.
+
+        Returns
+        -------
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        f : (..., nrows) array
+            Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m).
+        iterations : (...) array
+            Sweeps and iterations of the solver; at `max_iterations` it has not arrived.
+        primal : (...) array
+            By how much a force is outside its friction cone (N, N·s).
+        dual : (...) array
+            How fast a contact goes into what it touches (m/s², m/s).
+        complementarity : (...) array
+            What forces do of work that they should not: on what lifts off, and less on what slides.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        De Saxcé and Feng, The bipotential method (1998), for the cone complementarity; the solvers:
+        Jourdan, Alart and Jean, A Gauss–Seidel like algorithm to solve frictional contact problems (1998), and Carpentier,
+        Le Lidec and Montaut, From compliant to rigid contact simulation (arXiv 2405.17020).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> standing = mech.contact_dynamics(robot.neutral(), 0 * v, 0 * v, tolerance=1e-9)
+        >>> bool(standing.dual < 1e-6), bool(standing.primal < 1e-9)
+        (True, True)
+        """
+
+    @property
+    def contact_impulse(self) -> ContactImpulseFunction:
+        r"""Velocity after an impact in which contacts push only and slide, and the impulses.
+
+        `impulse` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of velocities, with the
+        rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); see `contact_dynamics`. With
+        friction and rebound together, Newton's law of restitution can add energy to a linkage.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        restitution : (..., nconstraints) array, optional
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        compliance : (..., nrows) array, optional
+            What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).
+        f_start : (..., nrows) array, optional
+            Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
+        tolerance : (...) array, optional
+            Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and
+            complementarity beside that and the largest force; 1e-6 if not given.
+        max_iterations : (...) array, optional
+            Of the solver: 1000 if not given.
+        solver : {"auto", "pgs", "admm"}
+            Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.
+
+        Returns
+        -------
+        v_next : (..., nv) array
+            Velocity after it.
+        impulse : (..., nrows) array
+            Constraint impulses, row by row (``mech.row_slices``; N·s, N·m·s).
+        iterations : (...) array
+            Sweeps and iterations of the solver; at `max_iterations` it has not arrived.
+        primal : (...) array
+            By how much a force is outside its friction cone (N, N·s).
+        dual : (...) array
+            How fast a contact goes into what it touches (m/s², m/s).
+        complementarity : (...) array
+            What forces do of work that they should not: on what lifts off, and less on what slides.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> landed = mech.contact_impulse(robot.neutral(), v)
+        >>> bool(robot.kinetic_energy(robot.neutral(), landed.v_next) <= robot.kinetic_energy(robot.neutral(), v))
+        True
+        """
 
     @property
     def forward_dynamics(self) -> ForwardDynamicsFunction:

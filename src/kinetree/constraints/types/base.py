@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from kinetree.contacts import ForceSet
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
 from kinetree.spatial import Force, Scalar
@@ -78,6 +79,18 @@ class Constraint(ABC):
         What acts between joints exerts none.
         """
         return {}
+
+    def force_set(self, friction: Scalar | None = None) -> ForceSet | None:
+        """Return which forces it can exert where contacts are solved, None if any; with this friction, if it is given.
+
+        Until they are solved every force is possible.
+        """
+        return None
+
+    @property
+    def rebound(self) -> float:
+        """The part of a velocity with which it rebounds where contacts are solved, unless another is given."""
+        return 0.0
 
     @property
     def of(self) -> tuple[str, ...]:
