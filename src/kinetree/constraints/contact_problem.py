@@ -9,27 +9,27 @@ from typing import NamedTuple
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.delassus import Delassus
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.contacts import ForceSet, FrictionCone, Interval, NotNegative
+from kinetree.contacts import ForceSet, Interval, NotNegative
 from kinetree.glossary.symbols import Matrix, Vector
-from kinetree.model import Body
 from kinetree.scalars.functions import Scalar, is_zero, select_less
 from kinetree.scalars.linalg import dot
 
 
 class Unilateral(NamedTuple):
-    """A set of forces that may act in a step, and its rows.
+    """A set of impulses that may act in a step, and its rows.
 
     Attributes
     ----------
     J : rows of nv scalars
     force_set : ForceSet
-        Of the impulses.
     gap : scalar, optional
         How far what the last row keeps apart is from touching (m, rad); None where there is nothing to touch.
     restitution : scalar
         The part of its speed with which it rebounds.
     at : slice
-        Where its rows are in those of the mechanism; empty for what joints do.
+        Where its impulses are among all (`count`).
+    on : scalar
+        1 where it may act, else 0.
     """
 
     J: Sequence[Vector]
@@ -37,21 +37,28 @@ class Unilateral(NamedTuple):
     gap: Scalar | None
     restitution: Scalar
     at: slice
+    on: Scalar = 1.0
+
+
+def count(model: ConstrainedModel) -> int:
+    """Return how many impulses there may be: along the mechanism's rows, at joints' stops, and of their friction."""
+    return model.nrows + 2 * model.nv
 
 
 def contacts(
-    model: ConstrainedModel, q: Vector, v: Vector, active: Vector | None, restitution: Vector | None
+    model: ConstrainedModel,
+    q: Vector,
+    active: Vector | None = None,
+    restitution: Vector | None = None,
+    mu: Vector | None = None,
 ) -> Iterator[Unilateral]:
-    """Yield the contacts with friction; what is not active has rows of zeros, on which no force acts."""
+    """Yield the constraints whose forces are limited; the rows of one that is not active are zero."""
     for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
-        if not constraint.is_unilateral:
-            continue
-        rows = constraint.rows(model, q, v)
-        J = [row.J for row in rows]
-        if active is not None:
-            J = [[x * active[i] for x in row] for row in J]
-        mu, e = constraint.friction, 0.0 if restitution is None else restitution[i]
-        yield Unilateral(J, FrictionCone(mu), rows[-1].phi, e, at)
+        force_set = constraint.force_set(None if mu is None else mu[i])
+        if force_set is not None:
+            rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
+            e = constraint.rebound if restitution is None else restitution[i]
+            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, rows[-1].phi, e, at, on)
 
 
 def stops(model: ConstrainedModel, q: Vector) -> Iterator[Unilateral]:
@@ -68,11 +75,11 @@ def stops(model: ConstrainedModel, q: Vector) -> Iterator[Unilateral]:
             sign, gap = -1.0, above
         else:
             sign, gap = select_less(below, above, 1.0, -1.0), select_less(below, above, below, above)
-        yield Unilateral([_unit(model, k, sign)], NotNegative(), gap, 0.0, slice(0, 0))
+        yield Unilateral([_unit(model, k, sign)], NotNegative(), gap, 0.0, _place(model, k))
 
 
 def friction(model: ConstrainedModel, dt: Scalar) -> Iterator[Unilateral]:
-    """Yield the Coulomb friction of the joints, where it is turned on: exact, and at rest as large as it needs to be."""
+    """Yield the Coulomb friction of the joints, if it is turned on: at rest it is as large as it needs to be."""
     if not model.friction.coulomb:
         return
     most: list[Scalar] = [0.0] * model.nv
@@ -81,7 +88,11 @@ def friction(model: ConstrainedModel, dt: Scalar) -> Iterator[Unilateral]:
             most[k] = most[k] + size
     for k, size in enumerate(most):
         if not is_zero(size):
-            yield Unilateral([_unit(model, k, 1.0)], Interval(size * dt), None, 0.0, slice(0, 0))
+            yield Unilateral([_unit(model, k, 1.0)], Interval(size * dt), None, 0.0, _place(model, model.nv + k))
+
+
+def _place(model: ConstrainedModel, k: int) -> slice:
+    return slice(model.nrows + k, model.nrows + k + 1)
 
 
 def _unit(model: ConstrainedModel, k: int, sign: Scalar) -> list[Scalar]:

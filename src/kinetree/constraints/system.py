@@ -36,12 +36,15 @@ class ConstrainedSystem(System):
 
     Attributes
     ----------
-    active : vector, optional
-        1 or 0 for each constraint.
+    active, restitution, friction : vector, optional
+        Of each constraint: 1 or 0; the part of its speed with which it rebounds, and the coefficient of friction, where
+        contacts are solved.
     """
 
     model: ConstrainedModel
     active: Vector | None = None
+    restitution: Vector | None = None
+    friction: Vector | None = None
 
     is_tree: ClassVar[bool] = False
 

@@ -3,10 +3,10 @@
 From the free velocity, that of a step without contacts, impulses λ of the contacts and of what joints do lead to the
 velocity at the end of the step: ``M (v⁺ − v_free) = Jᵀ λ``, where λ and ``σ = J v⁺ + b`` solve the contact problem
 (`kinetree.contacts`). Of what keeps apart, b is gap/dt: in this step it may come as near as it is far. Where it would
-touch, and rebounds, b is e times the velocity with which it approached. With v⁺ the configuration goes on.
+touch and rebounds, b is e times the velocity with which it approached. With v⁺ the configuration goes on.
 
 What has penetrated is moved back by the smallest change of positions in the metric of M, without any velocity: so
-impulses never add energy, however deep it was.
+impulses add no energy, however deep it was.
 
 References: Stewart and Trinkle, An implicit time-stepping scheme for rigid body dynamics with inelastic collisions and
 Coulomb friction, 1996; Anitescu and Potra, 1997; here with the cone as it is, and positions apart from velocities.
@@ -16,27 +16,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.dynamics.rnea import rnea
-from kinetree.constraints.contact_problem import Eliminated, Unilateral, contacts, friction, stops
+from kinetree.constraints.contact_problem import Eliminated, Unilateral, contacts, count, friction, stops
 from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.constraints.fixed_axes import centripetal, turned
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.system import ConstrainedSystem, held
+from kinetree.constraints.system import ConstrainedSystem, held, largest
 from kinetree.contacts import NotNegative, Problem, Solution, solve
+from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
-from kinetree.integrators.contract import Integrator, State
+from kinetree.integrators.contract import INTEGRATORS, Integrator, State
 from kinetree.integrators.implicit import own_derivatives, with_rotors
+from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, select_less
+from kinetree.scalars.functions import Scalar, is_zero, select, select_less
 from kinetree.scalars.linalg import dot
 
 TOLERANCE = 1e-6
 """Of velocities, beside the largest along a row; of the work, beside that times the largest force."""
 
 MOST_ITERATIONS = 500.0
+
+NEARBY = 10.0
+"""What is so many times farther from touching than the deepest has penetrated is as far as that, in moving back."""
+
+MOST_PUSHES = 50.0
+"""Iterations in which what has penetrated is moved back; the next step goes on."""
 
 
 class Stepped(NamedTuple):
@@ -45,18 +54,15 @@ class Stepped(NamedTuple):
     Attributes
     ----------
     q, v : columns
-    impulse : (nrows,) list of scalars
-        Of the constraints, bilateral ones too.
-    start : list of scalars
-        The impulses of contacts and joints, to begin the next step's solution with.
+    impulses : list of scalars
+        Along the mechanism's rows, bilateral ones too, and in the joints (`contact_problem.count`).
     iterations, residual : scalar
         Of the solution; the residual is a velocity (m/s, rad/s).
     """
 
     q: Column
     v: Column
-    impulse: list[Scalar]
-    start: list[Scalar]
+    impulses: list[Scalar]
     iterations: Scalar
     residual: Scalar
 
@@ -69,12 +75,12 @@ def stepped(
     Parameters
     ----------
     start : vector
-        The `Stepped.start` of the step before, or zeros.
+        Impulses to begin the solution with: the `Stepped.impulses` of the step before, or zeros.
     implicit : bool
         Whether damping and springs of the joints act at the end of the step (see `integrators.implicit`).
     """
     model, tau = system.model, system.motor_forces(t, q, v)
-    smooth = model.with_friction(replace(model.friction, coulomb=False))
+    smooth = replace(model, friction=replace(model.friction, coulomb=False))
     heavier: Model = smooth
     if implicit:
         stiffness, damping = own_derivatives(replace(system, model=smooth, limits="none"), q, v)
@@ -85,8 +91,9 @@ def stepped(
     h = rnea(smooth, q, v, [0.0] * model.nv, f_ext, f_ext_frame=system.f_ext_frame)
     y = [dt * x for x in factor.solve_L_transposed([a - b for a, b in zip(tau, h, strict=True)])]
 
-    lasting = replace(model, constraints=tuple(c for c in model.constraints if not c.is_unilateral))
+    lasting = replace(model, constraints=tuple(c for c in model.constraints if c.force_set() is None))
     on = _of_lasting(model, system.active)
+    begin, v = v, v + dt * centripetal(model, q, v)
     bilateral = Delassus(factor, [row.J for row in lasting.constraint_rows(q)], row_values(lasting, on))
     slip = [dot(row.J, v) for row in lasting.constraint_rows(q)]
     for i, row in zip(bilateral.kept, bilateral.BD, strict=True):
@@ -94,120 +101,152 @@ def stepped(
     held_by = bilateral.forces(slip)
     y = [a + b for a, b in zip(y, bilateral.joint_forces(held_by), strict=True)]
 
-    meeting = [*contacts(model, q, v, system.active, system.restitution)]
-    meeting += [*(stops(model, q) if system.limits in ("position", "all") else ()), *friction(smooth, model, dt)]
+    meeting = [*contacts(model, q, system.active, system.restitution, system.friction)]
+    meeting += [*(stops(model, q) if system.limits in ("position", "all") else ()), *friction(model, dt)]
     rows = Eliminated(factor, [row for each in meeting for row in each.J], bilateral)
-    found = _solved(meeting, rows, v, y, dt, start, system.settings)
+    found = _solved(meeting, rows, begin, v, y, dt, start, system.settings)
+    force = [x * each.on for each, part in _parts(meeting, found.force) for x in part]
     back = factor.solve_L(rows.joint_forces(_pushes(meeting, rows)), factor.D)
-    y = [a + b for a, b in zip(y, rows.joint_forces(found.force), strict=True)]
-    held_by = [a + b for a, b in zip(held_by, rows.answers(found.force), strict=True)]
+    y = [a + b for a, b in zip(y, rows.joint_forces(force), strict=True)]
+    held_by = [a + b for a, b in zip(held_by, rows.answers(force), strict=True)]
     v = v + Column(factor.solve_L(y, factor.D))
-    q = system.moved(q, dt * v + Column(back))
+    q_next = system.moved(q, dt * (v + (-0.5 * dt) * centripetal(model, q, v)) + Column(back))
+    q, v = q_next, turned(model, q, q_next, v)
     if lasting.constraints:
         q, v = held(lasting, q, v, on)
-    impulse = _by_rows(model, meeting, found.force, held_by)
-    return Stepped(q, v, impulse, found.force, found.iterations, found.dual)
+    impulses = _in_place(model, meeting, force, held_by)
+    return Stepped(q, v, impulses, found.iterations, found.dual)
 
 
 def _of_lasting(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
-    """Return what is given for the constraints that always hold."""
+    """Return what is given for the constraints that hold whatever force it takes."""
     if values is None:
         return None
-    return [x for x, constraint in zip(values, model.constraints, strict=True) if not constraint.is_unilateral]
+    return [x for x, constraint in zip(values, model.constraints, strict=True) if constraint.force_set() is None]
+
+
+def _parts(meeting: Sequence[Unilateral], values: Vector) -> Iterator[tuple[Unilateral, list[Scalar]]]:
+    """Yield each with its part of what is given for all rows."""
+    rest = list(values)
+    for each in meeting:
+        yield each, rest[: len(each.J)]
+        rest = rest[len(each.J) :]
+
+
+def _last_rows(meeting: Sequence[Unilateral]) -> Iterator[tuple[Unilateral, int]]:
+    """Yield what keeps apart, with the number of the row along which it does."""
+    end = 0
+    for each in meeting:
+        end += len(each.J)
+        if each.gap is not None:
+            yield each, end - 1
 
 
 def _solved(
     meeting: Sequence[Unilateral],
     rows: Eliminated,
+    begin: Column,
     v: Column,
     y: Vector,
     dt: Scalar,
     start: Vector,
     settings: Mapping[str, Scalar],
 ) -> Solution:
-    """Return the impulses of contacts and joints. Far contacts do not count in what is small."""
-    if not meeting:
-        return Solution([], [], 0.0, 0.0, 0.0, 0.0)
-    before = [dot(row, v) for each in meeting for row in each.J]
-    free = [a + dot(row, y) for a, row in zip(before, rows.CD, strict=True)]
+    """Return the impulses of contacts and joints. How far away something is does not count in what is small."""
+    J = [row for each in meeting for row in each.J]
+    before = [dot(row, begin) for row in J]
+    free = [dot(row, v) + dot(push, y) for row, push in zip(J, rows.CD, strict=True)]
     g = list(free)
     for each, last in _last_rows(meeting):
-        if each.gap is not None:
-            near = select_less(0.0, each.gap, each.gap, 0.0) / dt
-            if not is_zero(each.restitution):
-                meets = (near + free[last] < 0.0) & (before[last] < 0.0)
-                near = select(meets, each.restitution * before[last], near)
-            g[last] = g[last] + near
+        near = select_less(0.0, each.gap, each.gap, 0.0) / dt
+        if not is_zero(each.restitution):
+            meets = (near + free[last] < 0.0) & (before[last] < 0.0)
+            near = select(meets, each.restitution * before[last], near)
+        g[last] = g[last] + near
     scale = largest(g)
     part = largest(free) / select_less(0.0, scale, scale, 1.0)
     return solve(
         Problem(rows.G, g, [each.force_set for each in meeting]),
-        start=start,
+        start=[x * each.on for each in meeting for x in start[each.at]],
         tolerance=settings.get("tolerance", TOLERANCE) * part,
         max_iterations=settings.get("max_iterations", MOST_ITERATIONS),
     )
 
 
 def _pushes(meeting: Sequence[Unilateral], rows: Eliminated) -> list[Scalar]:
-    """Return what moves back what has penetrated: times the inverse inertia, in units of length."""
-    apart = [(last, each.gap) for each, last in _last_rows(meeting) if each.gap is not None]
-    deepest = largest([select_less(gap, 0.0, gap, 0.0) for _, gap in apart])
+    """Return what moves back what has penetrated: the inverse inertia makes a length of it."""
     pushes: list[Scalar] = [0.0] * len(rows.G)
-    if apart:
-        G = [[rows.G[i][j] for j, _ in apart] for i, _ in apart]
-        gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for _, gap in apart]
-        found = solve(Problem(G, gaps, [NotNegative()] * len(apart)), "pgs", max_iterations=MOST_PUSHES)
-        for (i, _), push in zip(apart, found.force, strict=True):
-            pushes[i] = push
+    apart = [(last, each.gap) for each, last in _last_rows(meeting)]
+    deepest = largest([select_less(gap, 0.0, gap, 0.0) for _, gap in apart])
+    G = [[rows.G[i][j] for j, _ in apart] for i, _ in apart]
+    gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for _, gap in apart]
+    found = solve(Problem(G, gaps, [NotNegative()] * len(apart)), "pgs", max_iterations=MOST_PUSHES)
+    for (i, _), push in zip(apart, found.force, strict=True):
+        pushes[i] = push
     return pushes
 
 
-def _last_rows(meeting: Sequence[Unilateral]) -> Iterator[tuple[Unilateral, int]]:
-    """Yield each with the number of its last row, along which it keeps apart."""
-    end = 0
-    for each in meeting:
-        end += len(each.J)
-        yield each, end - 1
-
-
-def _by_rows(model: ConstrainedModel, meeting: Sequence[Unilateral], force: Vector, held_by: Vector) -> list[Scalar]:
-    """Return the impulses in the order of the mechanism's rows."""
-    found: list[Scalar] = [0.0] * model.nrows
-    start = 0
-    for each in meeting:
-        n = len(each.J)
-        if each.at is not None:
-            found[each.at] = force[start : start + n]
-        start += n
-    start = 0
+def _in_place(model: ConstrainedModel, meeting: Sequence[Unilateral], force: Vector, held_by: Vector) -> list[Scalar]:
+    """Return all impulses where they belong."""
+    found: list[Scalar] = [0.0] * count(model)
+    for each, part in _parts(meeting, force):
+        found[each.at] = part
+    rest = list(held_by)
     for constraint, at in zip(model.constraints, model.row_slices.values(), strict=True):
-        if not constraint.is_unilateral:
-            found[at] = held_by[start : start + constraint.size]
-            start += constraint.size
+        if constraint.force_set() is None:
+            found[at], rest = rest[: constraint.size], rest[constraint.size :]
     return found
 
 
 class TimeStepping(Integrator):
-    """Semi-implicit steps with contacts. Its memory is what the next step's solution begins with, and counts.
+    """Steps with contacts. The memory is the impulses of the last step, and three numbers.
 
-    In order: the impulses of the mechanism's rows, those with which the solution begins, and three numbers.
+    These are the iterations so far, the steps in which they did not arrive, and the largest residual (m/s, rad/s).
     """
+
+    impulses = True
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step."""
-        assert isinstance(model, ConstrainedModel)
-        return model.nrows + started(model) + 3
+        return count(model) + 3  # type: ignore[arg-type]
 
     def advance(
         self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar, memory: Column
     ) -> tuple[Column, Column, Column]:
         """Return the state after a step, and what is carried to the next one."""
         assert isinstance(system, ConstrainedSystem)
-        *_, iterations, unsolved, worst = memory
-        start = memory[system.model.nrows : -3]
-        count = len(start) if system.limits in ("position", "all") else len(start) - _limited(system.model)
-        x = stepped(system, t, Column(q), Column(v), dt, start[:count], self.name == "implicit_euler")
-        most = system.settings.get("max_iterations", MOST_ITERATIONS)
+        *start, iterations, unsolved, worst = memory
+        x = stepped(system, t, Column(q), Column(v), dt, start, self.name == "implicit_euler")
+        most = dict(system.settings).get("max_iterations", MOST_ITERATIONS)
         unsolved = unsolved + select_less(x.iterations, most, 0.0, 1.0)
-        kept = [*x.start, *start[count:], iterations + x.iterations, unsolved, select_less(worst, x.residual, x.residual, worst)]
-        return x.q, x.v, Column([*x.impulse, *kept])
+        worst = select_less(worst, x.residual, x.residual, worst)
+        return x.q, x.v, Column([*x.impulses, iterations + x.iterations, unsolved, worst])
+
+
+def _step(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
+    assert isinstance(system, ConstrainedSystem)
+    x = stepped(system, t, q, v, dt, [0.0] * count(system.model))
+    return x.q, x.v
+
+
+COUNTS = (("iterations", -3), ("unsolved", -2), ("worst_residual", -1))
+SETTINGS = (("tolerance", TOLERANCE), ("max_iterations", MOST_ITERATIONS))
+
+TIME_STEPPING = {
+    name: TimeStepping(name, 1, _step, SETTINGS, COUNTS) for name in ("semi_implicit_euler", "implicit_euler")
+}
+"""The integrators of mechanisms with contacts that are solved, by name."""
+
+
+def integrator_of(model: Model, integrator: str | Integrator, contacts: str) -> Integrator:
+    """Return the integrator of this name for a model, whose contacts are "solved" or "stick"."""
+    known = INTEGRATORS[integrator] if isinstance(integrator, str) else integrator
+    constraints = getattr(model, "constraints", ())
+    if contacts == "stick" or all(c.force_set() is None for c in constraints):
+        return known
+    if known.name not in TIME_STEPPING:
+        raise ModelError(
+            f"velocities jump where contacts are made, and {known.name!r} is for smooth motions: choose "
+            f'{" or ".join(TIME_STEPPING)}, or let the contacts stick: contacts="stick"'
+        )
+    return TIME_STEPPING[known.name]

@@ -191,6 +191,11 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         ("auto", "pgs", "admm"),
         "Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.",
     ),
+    "contacts": (
+        ("solved", "stick"),
+        "Whether contacts push only, lift off and slide, which takes steps with impulses, or stick as other "
+        "constraints hold. It makes no difference to a mechanism without contacts.",
+    ),
     "method": (("articulated", "system"), "The recursion, O(n), or M(q) factorised, as always with mimic joints."),
 }
 

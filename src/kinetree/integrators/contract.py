@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from kinetree.errors import ArgumentError
 from kinetree.integrators.system import System
@@ -42,6 +42,9 @@ class Integrator:
     settings: tuple[tuple[str, float], ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
     failure: str = ""
+
+    impulses: ClassVar[bool] = False
+    """Whether velocities jump: then its memory begins with the impulses of a mechanism's rows in the last step."""
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step; they are zero before the first one."""

@@ -190,13 +190,13 @@ class StepFunction(Function):
     """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
-    def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
-    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ..., contacts: Literal["solved", "stick"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved") -> None: ...
 
 class Functions:
     """The functions of a mechanism."""
@@ -683,8 +683,9 @@ class Functions:
     def step(self) -> StepFunction:
         r"""Return the configuration and velocity a time dt later, under constant joint forces and wrenches.
 
-        At the end of the step, positions and velocities are brought back to what the constraints allow, by the smallest
-        change in the metric of M: loops do not drift apart. `simulate` takes many steps, with controllers and events.
+        A mechanism with `Contact`s takes a step with impulses, as `contact_step` does, unless they stick. At the end of a
+        step loops and the like are closed again, and velocities along them taken away, by the smallest change in the metric
+        of M. `simulate` takes many steps, with controllers and events.
 
         Parameters
         ----------
@@ -701,6 +702,11 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        restitution : (..., nconstraints) array, optional
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
         integrator : {"semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"}
             The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
             classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
@@ -711,6 +717,9 @@ class Functions:
             joint forces of tau.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+        contacts : {"solved", "stick"}
+            Whether contacts push only, lift off and slide, which takes steps with impulses, or stick as other constraints
+            hold. It makes no difference to a mechanism without contacts.
 
         Returns
         -------
@@ -731,7 +740,7 @@ class Functions:
         >>> robot = kt.load("go2")
         >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
         >>> q, v, a = robot.random_state(seed=0)
-        >>> after = mech.step(q, v, [0.0] * robot.nv, 1e-3, active=[0] * 4)  # in the air
-        >>> bool(abs(after.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
+        >>> falling = mech.step(q, v, [0.0] * robot.nv, 1e-3, contacts="stick", active=[0] * 4)
+        >>> bool(abs(falling.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
         True
         """

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kinetree.algorithms.table import table_of
 from kinetree.functions.model_inputs import ModelInput, traced, traced_model, with_inputs
 from kinetree.functions.of_robot import identity
-from kinetree.glossary.symbols import shape_of
+from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.graph import Port
 from kinetree.integrators import Integrator, System
 from kinetree.integrators.step import is_own
@@ -38,9 +38,10 @@ class Plan(NamedTuple):
     events : tuple of Event
     sampled : bool
         Whether the controller is called at the beginning of some steps, and its joint forces are held between.
-    wrenches, switched, linear : bool
-        Whether there are wrenches on the bodies; whether constraints are switched on and off; whether wrenches and
-        joint forces change linearly during a step.
+    wrenches, linear : bool
+        Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
+    of_constraints : tuple of str
+        What is given for the constraints of a mechanism: "active", "restitution", "friction".
     smooth : bool
         Whether what acts is smooth from step to step too: nothing changes with the steps.
     inputs : tuple of ModelInput
@@ -54,7 +55,7 @@ class Plan(NamedTuple):
     events: tuple[Event, ...]
     sampled: bool
     wrenches: bool
-    switched: bool
+    of_constraints: tuple[str, ...]
     linear: bool
     smooth: bool
     inputs: tuple[ModelInput, ...]
@@ -96,8 +97,7 @@ class Plan(NamedTuple):
             shapes |= {"begin": (), "period": ()}
         if self.wrenches:
             shapes["f_ext"] = (model.nb, 6)
-        if self.switched:
-            shapes["active"] = (model.nconstraints,)  # type: ignore[attr-defined]  # a mechanism's
+        shapes |= {name: shape_of(SHAPES[name], model) for name in self.of_constraints}
         if self.linear:
             shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
         shapes |= {setting(name): () for name, _ in self.integrator.settings}
@@ -206,7 +206,7 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     settings = {name: given[setting(name)] for name, _ in plan.integrator.settings}
     table = table_of(model)
     model = traced_model(model, table["forward_dynamics"].joint_space)
-    more = {"active": given["active"]} if plan.switched else {}
+    more = {name: given[name] for name in plan.of_constraints}
     system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
     return system, following
 

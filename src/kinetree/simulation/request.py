@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, LimitWarning, unknown_name, warn_user
 from kinetree.functions.wrenches import named_wrenches
-from kinetree.integrators import INTEGRATORS, Integrator
+from kinetree.integrators import INTEGRATORS
 from kinetree.integrators.step import LIMITS
 from kinetree.robot.limits import beyond
 from kinetree.robot.mechanism import Mechanism
@@ -19,8 +19,8 @@ from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
 from kinetree.simulation.calls import own
-from kinetree.simulation.closing import check_closed
 from kinetree.simulation.compiled import Plan, setting
+from kinetree.simulation.constrained import CONTACTS, check_closed, chosen_integrator
 from kinetree.simulation.controllers import Controller, callback_of, controller_of
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.times import Times, count, times
@@ -67,10 +67,13 @@ class Request:
         inputs: Any,
         per_step: Sequence[str],
         events: Any,
+        contacts: str,
     ) -> None:
         self.robot, self._per_step = robot, given_inputs.names("per_step", per_step)
         self.tree = robot.tree if isinstance(robot, Mechanism) else robot
-        self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
+        choice("contacts", contacts, CONTACTS)
+        self._integrator = chosen_integrator(robot, integrator, contacts)
+        self._limits = choice("limits", limits, LIMITS)
         self._linear = choice("interpolation", interpolation, ("held", "linear")) == "linear"
         self._numbers, self._values = given_inputs.separated(robot.model, inputs)
         self._controller: Controller | None = None
@@ -120,7 +123,7 @@ class Request:
                     warn_user(f"the simulation begins beyond stops, which throw joints back: {told}", LimitWarning)
                     break
 
-    def act(self, tau: Any, f_ext: Any, f_ext_frame: str, active: Any) -> None:
+    def act(self, tau: Any, f_ext: Any, f_ext_frame: str, **of_constraints: Any) -> None:
         """Take what acts on the robot, and make the plan of a step."""
         robot, model = self.robot, self.robot.model
         choice("f_ext_frame", f_ext_frame, ("body", "world"))
@@ -135,7 +138,7 @@ class Request:
             self._events,
             sampled or self.callback is not None,
             f_ext is not None,
-            active is not None,
+            tuple(of_constraints),
             self._linear,
             False,
             self._numbers,
@@ -145,12 +148,12 @@ class Request:
         for name, (value, shape) in forces.items():
             if value is not None:
                 self._take_force(name, value, shape, self._linear)
-        if active is not None:
+        for name, value in of_constraints.items():
             if not isinstance(robot, Mechanism):
-                raise ArgumentError("active says which constraints of a mechanism act; a robot has none")
-            self._take_force("active", active, (robot.model.nconstraints,), False)
+                raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
+            self._take_force(name, value, (robot.model.nconstraints,), False)
         if isinstance(robot, Mechanism):
-            check_closed(robot, self.carried["q"], self.given.get("active"))
+            check_closed(robot, self._integrator, self.carried["q"], self.given.get("active"))
         if self.before is not None:
             own_names = {port.name for port in self.plan.state}
             self._values = {k: x for k, x in self.before.controller.items() if k in own_names} | self._values
@@ -230,6 +233,8 @@ class Request:
         for name in names:
             if name not in sizes:
                 raise ArgumentError(f"record: {unknown_name('quantity', name, sizes)}")
+            if name == "a" and self.plan.integrator.impulses:
+                raise ArgumentError("record: where contacts are solved velocities jump, and there is no a to record")
         self.every = count("record_every", every)
         if self.every > self.times.steps:
             raise ArgumentError(
@@ -267,15 +272,6 @@ def memory(name: str, array: Any, shape: tuple[int, ...]) -> Array:
         raise ArgumentError(f"out[{name!r}] is {shown}; a contiguous, writeable float64 array {shape} is needed")
     result: Array = array
     return result
-
-
-def chosen_integrator(integrator: object) -> Integrator:
-    """Return the integrator that is meant."""
-    if isinstance(integrator, Integrator):
-        return integrator
-    if not isinstance(integrator, str) or integrator not in INTEGRATORS:
-        raise ArgumentError(unknown_name("integrator", str(integrator), INTEGRATORS))
-    return INTEGRATORS[integrator]
 
 
 def choice(name: str, value: object, choices: Sequence[str]) -> str:

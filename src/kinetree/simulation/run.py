@@ -46,7 +46,7 @@ def run(request: Request, progress: Callable[[int, int], object] | None) -> Traj
     """Return the motion that is asked for."""
     n, total = len(request.carried["q"]), request.times.steps
     observed = request.plan.without_events.carried(request.robot.model) if {"a", "tau", "f"} & {*request.kept} else {}
-    seen = {"q", "v"} | ({*observed} - {"memory", "reason"})
+    seen = {"q", "v"} | ({*observed} - {"memory", "reason"}) | ({"memory"} if impulses(request) else set())
     records = {
         name: np.empty((n, total // request.every, request.carried[name].shape[1])) for name in seen - {"q", "v"}
     }
@@ -123,7 +123,9 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
     rows = 1 + done // every
     t = request.times.of(np.arange(rows) * every)
     kept = {name: array[..., :rows, :] for name, array in request.kept.items()}
-    observed = [name for name in ("tau", "a", "f") if name in kept]
+    if impulses(request):
+        kept["f"][...] = _forces(request, rollout, rows).reshape(kept["f"].shape)
+    observed = [name for name in ("tau", "a", "f") if name in kept and not (name == "f" and impulses(request))]
     if observed:
         results = _observed(request, rollout, first, rows)
         for name in observed:
@@ -142,7 +144,7 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
         stopped_at=np.where(reason == MOVING, math.nan, ended),
         reasons=reasons[reason.astype(np.intp)],
         events=history.end(rollout.carried),
-        counts={name: x.reshape(lead).astype(np.int64) for name, x in _counts(plan, rollout.carried)},
+        counts={name: x.reshape(lead) for name, x in _counts(plan, rollout.carried)},
         inputs={i: _at_records(request, i.name, rows) for i in plan.inputs},
         end=_end(request, rollout, request.times.of(done)),
     )
@@ -184,9 +186,22 @@ def _acting(request: Request, step: Function) -> str:
 def _counts(plan: Plan, carried: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
     """Yield what was counted: steps of the integrator's own, and events."""
     for name, k in plan.integrator.counts:
-        yield name, carried["memory"][:, k]
+        number = carried["memory"][:, k]
+        yield name, number if name.startswith("worst") else number.astype(np.int64)
     for k, event in enumerate(plan.events):
-        yield event.name, carried["event_counts"][:, k]
+        yield event.name, carried["event_counts"][:, k].astype(np.int64)
+
+
+def impulses(request: Request) -> bool:
+    """Return whether forces are to be kept that are impulses, which the integrator carries in its memory."""
+    return "f" in request.kept and request.plan.integrator.impulses
+
+
+def _forces(request: Request, rollout: Rollout, rows: int) -> Array:
+    """Return the forces in the states that are kept: those of the steps that ended there, none at the beginning."""
+    found = np.zeros((len(request.carried["q"]), rows, request.kept["f"].shape[-1]))
+    found[:, 1:] = rollout.records["memory"][:, : rows - 1, : found.shape[-1]] / request.times.dt
+    return found
 
 
 def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:

@@ -33,6 +33,8 @@ def simulate(
     f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None,
     f_ext_frame: str = "body",
     active: ArrayLike | None = None,
+    restitution: ArrayLike | None = None,
+    friction: ArrayLike | None = None,
     interpolation: str = "held",
     inputs: Mapping[Any, ArrayLike] | None = None,
     per_step: Sequence[str] = (),
@@ -40,6 +42,7 @@ def simulate(
     rtol: float | None = None,
     atol: float | None = None,
     limits: str = "none",
+    contacts: str = "solved",
     events: Sequence[Event | Function] = (),
     t0: float | None = None,
     record: str | Sequence[str] = ("q", "v"),
@@ -80,6 +83,9 @@ def simulate(
         Axes and reference point of f_ext.
     active : (..., nconstraints) or (..., steps, nconstraints) array, optional
         Of a mechanism: 1 for each constraint that acts, 0 for the others; all act if not given.
+    restitution, friction : (..., nconstraints) or (..., steps, nconstraints) array, optional
+        Of a mechanism: the part of its speed with which each contact rebounds, and its coefficient of friction, instead
+        of its own; those of other constraints are not read.
     interpolation : {"held", "linear"}
         What tau and f_ext over time are during a step: held, or changing linearly to the next value; there is one value
         more than steps then.
@@ -96,6 +102,9 @@ def simulate(
         coordinates, of which a radian and a metre count as one; 1e-6 and 1e-8 if not given.
     limits : {"none", "position", "effort", "all"}
         Which limits of the joints count (see `step`).
+    contacts : {"solved", "stick"}
+        Whether contacts of a mechanism push only, lift off, slide and rebound, in steps with impulses
+        (`Mechanism.contact_step`) by "semi_implicit_euler" or "implicit_euler", or stick as other constraints hold.
     events : sequence of Event
         Conditions whose zeros are located, and which may stop a robot (see `kinetree.Event`). They are looked for from
         step to step: of two zeros of one condition within a step nothing is seen.
@@ -150,9 +159,12 @@ def simulate(
     """
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
-    request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events)
+    request = Request(
+        robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events, contacts
+    )
     request.begin(q, v)
-    request.act(tau, f_ext, f_ext_frame, active)
+    of_constraints = {"active": active, "restitution": restitution, "friction": friction}
+    request.act(tau, f_ext, f_ext_frame, **{name: x for name, x in of_constraints.items() if x is not None})
     request.count(dt, duration, steps, t0)
     request.set(rtol=rtol, atol=atol)
     request.keep(record, record_every, out)
