@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
+    from kinetree.constraints.shapes import box_contacts, capsule_contacts
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
@@ -81,7 +82,9 @@ __all__ = [
     "__version__",
     "abs",
     "body_inertia",
+    "box_contacts",
     "cache_info",
+    "capsule_contacts",
     "clear_cache",
     "compile",
     "contact_solver",
@@ -113,6 +116,7 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
+    "constraints.shapes": ("box_contacts", "capsule_contacts"),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
     "integrators": ("integrator",),
     "embedded": ("robots",),

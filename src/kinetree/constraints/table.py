@@ -9,7 +9,7 @@ PAGES = {
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",
     "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix",
-    "steps": "step",
+    "steps": "step contact_step",
 }
 """The algorithms of each page, in the order of their definition; a test compares it with the pages."""
 

@@ -2,8 +2,9 @@
 
 From the free velocity, that of a step without contacts, impulses λ of the contacts and of what joints do lead to the
 velocity at the end of the step: ``M (v⁺ − v_free) = Jᵀ λ``, where λ and ``σ = J v⁺ + b`` solve the contact problem
-(`kinetree.contacts`). Of what keeps apart, b is gap/dt: in this step it may come as near as it is far. Where it would
-touch and rebounds, b is e times the velocity with which it approached. With v⁺ the configuration goes on.
+(`kinetree.contacts`). Of what keeps apart, b is gap/dt: in this step it may come as near as it is far. With v⁺ the
+configuration goes on. Where something has met and rebounds, the problem is solved again for the velocity alone, b being
+e times that with which it approached: so positions touch before they part.
 
 What has penetrated is moved back by the smallest change of positions in the metric of M, without any velocity: so
 impulses add no energy, however deep it was.
@@ -29,7 +30,8 @@ from kinetree.contacts import NotNegative, Problem, Solution, solve
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import INTEGRATORS, Integrator, State
-from kinetree.integrators.implicit import own_derivatives, with_rotors
+from kinetree.integrators.euler import semi_implicit_euler
+from kinetree.integrators.implicit import implicit_euler, own_derivatives, with_rotors
 from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
@@ -104,18 +106,19 @@ def stepped(
     meeting = [*contacts(model, q, system.active, system.restitution, system.friction)]
     meeting += [*(stops(model, q) if system.limits in ("position", "all") else ()), *friction(model, dt)]
     rows = Eliminated(factor, [row for each in meeting for row in each.J], bilateral)
-    found = _solved(meeting, rows, begin, v, y, dt, start, system.settings)
-    force = [x * each.on for each, part in _parts(meeting, found.force) for x in part]
+    contact = _Contact(meeting, rows, v, y, dt, system.settings)
+    met = found = contact.solved(contact.near, start)
+    if any(not is_zero(each.restitution) for each in meeting):
+        found = contact.solved(contact.rebounding(begin, met.force), contact.placed(met.force, start))
     back = factor.solve_L(rows.joint_forces(_pushes(meeting, rows)), factor.D)
-    y = [a + b for a, b in zip(y, rows.joint_forces(force), strict=True)]
-    held_by = [a + b for a, b in zip(held_by, rows.answers(force), strict=True)]
-    v = v + Column(factor.solve_L(y, factor.D))
-    q_next = system.moved(q, dt * (v + (-0.5 * dt) * centripetal(model, q, v)) + Column(back))
+    v, v_met = (v + Column(factor.solve_L(contact.pushed(x.force), factor.D)) for x in (found, met))
+    q_next = system.moved(q, dt * (v_met + (-0.5 * dt) * centripetal(model, q, v_met)) + Column(back))
     q, v = q_next, turned(model, q, q_next, v)
+    held_by = [x + z for x, z in zip(held_by, rows.answers(contact.acting(found.force)), strict=True)]
     if lasting.constraints:
         q, v = held(lasting, q, v, on)
-    impulses = _in_place(model, meeting, force, held_by)
-    return Stepped(q, v, impulses, found.iterations, found.dual)
+    impulses = _in_place(model, meeting, contact.acting(found.force), held_by)
+    return Stepped(q, v, impulses, met.iterations + (found.iterations if found is not met else 0.0), found.dual)
 
 
 def _of_lasting(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
@@ -142,35 +145,66 @@ def _last_rows(meeting: Sequence[Unilateral]) -> Iterator[tuple[Unilateral, int]
             yield each, end - 1
 
 
-def _solved(
-    meeting: Sequence[Unilateral],
-    rows: Eliminated,
-    begin: Column,
-    v: Column,
-    y: Vector,
-    dt: Scalar,
-    start: Vector,
-    settings: Mapping[str, Scalar],
-) -> Solution:
-    """Return the impulses of contacts and joints. How far away something is does not count in what is small."""
-    J = [row for each in meeting for row in each.J]
-    before = [dot(row, begin) for row in J]
-    free = [dot(row, v) + dot(push, y) for row, push in zip(J, rows.CD, strict=True)]
-    g = list(free)
-    for each, last in _last_rows(meeting):
-        near = select_less(0.0, each.gap, each.gap, 0.0) / dt
-        if not is_zero(each.restitution):
-            meets = (near + free[last] < 0.0) & (before[last] < 0.0)
-            near = select(meets, each.restitution * before[last], near)
-        g[last] = g[last] + near
-    scale = largest(g)
-    part = largest(free) / select_less(0.0, scale, scale, 1.0)
-    return solve(
-        Problem(rows.G, g, [each.force_set for each in meeting]),
-        start=[x * each.on for each in meeting for x in start[each.at]],
-        tolerance=settings.get("tolerance", TOLERANCE) * part,
-        max_iterations=settings.get("max_iterations", MOST_ITERATIONS),
-    )
+class _Contact:
+    """The contact problem of a step, from the velocity v and the momenta ``Lᵀ y`` added to it.
+
+    Attributes
+    ----------
+    near : list of scalars
+        For each row that keeps apart, how fast it may come nearer in this step; 0 for others.
+    """
+
+    def __init__(
+        self,
+        meeting: Sequence[Unilateral],
+        rows: Eliminated,
+        v: Column,
+        y: Vector,
+        dt: Scalar,
+        settings: Mapping[str, Scalar],
+    ) -> None:
+        self.meeting, self.rows, self.y, self.settings = meeting, rows, y, settings
+        self.J = [row for each in meeting for row in each.J]
+        self.free = [dot(row, v) + dot(push, y) for row, push in zip(self.J, rows.CD, strict=True)]
+        self.near: list[Scalar] = [0.0] * len(self.J)
+        for each, last in _last_rows(meeting):
+            self.near[last] = select_less(0.0, each.gap, each.gap, 0.0) / dt
+
+    def solved(self, b: Vector, start: Vector) -> Solution:
+        """Return the impulses for which ``σ = J v⁺ + b``. How far away something is does not count in what is small."""
+        g = [x + y for x, y in zip(self.free, b, strict=True)]
+        scale = largest(g)
+        part = largest(self.free) / select_less(0.0, scale, scale, 1.0)
+        return solve(
+            Problem(self.rows.G, g, [each.force_set for each in self.meeting]),
+            start=self.acting([x for each in self.meeting for x in start[each.at]]),
+            tolerance=self.settings.get("tolerance", TOLERANCE) * part,
+            max_iterations=self.settings.get("max_iterations", MOST_ITERATIONS),
+        )
+
+    def rebounding(self, begin: Column, force: Vector) -> list[Scalar]:
+        """Return b where what met under these impulses, approaching with the velocity `begin`, rebounds."""
+        b = list(self.near)
+        for each, last in _last_rows(self.meeting):
+            if not is_zero(each.restitution):
+                before = dot(self.J[last], begin)
+                b[last] = select((force[last] > 0.0) & (before < 0.0), each.restitution * before, b[last])
+        return b
+
+    def acting(self, force: Vector) -> list[Scalar]:
+        """Return impulses, 0 where none may act."""
+        return [x * each.on for each, part in _parts(self.meeting, force) for x in part]
+
+    def pushed(self, force: Vector) -> list[Scalar]:
+        """Return y with these impulses."""
+        return [x + z for x, z in zip(self.y, self.rows.joint_forces(self.acting(force)), strict=True)]
+
+    def placed(self, force: Vector, start: Vector) -> list[Scalar]:
+        """Return all impulses with these in their places."""
+        found = list(start)
+        for each, part in _parts(self.meeting, force):
+            found[each.at] = part
+        return found
 
 
 def _pushes(meeting: Sequence[Unilateral], rows: Eliminated) -> list[Scalar]:
@@ -222,18 +256,16 @@ class TimeStepping(Integrator):
         worst = select_less(worst, x.residual, x.residual, worst)
         return x.q, x.v, Column([*x.impulses, iterations + x.iterations, unsolved, worst])
 
-
-def _step(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
-    assert isinstance(system, ConstrainedSystem)
-    x = stepped(system, t, q, v, dt, [0.0] * count(system.model))
-    return x.q, x.v
+    def __call__(self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar) -> State:
+        """Return the state after a step that knows of none before."""
+        return self.advance(system, t, q, v, dt, Column.zeros(self.memory(system.model)))[:2]
 
 
 COUNTS = (("iterations", -3), ("unsolved", -2), ("worst_residual", -1))
 SETTINGS = (("tolerance", TOLERANCE), ("max_iterations", MOST_ITERATIONS))
 
 TIME_STEPPING = {
-    name: TimeStepping(name, 1, _step, SETTINGS, COUNTS) for name in ("semi_implicit_euler", "implicit_euler")
+    i.name: TimeStepping(i.name, i.order, i.step, SETTINGS, COUNTS) for i in (semi_implicit_euler, implicit_euler)
 }
 """The integrators of mechanisms with contacts that are solved, by name."""
 

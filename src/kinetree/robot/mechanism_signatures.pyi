@@ -198,6 +198,27 @@ class StepFunction(Function):
     def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ..., contacts: Literal["solved", "stick"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved") -> None: ...
 
+class ContactStep(NamedTuple, Generic[_T]):
+    """Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub."""
+
+    q: NDArray[_T]
+    v: NDArray[_T]
+    f: NDArray[_T]
+    iterations: _Number
+    dual: _Number
+
+class ContactStepFunction(Function):
+    """Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, f_start: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, f_start: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactStep[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, f_start: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
+    def bind(self, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
 class Functions:
     """The functions of a mechanism."""
 
@@ -743,4 +764,80 @@ class Functions:
         >>> falling = mech.step(q, v, [0.0] * robot.nv, 1e-3, contacts="stick", active=[0] * 4)
         >>> bool(abs(falling.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
         True
+        """
+
+    @property
+    def contact_step(self) -> ContactStepFunction:
+        r"""Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub.
+
+        Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
+        limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
+        velocity, so that impulses add no energy.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        dt : (...) array
+            Duration (s).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        restitution : (..., nconstraints) array, optional
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        f_start : (..., nrows) array, optional
+            Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
+        integrator : {"semi_implicit_euler", "implicit_euler"}
+            The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
+            classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
+            joints' friction at the new velocity and is stable however stiff that is; or the variational midpoint rule,
+            second order and symmetric in time, whose energy does not drift: it iterates, at about ten times the cost.
+        limits : {"none", "position", "effort", "all"}
+            Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest
+            joint forces of tau.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        f : (..., nrows) array
+            The impulses of the step divided by dt (N, N·m); as the next step's `f_start` they save iterations.
+        iterations : (...) array
+            Sweeps and iterations of the solver; at `max_iterations` it has not arrived.
+        dual : (...) array
+            How fast a contact goes into what it touches (m/s², m/s).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        Stewart and Trinkle, An implicit time-stepping scheme for rigid body dynamics with inelastic collisions
+        and Coulomb friction (1996); Anitescu and Potra (1997).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> standing = mech.contact_step(robot.neutral(), 0 * v, [0.0] * robot.nv, 1e-3)
+        >>> standing.f.shape, bool(standing.dual < 1e-6)
+        ((12,), True)
         """

@@ -220,8 +220,9 @@ class Request:
         known, n = dict(self.plan.integrator.settings), len(self.carried["q"])
         for name, value in settings.items():
             if value is not None and name not in known:
-                able = ", ".join(sorted(k for k, i in INTEGRATORS.items() if name in dict(i.settings)))
-                raise ArgumentError(f"{name} is for {able}; the integrator {self.plan.integrator.name!r} has none")
+                able = [k for k, i in sorted(INTEGRATORS.items()) if name in dict(i.settings)]
+                who = f"the integrator {self.plan.integrator.name!r} has none"
+                raise ArgumentError(f"{name} is for {', '.join(able) or 'contacts that are solved'}; {who}")
         for name, usual in known.items():
             value = settings.get(name)
             self.given[setting(name)] = np.full((n, 1), usual if value is None else positive(name, value))

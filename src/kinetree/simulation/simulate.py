@@ -41,6 +41,8 @@ def simulate(
     integrator: str | Integrator = "semi_implicit_euler",
     rtol: float | None = None,
     atol: float | None = None,
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
     limits: str = "none",
     contacts: str = "solved",
     events: Sequence[Event | Function] = (),
@@ -100,6 +102,8 @@ def simulate(
     rtol, atol : float, optional
         The errors that "tsitouras" allows in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of
         coordinates, of which a radian and a metre count as one; 1e-6 and 1e-8 if not given.
+    tolerance, max_iterations : float, int, optional
+        Of the solution of contacts in a step, beside the velocities along their rows; 1e-6 and 500 if not given.
     limits : {"none", "position", "effort", "all"}
         Which limits of the joints count (see `step`).
     contacts : {"solved", "stick"}
@@ -166,6 +170,6 @@ def simulate(
     of_constraints = {"active": active, "restitution": restitution, "friction": friction}
     request.act(tau, f_ext, f_ext_frame, **{name: x for name, x in of_constraints.items() if x is not None})
     request.count(dt, duration, steps, t0)
-    request.set(rtol=rtol, atol=atol)
+    request.set(rtol=rtol, atol=atol, tolerance=tolerance, max_iterations=max_iterations)
     request.keep(record, record_every, out)
     return run(request, progress)
