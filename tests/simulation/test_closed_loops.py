@@ -153,7 +153,7 @@ def test_what_makes_no_sense() -> None:
     ):
         with pytest.raises(KinetreeError, match=match):
             LINKAGE.simulate(Q, steps=3, **wrong)
-    with pytest.raises(ArgumentError, match="active says which constraints of a mechanism"):
+    with pytest.raises(ArgumentError, match="active is for the constraints of a mechanism"):
         TREE.simulate(Q, steps=3, active=[1.0])
     with pytest.raises(ArgumentError, match="record"):
         TREE.simulate(Q, steps=3, record="f")
