@@ -13,6 +13,7 @@ from benchmarks import (
     c,
     calls,
     compiling,
+    contacts,
     elementary,
     first_use,
     hybrid,
@@ -41,6 +42,7 @@ SECTIONS = {
     "elementary": elementary.run,
     "inverse_kinematics": inverse_kinematics.run,
     "simulation": simulation.run,
+    "contacts": contacts.run,
 }
 
 

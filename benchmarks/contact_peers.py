@@ -16,7 +16,9 @@ SOLVERS = {
 class ContactSolver:
     """One solver for contacts of three rows; the model is there because contacts need one."""
 
-    def __init__(self, name: str, friction: np.ndarray[Any, Any], tolerance: float, most: int = 1000) -> None:
+    def __init__(
+        self, name: str, friction: np.ndarray[Any, Any], feasible: float, work: float, most: int = 1000
+    ) -> None:
         model = pin.Model()
         model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
         self.constraints, self.data = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
@@ -28,7 +30,7 @@ class ContactSolver:
             self.data.append(wrapped.createData())
         make, settings, result = SOLVERS[name]
         self.solver, self.settings, self.result = make(3 * len(friction)), settings(), result()
-        self.settings.absolute_feasibility_tol = self.settings.absolute_complementarity_tol = tolerance
+        self.settings.absolute_feasibility_tol, self.settings.absolute_complementarity_tol = feasible, work
         self.settings.relative_feasibility_tol = self.settings.relative_complementarity_tol = 0.0
         self.settings.max_iterations = most
 

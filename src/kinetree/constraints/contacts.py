@@ -51,7 +51,8 @@ class HeldContacts:
         self._held = Delassus(factor, [rows[i].J for i in self.held], _of(self.on, self.held))
         self._free = Delassus(factor, [rows[i].J for i in self.contacts])
         self._across = self._couplings()
-        self._X = transposed([self._held.forces(column) for column in transposed(self._across)])
+        columns = [self._held.forces(column) for column in transposed(self._across)]
+        self._X = transposed(columns) if columns else self._across
 
     def solve(self, b: Vector, settings: Settings, y: Vector | None = None) -> Solved:
         """Return what makes ``b + BD y + G f`` obey the laws of all rows.

@@ -5,6 +5,7 @@ from kinetree.constraints.model import ConstrainedModel
 
 PAGES = {
     "contacts": "contact_dynamics contact_impulse",
+    "distribution": "contact_inverse_dynamics",
     "dynamics": "forward_dynamics",
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",

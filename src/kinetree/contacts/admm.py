@@ -30,15 +30,15 @@ BLOCK = 12
 class Iterate(NamedTuple):
     """What the loops carry: the two copies of the forces, their multipliers, and how far it is.
 
-    `force` is in the sets, `x` solves the equations; `z` goes to ``σ + shift``. `primal` and `dual` are the residuals
-    of the splitting, in units of force and of ρ times force.
+    `force` is in the sets, `x` solves the equations; `z` goes to ``σ + shift``. `primal` is by how much the copies
+    differ, `moved` by how much x has moved.
     """
 
     x: list[Scalar]
     force: list[Scalar]
     z: list[Scalar]
     primal: Scalar
-    dual: Scalar
+    moved: Scalar
     rho: Scalar
     count: Scalar
     going: Scalar
@@ -60,14 +60,16 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
 
     def some(s: Iterate) -> Iterate:
         rho = s.rho
-        solve = _Solve([[x + (rho + eta) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)])
+        solve = Solve([[x + (rho + eta) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)], BLOCK)
         end = select_less(s.count + ROUND, most, s.count + ROUND, most)
 
         def once(s: Iterate) -> Iterate:
             return _iteration(problem, solve, s, rho, eta, least, scale)
 
         s = repeat(once, s, until=lambda s: s.going * (end - s.count) < 0.5, most=ROUND, like=like)
-        return s._replace(rho=_revised(s))
+        true = going_on(problem, s.force, problem.motion(s.force), least)  # that of x was seen until here
+        going = select_less(s.going, 0.5, true, s.going)
+        return s._replace(rho=rho * within_factor(s.primal, s.moved, FACTOR), going=going)
 
     s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
     sigma = problem.motion(s.force)
@@ -75,7 +77,7 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
 
 
 def _iteration(
-    problem: Problem, solve: _Solve, s: Iterate, rho: Scalar, eta: Scalar, least: Scalar, scale: Scalar
+    problem: Problem, solve: Solve, s: Iterate, rho: Scalar, eta: Scalar, least: Scalar, scale: Scalar
 ) -> Iterate:
     """Return the next iterate.
 
@@ -89,28 +91,29 @@ def _iteration(
     moved = [a - b for a, b in zip(x, s.x, strict=True)]
     z = [a - rho * b for a, b in zip(s.z, apart, strict=True)]
     sigma = [a - b - eta * c for a, b, c in zip(z, shift, moved, strict=True)]
-    primal, dual = _largest_size(apart), rho * _largest_size(moved)
+    primal, largest_move = largest_size(apart), largest_size(moved)
     going = going_on(problem, y, sigma, least)
     going = select_less(least, scale * primal, 1.0, going)
-    return Iterate(x, y, z, primal, dual, rho, s.count + 1.0, going)
+    return Iterate(x, y, z, primal, largest_move, rho, s.count + 1.0, going)
 
 
-def _revised(s: Iterate) -> Scalar:
-    """Return the ρ of the next round: larger where the copies differ more than they move, smaller where less."""
-    something = select_less(0.0, s.dual, s.dual, 1.0)
-    factor = select_less(0.0, s.dual, sqrt(s.primal * s.rho / something), FACTOR)
-    factor = select_less(factor, 1.0 / FACTOR, 1.0 / FACTOR, select_less(FACTOR, factor, FACTOR, factor))
-    return s.rho * factor
+def within_factor(primal: Scalar, moved: Scalar, factor: Scalar) -> Scalar:
+    """Return by what to multiply ρ: more where the copies differ more than they move, less where less."""
+    change = sqrt(primal / select_less(0.0, moved, moved, 1.0))
+    change = select_less(0.0, moved, change, factor)
+    change = select_less(change, 1.0 / factor, 1.0 / factor, change)
+    return select_less(factor, change, factor, change)
 
 
-class _Solve:
+class Solve:
     """Solutions ``A⁻¹ b`` by ``A = L D Lᵀ``."""
 
-    def __init__(self, A: Matrix) -> None:
-        self.L, D = ldl(A, BLOCK)
+    def __init__(self, A: Matrix, block: int) -> None:
+        self.L, D = ldl(A, block)
         self.columns, self.inverse = transposed(self.L), [1.0 / d for d in D]
 
     def __call__(self, b: Vector) -> list[Scalar]:
+        """Return ``A⁻¹ b``."""
         x, n = list(b), len(b)
         for i in range(n):
             x[i] = x[i] - dot(self.L[i][:i], x[:i])
@@ -120,7 +123,7 @@ class _Solve:
         return x
 
 
-def _largest_size(values: Vector) -> Scalar:
+def largest_size(values: Vector) -> Scalar:
     """Return the largest of the sizes of numbers."""
     found: Scalar = 0.0
     for x in values:

@@ -101,6 +101,21 @@ class FrictionCone(ForceSet):
 
 
 @dataclass(frozen=True)
+class PressedCone(FrictionCone):
+    """A friction cone of which only normal forces from `least` on count, for contacts that are to stay pressed."""
+
+    least: Scalar = 0.0
+
+    def project(self, x: Vector) -> list[Scalar]:
+        """Return the nearest force: in the cone, if its normal force is enough, else in the disk at the least one."""
+        cone, limit, square = super().project(x), self.mu * self.least, x[0] * x[0] + x[1] * x[1]
+        inside = square <= limit * limit
+        factor = select(inside, 1.0, limit / sqrt(select(inside, 1.0, square)))
+        disk = [x[0] * factor, x[1] * factor, self.least]
+        return [select(cone[2] < self.least, a, b) for a, b in zip(disk, cone, strict=True)]
+
+
+@dataclass(frozen=True)
 class NotNegative(ForceSet):
     """A force that only pushes, such as that of a joint's limit: ``0 ≤ λ ⟂ σ ≥ 0``."""
 

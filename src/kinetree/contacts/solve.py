@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kinetree.contacts.admm import admm
 from kinetree.contacts.gauss_seidel import MOST, State, gauss_seidel
-from kinetree.contacts.problem import Problem, going_on, residuals
+from kinetree.contacts.problem import Problem, residuals
 from kinetree.contacts.sets import largest
 from kinetree.scalars.functions import Scalar, select_less
 from kinetree.scalars.linalg import Vector
@@ -92,7 +92,7 @@ def solve(
     force = none if start is None else problem.project(start)
     least = tolerance * largest([abs(x) for x in problem.g])
     sigma = problem.motion(force)
-    s = State(force, sigma, 0.0, going_on(problem, force, sigma, least))
+    s = State(force, sigma, 0.0, 1.0)
     if method == "pgs":
         s = gauss_seidel(problem, s, least, max_iterations)
     elif method == "admm":
@@ -111,16 +111,17 @@ def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
     """
 
     def turn(t: _Turn) -> _Turn:
-        s = gauss_seidel(problem, t.state, least, _smaller(most, t.state.count + t.sweeps))
-        s = repeat(iterations, s, until=lambda s: s.going < 0.5, most=1, like=like)  # a branch
-        return _Turn(s, t.sweeps * GROWTH)
+        s = admm(problem, t.state, least, _smaller(most, t.state.count + ITERATIONS))
+        return _Turn(gauss_seidel(problem, s, least, _smaller(most, s.count + t.sweeps)), t.sweeps * GROWTH)
 
-    def iterations(s: State) -> State:
-        return admm(problem, s, least, _smaller(most, s.count + ITERATIONS))
-
+    s = gauss_seidel(problem, s, least, _smaller(most, SWEEPS))
     like = recording(*problem.g, *s.force, least)
     turns = repeat(
-        turn, _Turn(s, SWEEPS), until=lambda t: t.state.going * (most - t.state.count) < 0.5, most=MOST, like=like
+        turn,
+        _Turn(s, SWEEPS * GROWTH),
+        until=lambda t: t.state.going * (most - t.state.count) < 0.5,
+        most=MOST,
+        like=like,
     )
     return turns.state
 

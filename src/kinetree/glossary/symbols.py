@@ -134,6 +134,10 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
         ("nrows",),
         "Contact forces or impulses to begin with, such as those of the last step; 0 if not given.",
     ),
+    "force_weights": (("nrows",), "R, what the square of each row's force costs, positive; 1 if not given."),
+    "torque_weight": ((), "w, what the square of each joint force costs, 0 or more; 0 if not given."),
+    "f_min": (("nconstraints",), "The least normal force of each contact (N); 0 if not given."),
+    "tau_max": (("nv",), "The largest size of each joint force (N·m, N); unlimited if not given."),
     "tolerance": (
         (),
         "Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and "

@@ -60,6 +60,26 @@ class ContactImpulseFunction(Function):
     def bind(self, *, solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
 
+class ContactInverseDynamics(NamedTuple, Generic[_T]):
+    """Joint forces τ for given accelerations, where contacts push only and hold what friction can hold."""
+
+    tau: NDArray[_T]
+    f: NDArray[_T]
+    missing: NDArray[_T]
+    iterations: _Number
+
+class ContactInverseDynamicsFunction(Function):
+    """Joint forces τ for given accelerations, where contacts push only and hold what friction can hold."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, friction: _F32 | None = None, force_weights: _F32 | None = None, torque_weight: np.float32 | _F32 | None = None, f_min: _F32 | None = None, tau_max: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactInverseDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
 class ForwardDynamics(NamedTuple, Generic[_T]):
     """Accelerations under the joint forces τ, and the constraints' forces f."""
 
@@ -370,6 +390,73 @@ class Functions:
         >>> landed = mech.contact_impulse(robot.neutral(), v)
         >>> bool(robot.kinetic_energy(robot.neutral(), landed.v_next) <= robot.kinetic_energy(robot.neutral(), v))
         True
+        """
+
+    @property
+    def contact_inverse_dynamics(self) -> ContactInverseDynamicsFunction:
+        r"""Joint forces τ for given accelerations, where contacts push only and hold what friction can hold.
+
+        Of the forces f that balance the passive joints (of a robot with a floating base, its base), ``c_P = J_Pᵀ f`` with
+        ``c = M a + h``, those that cost least, ``fᵀ R f + w τᵀ τ``, with each contact's in its friction cone, from a least
+        normal force on, and with τ within bounds. Forces of other constraints are not limited. A motion that cannot be
+        balanced so shows in `missing`: f is then nearest to what would balance it.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        force_weights : (..., nrows) array, optional
+            R, what the square of each row's force costs, positive; 1 if not given.
+        torque_weight : (...) array, optional
+            w, what the square of each joint force costs, 0 or more; 0 if not given.
+        f_min : (..., nconstraints) array, optional
+            The least normal force of each contact (N); 0 if not given.
+        tau_max : (..., nv) array, optional
+            The largest size of each joint force (N·m, N); unlimited if not given.
+        tolerance : (...) array, optional
+            By how much equations and limits may be missed, beside the largest of c: 1e-8 if not given.
+        max_iterations : (...) array, optional
+            Of the solver: 1000 if not given. Motions that cannot be balanced take all of them.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        tau : (..., nv) array
+            Zero at passive joints (N·m, N).
+        f : (..., nrows) array
+            Row by row (N, N·m).
+        missing : (..., nv) array
+            ``c − τ − Jᵀ f``: what the motion takes beyond all of these (N·m, N).
+        iterations : (...) array
+            Of the solver.
+
+        References
+        ----------
+        the alternating direction method of multipliers, Boyd et al. (2011), with an affine projection.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> stand = robot.neutral()
+        >>> tau, f, missing, iterations = mech.contact_inverse_dynamics(stand, 0 * v, 0 * v)
+        >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
+        (True, True)
         """
 
     @property
