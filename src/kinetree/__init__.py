@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kinetree import spatial as spatial
     from kinetree.constraints.shapes import box_contacts, capsule_contacts
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
+    from kinetree.constraints.types.slot import ContactSlot
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -55,6 +56,7 @@ __all__ = [
     "CacheWarning",
     "Constraint",
     "Contact",
+    "ContactSlot",
     "ContactSolution",
     "DHLink",
     "Event",
@@ -117,6 +119,7 @@ __all__ = [
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "constraints.shapes": ("box_contacts", "capsule_contacts"),
+    "constraints.types.slot": ("ContactSlot",),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
     "integrators": ("integrator",),
     "embedded": ("robots",),

@@ -208,3 +208,44 @@ def test_what_makes_no_sense() -> None:
     assert abs(sticks.v[-1]).max() < 1e-12
     nan = POINT.simulate(np.zeros((2, 3)), steps=3, tau=[[[0.0] * 3] * 3, [[0.0, 0.0, 1e308]] * 3], dt=1.0)
     assert nan.reasons.tolist() == [None, "not finite"]
+
+
+def test_slots_take_their_contacts_at_run_time() -> None:
+    """A sphere against tilted ground, as a contact of its own and as a point, a normal and a gap from outside."""
+    tree = rolling(0.4).tree
+    normal = np.array([0.2, -0.1, 0.9]) / np.linalg.norm([0.2, -0.1, 0.9])
+    own = kt.Mechanism(tree, [kt.Contact("ball", normal=normal, radius=0.1, friction=0.3, restitution=0.5)])
+    slot = kt.Mechanism(tree, [kt.ContactSlot("hit", "ball", friction=0.3, restitution=0.5)])
+    q, v = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0, 1.0]), np.array([1.0, 2.0, 0.0, 0.5, 0.0, -1.0])
+    x, y, none = (q, v), (q, v), np.zeros(6)
+    for _ in range(60):
+        centre = y[0][:3]
+        found = slot.slots({"hit": (centre - 0.1 * normal, normal, normal @ centre - 0.1)})
+        x, after = own.contact_step(*x, none, 1e-3)[:2], slot.contact_step(*y, none, 1e-3, slots=found)
+        y = after[:2]
+        assert np.allclose(y[0], x[0], rtol=0, atol=1e-9)
+        assert np.allclose(y[1], x[1], rtol=0, atol=1e-7)
+    assert np.allclose(slot.contact_step(q, v, none, 1e-3).v, slot.tree.step(q, v, none, 1e-3).v, atol=1e-2)
+    assert not slot.contact_step(q, v, none, 1e-3).f.any()
+    over_time = np.stack([slot.slots({})] * 3)
+    assert slot.simulate(q, v, slots=over_time).q.shape == (4, 7)
+
+
+def test_slots_that_make_no_sense() -> None:
+    mech = kt.Mechanism(POINT.tree, [kt.ContactSlot("a", "at_z"), kt.ContactSlot("b", "at_z")])
+    up = (0.0, 0.0, 1.0)
+    assert mech.slots({"b": (up, up, 0.5)})[0, 6] > 100.0
+    for wrong, match in (
+        ({"c": (up, up, 0.1)}, "no contact slot 'c'"),
+        ({"a": (up, (0.0, 0.0, 0.0), 0.1)}, "not a finite point, a normal and a gap"),
+        ({"a": (up, up, np.nan)}, "not a finite point"),
+    ):
+        with pytest.raises(ArgumentError, match=match):
+            mech.slots(wrong)
+    with pytest.raises(ArgumentError, match="a contact slot has a name"):
+        kt.ContactSlot("", "at_z")
+    with pytest.raises(ArgumentError, match="friction"):
+        kt.ContactSlot("a", "at_z", friction=-1.0)
+    with pytest.raises(KinetreeError, match="contact_step: slots has shape"):
+        mech.contact_step(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, slots=np.zeros((3, 7)))
+    assert not mech.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).f.any()

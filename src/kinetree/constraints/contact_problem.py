@@ -58,7 +58,7 @@ def contacts(
         if force_set is not None:
             rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
             e = constraint.rebound if restitution is None else restitution[i]
-            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, rows[-1].phi, e, at, on)
+            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows), e, at, on)
 
 
 def stops(model: ConstrainedModel, q: Vector) -> Iterator[Unilateral]:

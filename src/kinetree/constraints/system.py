@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -39,12 +40,15 @@ class ConstrainedSystem(System):
     active, restitution, friction : vector, optional
         Of each constraint: 1 or 0; the part of its speed with which it rebounds, and the coefficient of friction, where
         contacts are solved.
+    slots : sequence of 7 scalars each, optional
+        The contacts in the slots.
     """
 
     model: ConstrainedModel
     active: Vector | None = None
     restitution: Vector | None = None
     friction: Vector | None = None
+    slots: Sequence[Vector] | None = None
 
     is_tree: ClassVar[bool] = False
 

@@ -81,7 +81,7 @@ def stepped(
     implicit : bool
         Whether damping and springs of the joints act at the end of the step (see `integrators.implicit`).
     """
-    model, tau = system.model, system.motor_forces(t, q, v)
+    model, tau = system.model.with_slots(system.slots), system.motor_forces(t, q, v)
     smooth = replace(model, friction=replace(model.friction, coulomb=False))
     heavier: Model = smooth
     if implicit:

@@ -126,6 +126,10 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
         "Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs. "
         "`Contact.friction` if not given.",
     ),
+    "slots": (
+        ("nslots", 7),
+        "Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.",
+    ),
     "compliance": (
         ("nrows",),
         "What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).",

@@ -11,10 +11,12 @@ from kinetree.algorithms.table import DocumentedFunctions
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint
+from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError
 from kinetree.lazy import lazy_methods
 from kinetree.robot.robot import Robot
 from kinetree.robot.value import WithFunctions
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,6 +127,22 @@ class Mechanism(WithFunctions, Functions):
     def nb(self) -> int:
         """Number of moving bodies."""
         return self.model.nb
+
+    def slots(self, contacts: Mapping[str, Any]) -> Array:
+        """Return what the input ``slots`` of steps takes, (nslots, 7): the contacts in the slots (see `ContactSlot`).
+
+        Parameters
+        ----------
+        contacts : mapping
+            For each slot in which something is near, by its name: the point (3,), the normal (3,) and the gap, negative
+            where it has penetrated (m); points and normals in the axes of the slot's ``to``.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no slot of a name, or a number is not finite.
+        """
+        return slot_values(self.model.slot_names, contacts)
 
     def _unknown(self, name: str) -> str:
         if hasattr(self.tree, name):

@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, LimitWarning, unknown_name, warn_user
 from kinetree.functions.wrenches import named_wrenches
+from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS
 from kinetree.integrators.step import LIMITS
 from kinetree.robot.limits import beyond
@@ -151,7 +152,7 @@ class Request:
         for name, value in of_constraints.items():
             if not isinstance(robot, Mechanism):
                 raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
-            self._take_force(name, value, (robot.model.nconstraints,), False)
+            self._take_force(name, value, shape_of(SHAPES[name], robot.model), False)
         if isinstance(robot, Mechanism):
             check_closed(robot, self._integrator, self.carried["q"], self.given.get("active"))
         if self.before is not None:

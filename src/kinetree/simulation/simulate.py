@@ -35,6 +35,7 @@ def simulate(
     active: ArrayLike | None = None,
     restitution: ArrayLike | None = None,
     friction: ArrayLike | None = None,
+    slots: ArrayLike | None = None,
     interpolation: str = "held",
     inputs: Mapping[Any, ArrayLike] | None = None,
     per_step: Sequence[str] = (),
@@ -97,6 +98,8 @@ def simulate(
         controller does not know these numbers: it is compiled for the robot as it is.
     per_step : sequence of str
         Which of the inputs change from step to step: their values have an axis of steps.
+    slots : (..., nslots, 7) or (..., steps, nslots, 7) array, optional
+        Of a mechanism: the contacts in its slots, as `Mechanism.slots` makes them.
     integrator : str or Integrator
         The method (see `step`), by name or made by `kinetree.integrator`.
     rtol, atol : float, optional
@@ -167,7 +170,7 @@ def simulate(
         robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events, contacts
     )
     request.begin(q, v)
-    of_constraints = {"active": active, "restitution": restitution, "friction": friction}
+    of_constraints = {"active": active, "restitution": restitution, "friction": friction, "slots": slots}
     request.act(tau, f_ext, f_ext_frame, **{name: x for name, x in of_constraints.items() if x is not None})
     request.count(dt, duration, steps, t0)
     request.set(rtol=rtol, atol=atol, tolerance=tolerance, max_iterations=max_iterations)

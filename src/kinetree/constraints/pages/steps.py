@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.constraints.contact_problem import count
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem
@@ -35,6 +35,7 @@ def step(
     active: Vector | None = None,
     restitution: Vector | None = None,
     friction: Vector | None = None,
+    slots: Matrix | None = None,
     *,
     integrator: str = "semi_implicit_euler",
     limits: str = "none",
@@ -51,7 +52,7 @@ def step(
     >>> bool(abs(falling.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
     True
     """
-    of_constraints = active, restitution, friction
+    of_constraints = active, restitution, friction, slots
     system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, *of_constraints)
     return integrator_of(model, integrator, contacts)(system, 0.0, q, v, dt)
 
@@ -74,6 +75,7 @@ def contact_step(
     active: Vector | None = None,
     restitution: Vector | None = None,
     friction: Vector | None = None,
+    slots: Matrix | None = None,
     f_start: Vector | None = None,
     *,
     integrator: str = "semi_implicit_euler",
@@ -98,7 +100,7 @@ def contact_step(
     >>> standing.f.shape, bool(standing.dual < 1e-6)
     ((12,), True)
     """
-    of_constraints = active, restitution, friction
+    of_constraints = active, restitution, friction, slots
     system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, *of_constraints)
     start = [0.0] * count(model)
     if f_start is not None:

@@ -60,9 +60,9 @@ class Constraint(ABC):
     """The number of rows; a type in which it depends on the parameters has a property of this name."""
     registry: ClassVar[dict[str, type[Constraint]]] = {}
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, registered: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "size" in vars(cls):
+        if registered and "size" in vars(cls):
             Constraint.registry[cls.__name__] = cls
 
     @abstractmethod
@@ -86,6 +86,10 @@ class Constraint(ABC):
         Until they are solved every force is possible.
         """
         return None
+
+    def gap(self, rows: Sequence[Row]) -> Scalar:
+        """Return how far it is from touching, where it only pushes; `rows` are its own."""
+        return rows[-1].phi
 
     @property
     def rebound(self) -> float:
