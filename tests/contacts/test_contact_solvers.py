@@ -161,6 +161,8 @@ def test_rows_that_nothing_moves_and_rows_twice(solver: str) -> None:
     dead = solved(wide, more, [*mu, 0.5], solver=solver, tolerance=1e-10)
     np.testing.assert_allclose(dead.force, [*once.force, 0.0, 0.0, 0.0], rtol=1e-5, atol=1e-7)
     assert dead.dual == 1.0  # nothing holds it
+    lost = solved(np.zeros((3, 3)), np.array([1.0, 0.0, -1.0]), [0.5], solver=solver)
+    assert (lost.force, lost.dual) == ([0.0, 0.0, 0.0], 1.0)
 
 
 def test_scaling_changes_nothing() -> None:

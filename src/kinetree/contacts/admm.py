@@ -52,7 +52,7 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
     From compliant to rigid contact simulation, arXiv 2405.17020).
     """
     G, n = problem.G, len(problem.g)
-    scale = dot([G[i][i] for i in range(n)], [1.0 / n] * n)
+    scale = or_one(dot([G[i][i] for i in range(n)], [1.0 / n] * n))
     eta = PROXIMAL * scale
     z = [a + b for a, b in zip(start.sigma, problem.shift(start.sigma), strict=True)]
     first = Iterate(start.force, start.force, z, 0.0, 0.0, PENALTY * scale, start.count, start.going)
@@ -99,7 +99,7 @@ def _iteration(
 
 def within_factor(primal: Scalar, moved: Scalar, factor: Scalar) -> Scalar:
     """Return by what to multiply ρ: more where the copies differ more than they move, less where less."""
-    change = sqrt(primal / select_less(0.0, moved, moved, 1.0))
+    change = sqrt(primal / or_one(moved))
     change = select_less(0.0, moved, change, factor)
     change = select_less(change, 1.0 / factor, 1.0 / factor, change)
     return select_less(factor, change, factor, change)
@@ -121,6 +121,11 @@ class Solve:
         for i in reversed(range(n)):
             x[i] = x[i] - dot(self.columns[i][i + 1 :], x[i + 1 :])
         return x
+
+
+def or_one(x: Scalar) -> Scalar:
+    """Return x, 1 where it is not positive: a divisor."""
+    return select_less(0.0, x, x, 1.0)
 
 
 def largest_size(values: Vector) -> Scalar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.contacts.admm import BLOCK, FACTOR, ROUND, Solve, largest_size, within_factor
+from kinetree.contacts.admm import BLOCK, FACTOR, ROUND, Solve, largest_size, or_one, within_factor
 from kinetree.contacts.gauss_seidel import MOST
 from kinetree.contacts.sets import ForceSet
 from kinetree.scalars.functions import Scalar, select, select_less
@@ -89,7 +89,7 @@ def distribute(problem: Balance, tolerance: Scalar, most: Scalar) -> tuple[list[
         return [], 0.0
     in_sets = {i for _, rows in problem.sets for i in rows}
     squares_E, squares_D = _gram(problem.E, m), _gram(problem.D, m)
-    mean = dot(problem.weights, [1.0 / m] * m)
+    mean = or_one(dot(problem.weights, [1.0 / m] * m))
     least = tolerance * largest_size([*problem.c, *problem.d])
     boxed = float(problem.bounds is not None)
     like = recording(*problem.weights, *problem.c, *problem.d, problem.torque_weight)
