@@ -6,6 +6,7 @@ from kinetree.constraints.model import ConstrainedModel
 PAGES = {
     "contacts": "contact_dynamics contact_impulse",
     "distribution": "contact_inverse_dynamics",
+    "assembly": "assemble",
     "dynamics": "forward_dynamics",
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",

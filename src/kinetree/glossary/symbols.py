@@ -183,6 +183,7 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         'of the point, ``v̇ + ω × v``. With "aligned", ``J a + J̇ v`` is the classical one, else the spatial one.',
     ),
     "prescribed": (Joints(), "Names of joints with given accelerations: all is inverse, none is forward dynamics."),
+    "fixed": (Joints(), "Names of joints that stay as in q0."),
     "integrator": (
         (),
         "The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the "

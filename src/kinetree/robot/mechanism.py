@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kinetree import simulation
+    from kinetree.robot import mechanism_text as text
+    from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
-    simulation = lazy_methods("kinetree.simulation")
+    simulation, analysis, text = (
+        lazy_methods(f"kinetree.{module}") for module in ("simulation", "robot.mobility", "robot.mechanism_text")
+    )
 
 
 class Mechanism(WithFunctions, Functions):
@@ -128,6 +132,8 @@ class Mechanism(WithFunctions, Functions):
         """Number of moving bodies."""
         return self.model.nb
 
+    mobility = analysis.mobility
+
     def slots(self, contacts: Mapping[str, Any]) -> Array:
         """Return what the input ``slots`` of steps takes, (nslots, 7): the contacts in the slots (see `ContactSlot`).
 
@@ -161,6 +167,8 @@ class Mechanism(WithFunctions, Functions):
     def __repr__(self) -> str:
         n, name = len(self.constraints), self.tree.name
         return f"<Mechanism of {name!r}: nv = {self.nv}, {n} constraint{'s' * (n > 1)} with {self.nrows} rows>"
+
+    __str__ = text.as_text
 
 
 Mechanism.__doc__ = DocumentedFunctions(Mechanism.__doc__, MECHANISM_ALGORITHMS)  # type: ignore[assignment]
