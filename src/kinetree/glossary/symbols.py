@@ -38,6 +38,18 @@ class Joints:
     """An option whose value is any number of names of joints of the robot; none by default."""
 
 
+class Choices(tuple[str, ...]):
+    """Several strings, with what to say of a value that is none of them."""
+
+    hint: str
+
+    def __new__(cls, choices: Iterable[str], hint: str) -> Choices:
+        """Return the strings with this hint."""
+        made = super().__new__(cls, choices)
+        made.hint = hint
+        return made
+
+
 Option = tuple[str, ...] | OneFrame | Joints
 """What an option may be: one of several strings, of which the first is the default; a frame; or joints."""
 

@@ -7,7 +7,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kinetree.algorithms.table import DocumentedFunctions
+from kinetree.algorithms.table import give_functions
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint
@@ -171,4 +171,4 @@ class Mechanism(WithFunctions, Functions):
     __str__ = text.as_text
 
 
-Mechanism.__doc__ = DocumentedFunctions(Mechanism.__doc__, MECHANISM_ALGORITHMS)  # type: ignore[assignment]
+give_functions(Mechanism, MECHANISM_ALGORITHMS)
