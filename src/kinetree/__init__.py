@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
+    from kinetree.constraints.shapes import box_contacts, capsule_contacts
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
+    from kinetree.constraints.types.slot import ContactSlot
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -54,6 +56,7 @@ __all__ = [
     "CacheWarning",
     "Constraint",
     "Contact",
+    "ContactSlot",
     "ContactSolution",
     "DHLink",
     "Event",
@@ -81,7 +84,9 @@ __all__ = [
     "__version__",
     "abs",
     "body_inertia",
+    "box_contacts",
     "cache_info",
+    "capsule_contacts",
     "clear_cache",
     "compile",
     "contact_solver",
@@ -113,6 +118,8 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
+    "constraints.shapes": ("box_contacts", "capsule_contacts"),
+    "constraints.types.slot": ("ContactSlot",),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
     "integrators": ("integrator",),
     "embedded": ("robots",),

@@ -14,6 +14,7 @@ from kinetree.formats.srdf import Source, configurations_of
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
 from kinetree.robot import Robot
+from kinetree.signatures import wrong_call
 
 __all__ = ["DHLink", "from_dh", "from_screws", "load"]
 
@@ -30,8 +31,8 @@ def _robot_by(read: Callable[P, Robot | Model]) -> Callable[[Callable[[], None]]
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
-                takes = ", ".join(signature.parameters)
-                raise TypeError(f"{documented.__name__}() {error}; its arguments are {takes}") from None
+                name = documented.__name__
+                raise wrong_call(name, signature, kwargs, TypeError(f"{name}() {error}")) from None
             made = read(*args, **kwargs)
             return made if isinstance(made, Robot) else Robot(made)
 

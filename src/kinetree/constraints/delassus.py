@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.dynamics.branches import BranchFactor
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
 from kinetree.scalars.factorization import ldl
@@ -28,7 +30,7 @@ class Delassus:
 
     Parameters
     ----------
-    factor : Factor
+    factor : Factor or BranchFactor
         Of M.
     J : matrix
         All rows.
@@ -36,17 +38,20 @@ class Delassus:
         1 or 0 for each of them.
     """
 
-    def __init__(self, factor: Factor, J: Sequence[Vector], active: Vector | None = None) -> None:
+    def __init__(self, factor: Factor | BranchFactor, J: Sequence[Vector], active: Vector | None = None) -> None:
         self.factor, self.n = factor, len(J)
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
-        self.B = [factor.solve_L_transposed(J[i]) for i in self.kept]
         inverse = [1.0 / d for d in factor.D]
-        self.BD = [[b * d for b, d in zip(row, inverse, strict=True)] for row in self.B]
+        self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
-        for i, row in enumerate(self.BD):
+        for i, row in enumerate(
+            self.kept
+        ):  # each row's uses are traced next to it: compiled code holds it in registers
+            self.B.append(factor.solve_L_transposed(J[row]))
+            self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
-                G[i][j] = G[j][i] = dot(row, self.B[j])
+                G[i][j] = G[j][i] = dot(self.BD[i], self.B[j])
         self.G = G
 
     @property
@@ -72,7 +77,7 @@ class Delassus:
         f = [0.0] * len(b)
         for _ in range(TERMS):
             f = [x + y for x, y in zip(f, term, strict=True)]
-            term = [self._mu * x for x in self._regularised(term)]
+            term = self._regularised(term, self._mu)
         whole = [0.0] * self.n
         for i, x, y in zip(self.kept, f, term, strict=True):
             whole[i] = x - TERMS * y
@@ -95,8 +100,8 @@ class Delassus:
         A = [[x + self._mu if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self._coupled())]
         return ldl(A, UNROLLED)
 
-    def _regularised(self, b: Vector) -> list[Scalar]:
-        """Return ``(G + μ)⁻¹ b``."""
+    def _regularised(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
+        """Return ``(G + μ)⁻¹ b`` times a number."""
         x = list(b)
         if not x:
             return x
@@ -104,9 +109,9 @@ class Delassus:
         columns = transposed(L)
         for i in range(n):
             x[i] = x[i] - dot(L[i][:i], x[:i])
-        x = [y * (1.0 / d) for y, d in zip(x, D, strict=True)]
+        x = [y * (scale * (1.0 / d)) for y, d in zip(x, D, strict=True)]
         for i in reversed(range(n)):
-            x[i] = x[i] - dot(columns[i][i + 1 :], x[i + 1 :])
+            x[i] = x[i] - dot(columns[i][:i:-1], x[:i:-1])  # what is known last comes last: no sum waits for it
         return x
 
     def _coupled(self) -> Matrix:
@@ -123,3 +128,8 @@ class Delassus:
 def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
     """Return for each row what is given for its constraint; None where nothing is."""
     return None if values is None else [values[i] for i in model.constraint_of_row]
+
+
+def moved_velocities(rows: Sequence[Row]) -> set[int]:
+    """Return the indices of the velocities on which some row depends."""
+    return {k for row in rows for k, x in enumerate(row.J) if not is_zero(x)}

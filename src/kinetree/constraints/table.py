@@ -6,10 +6,12 @@ from kinetree.constraints.model import ConstrainedModel
 PAGES = {
     "contacts": "contact_dynamics contact_impulse",
     "distribution": "contact_inverse_dynamics",
+    "assembly": "assemble",
     "dynamics": "forward_dynamics",
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",
     "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix",
+    "steps": "step contact_step",
 }
 """The algorithms of each page, in the order of their definition; a test compares it with the pages."""
 
@@ -19,7 +21,7 @@ SETUP = """>>> import kinetree as kt
 >>> q, v, a = robot.random_state(seed=0)
 """
 
-MECHANISM_ALGORITHMS = Table(f"{__package__}.pages", PAGES, SETUP)
+MECHANISM_ALGORITHMS = Table(f"{__package__}.pages", PAGES, SETUP, f"{__package__}.system:ConstrainedSystem")
 
 
 @table_of.register

@@ -38,6 +38,18 @@ class Joints:
     """An option whose value is any number of names of joints of the robot; none by default."""
 
 
+class Choices(tuple[str, ...]):
+    """Several strings, with what to say of a value that is none of them."""
+
+    hint: str
+
+    def __new__(cls, choices: Iterable[str], hint: str) -> Choices:
+        """Return the strings with this hint."""
+        made = super().__new__(cls, choices)
+        made.hint = hint
+        return made
+
+
 Option = tuple[str, ...] | OneFrame | Joints
 """What an option may be: one of several strings, of which the first is the default; a frame; or joints."""
 
@@ -126,6 +138,10 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
         "Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs. "
         "`Contact.friction` if not given.",
     ),
+    "slots": (
+        ("nslots", 7),
+        "Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.",
+    ),
     "compliance": (
         ("nrows",),
         "What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).",
@@ -179,6 +195,7 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         'of the point, ``v̇ + ω × v``. With "aligned", ``J a + J̇ v`` is the classical one, else the spatial one.',
     ),
     "prescribed": (Joints(), "Names of joints with given accelerations: all is inverse, none is forward dynamics."),
+    "fixed": (Joints(), "Names of joints that stay as in q0."),
     "integrator": (
         (),
         "The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the "
@@ -194,6 +211,11 @@ OPTIONS: dict[str, tuple[Option, str]] = {
     "solver": (
         ("auto", "pgs", "admm"),
         "Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.",
+    ),
+    "contacts": (
+        ("solved", "stick"),
+        "Whether contacts push only, lift off and slide, which takes steps with impulses, or stick as other "
+        "constraints hold. It makes no difference to a mechanism without contacts.",
     ),
     "method": (("articulated", "system"), "The recursion, O(n), or M(q) factorised, as always with mimic joints."),
 }

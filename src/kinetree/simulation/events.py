@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, select
 from kinetree.simulation.controllers import GIVEN, checked_arguments
 from kinetree.simulation.times import Times
+from kinetree.trajectories.states import Happened
 from kinetree.validation import Array
 
 LOGS = ("event_counts", "event_log")
@@ -107,16 +108,6 @@ class Event:
 
 class EventWarning(UserWarning):
     """There were more events than are kept."""
-
-
-class Happened(NamedTuple):
-    """An event of a robot: its name, the index of the robot (empty if there is one only), time (s), q and v."""
-
-    time: float
-    name: str
-    robot: tuple[int, ...]
-    q: Array
-    v: Array
 
 
 def events_of(model: Model, events: Any) -> tuple[Event, ...]:

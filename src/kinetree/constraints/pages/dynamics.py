@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.constraints.delassus import Delassus, moved_velocities, row_values
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.constraints.types import Row
@@ -39,9 +39,10 @@ def forward_dynamics(
     >>> bool(abs(J @ a + gamma).max() < 1e-9)
     True
     """
-    rows, factor = model.constraint_rows(q, v), factorised(model, q)
+    h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
+    rows = model.constraint_rows(q, v)
+    factor = branch_factor(model, q, moved_velocities(rows))
     delassus = Delassus(factor, [row.J for row in rows], row_values(model, active))
-    h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)
     y = factor.solve_L_transposed([t - x for t, x in zip(tau, h, strict=True)])
     b = [_wanted(row, v, model.stabilization) for row in rows]
     for i, row in zip(delassus.kept, delassus.BD, strict=True):

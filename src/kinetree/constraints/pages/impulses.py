@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.constraints.delassus import Delassus, moved_velocities, row_values
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.scalars.linalg import dot
@@ -30,7 +30,8 @@ def impulse(
     >>> bool(abs(mech.constraint_jacobian(q) @ landed).max() < 1e-9)
     True
     """
-    rows, factor = model.constraint_rows(q), factorised(model, q)
+    rows = model.constraint_rows(q)
+    factor = branch_factor(model, q, moved_velocities(rows))
     delassus = Delassus(factor, [row.J for row in rows], row_values(model, active))
     b, e = [dot(row.J, v) for row in rows], row_values(model, restitution)
     if e is not None:

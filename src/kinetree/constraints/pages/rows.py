@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
-from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.delassus import Delassus, moved_velocities
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.spatial import Scalar
@@ -62,4 +62,5 @@ def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
     True
     """
-    return Delassus(factorised(model, q), [row.J for row in model.constraint_rows(q)]).matrix
+    rows = model.constraint_rows(q)
+    return Delassus(branch_factor(model, q, moved_velocities(rows)), [row.J for row in rows]).matrix

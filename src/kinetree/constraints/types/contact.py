@@ -11,7 +11,7 @@ from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relativ
 from kinetree.contacts import FrictionCone
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints._axis import perpendicular, unit_axis
-from kinetree.spatial import Force, Scalar, Vec3
+from kinetree.spatial import Force, Scalar, Transform, Vec3
 
 LIMITS = {"radius": math.inf, "friction": math.inf, "restitution": 1.0}
 """The largest value of the fields that cannot be negative."""
@@ -33,7 +33,7 @@ class Contact(BetweenFrames):
     Parameters
     ----------
     frame : str
-        Its origin is the point, or the centre of the sphere.
+        Its origin is the point, or the centre of the sphere, unless another `point` of it is.
     to : str, optional
         The frame that carries the plane; the world if not given.
     normal : sequence of 3 floats
@@ -47,6 +47,8 @@ class Contact(BetweenFrames):
         and so it is if not given.
     restitution : float
         The part e of the velocity with which it leaves the plane, where impacts are solved: 0 stays, 1 loses nothing.
+    point : sequence of 3 floats
+        In the axes of `frame` (m).
 
     Raises
     ------
@@ -67,6 +69,7 @@ class Contact(BetweenFrames):
     height: float = 0.0
     friction: float = 0.7
     restitution: float = 0.0
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     size = 3
 
@@ -87,6 +90,17 @@ class Contact(BetweenFrames):
                 f"the normal of contact {self.label!r} is {self.normal!r}: give a finite (x, y, z) that is not zero"
             ) from None
         object.__setattr__(self, "normal", normal)
+        try:
+            point = tuple(float(x) for x in self.point)
+        except (TypeError, ValueError):
+            point = ()
+        if len(point) != 3 or not all(map(math.isfinite, point)):
+            raise ArgumentError(f"the point of contact {self.label!r} is {self.point!r}: give a finite (x, y, z) (m)")
+        object.__setattr__(self, "point", point)
+
+    @property
+    def place(self) -> Transform:
+        return Transform.translation(Vec3(*self.point))
 
     @property
     def directions(self) -> tuple[Vec3, Vec3, Vec3]:

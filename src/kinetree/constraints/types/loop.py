@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative, turned
+from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ModelError
 from kinetree.joints import Joint, Mimic
 from kinetree.lazy import cached_property
@@ -67,7 +67,7 @@ class Loop(BetweenFrames):
         return self.joint.constraint_subspace(self.joint.neutral())
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
-        angles = turned([t.ang for t in self.subspace if t.lin == ZERO], seen)
+        angles = seen.turned([t.ang for t in self.subspace if t.lin == ZERO])
         return [FrameRow(t, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
 
 
