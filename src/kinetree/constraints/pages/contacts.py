@@ -63,8 +63,7 @@ def contact_dynamics(
     settings = Settings(solver, friction, compliance, f_start, tolerance, max_iterations)
     b = [_motion(row, v, model.stabilization) for row in rows]
     found = HeldContacts(model, factor, rows, active).solve(b, settings, y)
-    pushed = [x + z for x, z in zip(y, found.joint_forces, strict=True)]
-    return factor.solve_L(pushed, factor.D), found.f, found.iterations, *found.residuals
+    return factor.solve_L(found.y, factor.D), found.f, found.iterations, *found.residuals
 
 
 @algorithm(
@@ -109,7 +108,7 @@ def contact_impulse(
             approach = select_less(b[i], 0.0, b[i], 0.0) if i in contacts.contacts else b[i]
             b[i] = b[i] + e[i] * approach
     found = contacts.solve(b, Settings(solver, friction, compliance, f_start, tolerance, max_iterations))
-    dv = factor.solve_L(found.joint_forces, factor.D)
+    dv = factor.solve_L(found.y, factor.D)
     return [x + y for x, y in zip(v, dv, strict=True)], found.f, found.iterations, *found.residuals
 
 
