@@ -266,11 +266,12 @@ class Functions:
     def contact_dynamics(self) -> ContactDynamicsFunction:
         r"""Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f.
 
-        `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of accelerations:
-        ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any, for ``σ = J a + γ``. Nothing is relaxed
-        (in convex formulations what slides lifts off), and all other constraints hold as they do in `forward_dynamics`. It
-        is for contacts that touch at rest, or stick: where one slides already, friction should be against its velocity, and
-        is if the mechanism has a large `stabilization` ω: then ``σ = J a + γ + 2ω J v + ω² φ``.
+        `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law. What rests, to 1e-6 m/s,
+        obeys them in terms of accelerations: ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any,
+        for ``σ = J a + γ``; what slides has ``f_T = −μ f_n d`` against the direction d of its velocity; and what lifts off
+        has no force. (What approaches with a velocity needs an impulse, `contact_impulse`.) Nothing is relaxed: in convex
+        formulations what slides lifts off. All other constraints hold as they do in `forward_dynamics`. In a mechanism with
+        a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
 
         Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
         the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
