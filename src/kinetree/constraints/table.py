@@ -4,9 +4,9 @@ from kinetree.algorithms.table import Table, table_of
 from kinetree.constraints.model import ConstrainedModel
 
 PAGES = {
+    "assembly": "assemble",
     "contacts": "contact_dynamics contact_impulse",
     "distribution": "contact_inverse_dynamics",
-    "assembly": "assemble",
     "dynamics": "forward_dynamics",
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",

@@ -16,6 +16,26 @@ _F64: TypeAlias = NDArray[np.float64]
 _Wrenches: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # an array, or wrenches by the names of frames
 _Number: TypeAlias = Any  # a NumPy scalar for one state, an array for many: as NumPy's own functions have it
 
+class Assemble(NamedTuple, Generic[_T]):
+    """Close a mechanism: the configuration in which all constraints hold, found from q0 on."""
+
+    q: NDArray[_T]
+    converged: _Number
+    residual: NDArray[_T]
+    iterations: _Number
+
+class AssembleFunction(Function):
+    """Close a mechanism: the configuration in which all constraints hold, found from q0 on."""
+
+    @overload
+    def __call__(self, q0: _F64, active: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
+    @overload
+    def __call__(self, q0: _F32, active: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, restarts: np.float32 | _F32 | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F32] | None = None) -> Assemble[np.float32]: ...
+    @overload
+    def __call__(self, q0: ArrayLike, active: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
+    def bind(self, *, fixed: Sequence[str] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, fixed: Sequence[str] = ()) -> None: ...
+
 class ContactDynamics(NamedTuple, Generic[_T]):
     """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f."""
 
@@ -79,26 +99,6 @@ class ContactInverseDynamicsFunction(Function):
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
     def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
-
-class Assemble(NamedTuple, Generic[_T]):
-    """Close a mechanism: the configuration in which all constraints hold, found from q0 on."""
-
-    q: NDArray[_T]
-    converged: _Number
-    residual: NDArray[_T]
-    iterations: _Number
-
-class AssembleFunction(Function):
-    """Close a mechanism: the configuration in which all constraints hold, found from q0 on."""
-
-    @overload
-    def __call__(self, q0: _F64, active: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
-    @overload
-    def __call__(self, q0: _F32, active: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, restarts: np.float32 | _F32 | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F32] | None = None) -> Assemble[np.float32]: ...
-    @overload
-    def __call__(self, q0: ArrayLike, active: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
-    def bind(self, *, fixed: Sequence[str] = ...) -> Self: ...
-    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, fixed: Sequence[str] = ()) -> None: ...
 
 class ForwardDynamics(NamedTuple, Generic[_T]):
     """Accelerations under the joint forces τ, and the constraints' forces f."""
@@ -261,6 +261,63 @@ class ContactStepFunction(Function):
 
 class Functions:
     """The functions of a mechanism."""
+
+    @property
+    def assemble(self) -> AssembleFunction:
+        r"""Close a mechanism: the configuration in which all constraints hold, found from q0 on.
+
+        Levenberg and Marquardt's method, in the shortest steps: of all joints, in rad and m. Inertias do not count. Where
+        it does not arrive (all bars in a line are such a place), it starts again beside q0, a little further off each time.
+        Where the mechanism cannot be closed, the result is the configuration of the least errors that was found, with
+        ``converged`` 0: that is no exception.
+
+        Parameters
+        ----------
+        q0 : (..., nq) array
+            Configuration to start from. Joint limits do not count.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        tolerance : (...) array, optional
+            The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
+            made, so that errors are near rounding in general.
+        max_iterations : (...) array, optional
+            Steps from each start: 100.
+        restarts : (...) array, optional
+            How many other starts are tried: 10.
+        fixed : sequence of str
+            Names of joints that stay as in q0.
+
+        Returns
+        -------
+        q : (..., nq) array
+            Configuration, with unit quaternions.
+        converged : (...) array
+            1 where the error of every constraint that acts is within the tolerance, else 0.
+        residual : (..., nconstraints) array
+            The largest error of the rows of each constraint (rad, m), angles in full, up to π; 0 for what does not act.
+        iterations : (...) array
+            Steps tried, from all starts.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no joint of that name.
+
+        References
+        ----------
+        Nocedal and Wright, Numerical Optimization, section 10.3; damping in proportion to the squared error as
+        in Yamashita and Fukushima, On the rate of convergence of the Levenberg–Marquardt method (2001).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> found = mech.assemble(q, fixed=["FL_hip_joint"])
+        >>> bool(found.converged), bool(found.residual.max() < 1e-12)
+        (True, True)
+        """
 
     @property
     def contact_dynamics(self) -> ContactDynamicsFunction:
@@ -476,63 +533,6 @@ class Functions:
         >>> stand = robot.neutral()
         >>> tau, f, missing, iterations = mech.contact_inverse_dynamics(stand, 0 * v, 0 * v)
         >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
-        (True, True)
-        """
-
-    @property
-    def assemble(self) -> AssembleFunction:
-        r"""Close a mechanism: the configuration in which all constraints hold, found from q0 on.
-
-        Levenberg and Marquardt's method, in the shortest steps: of all joints, in rad and m. Inertias do not count. Where
-        it does not arrive (all bars in a line are such a place), it starts again beside q0, a little further off each time.
-        Where the mechanism cannot be closed, the result is the configuration of the least errors that was found, with
-        ``converged`` 0: that is no exception.
-
-        Parameters
-        ----------
-        q0 : (..., nq) array
-            Configuration to start from. Joint limits do not count.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
-        tolerance : (...) array, optional
-            The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
-            made, so that errors are near rounding in general.
-        max_iterations : (...) array, optional
-            Steps from each start: 100.
-        restarts : (...) array, optional
-            How many other starts are tried: 10.
-        fixed : sequence of str
-            Names of joints that stay as in q0.
-
-        Returns
-        -------
-        q : (..., nq) array
-            Configuration, with unit quaternions.
-        converged : (...) array
-            1 where the error of every constraint that acts is within the tolerance, else 0.
-        residual : (..., nconstraints) array
-            The largest error of the rows of each constraint (rad, m), angles in full, up to π; 0 for what does not act.
-        iterations : (...) array
-            Steps tried, from all starts.
-
-        Raises
-        ------
-        ArgumentError
-            If there is no joint of that name.
-
-        References
-        ----------
-        Nocedal and Wright, Numerical Optimization, section 10.3; damping in proportion to the squared error as
-        in Yamashita and Fukushima, On the rate of convergence of the Levenberg–Marquardt method (2001).
-
-        Examples
-        --------
-        >>> import kinetree as kt
-        >>> robot = kt.load("go2")
-        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
-        >>> q, v, a = robot.random_state(seed=0)
-        >>> found = mech.assemble(q, fixed=["FL_hip_joint"])
-        >>> bool(found.converged), bool(found.residual.max() < 1e-12)
         (True, True)
         """
 
