@@ -49,9 +49,12 @@ def near(got: Any, expected: Any, relative: float) -> None:
     np.testing.assert_allclose(got, expected, rtol=0.0, atol=relative * np.abs(expected).max())
 
 
-def states(model: ConstrainedModel, seed: int) -> tuple[Array, Array, Array]:
+def states(model: ConstrainedModel, seed: int, rest: bool = True) -> tuple[Array, Array, Array]:
+    """Return a state and joint forces; at rest along all rows, if it is to be."""
     rng = np.random.default_rng(seed)
-    return Q, rng.normal(size=model.nv), rng.normal(size=model.nv, scale=20.0)
+    v, tau = rng.normal(size=model.nv), rng.normal(size=model.nv, scale=20.0)
+    J = np.array(constraint_jacobian(MODEL, Q.tolist()))
+    return Q, v - np.linalg.pinv(J) @ J @ v if rest else v, tau
 
 
 def matrices(model: ConstrainedModel, q: Array, v: Array) -> tuple[Array, Array, Array]:
@@ -135,7 +138,7 @@ def test_compliance_friction_and_start_of_a_call() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_impacts_obey_the_laws_and_lose_energy(seed: int) -> None:
-    q, v, _ = states(MODEL, seed)
+    q, v, _ = states(MODEL, seed, rest=False)
     after, blow, *_ = contact_impulse(MODEL, *lists(q, v), restitution=[0.0] * 4, tolerance=1e-11)
     M, J, _ = matrices(MODEL, q, v)
     near(M @ (np.array(after) - v), J.T @ blow, 1e-10)
@@ -147,7 +150,7 @@ def test_impacts_obey_the_laws_and_lose_energy(seed: int) -> None:
 def test_only_what_approaches_rebounds() -> None:
     """One contact of the tree alone: v_n⁺ = −e v_n⁻ where it approaches, and nothing where it does not."""
     model = constrained(TREE, [replace(CONTACTS[2], friction=0.0)])
-    _, v, _ = states(model, 3)
+    _, v, _ = states(model, 3, rest=False)
     n = np.array(constraint_jacobian(model, Q.tolist()))[2]
     v = v if n @ v < 0.0 else -v
     after = np.array(contact_impulse(model, *lists(Q, v))[0])
@@ -192,6 +195,25 @@ def test_a_block_slides_down_a_slope(block: kt.Mechanism) -> None:
     np.testing.assert_allclose(found.f[:, 2::3].sum(axis=1), 2.0 * 9.81 * math.cos(0.5), rtol=1e-7)
     one = block.contact_dynamics(q, np.zeros(6), np.zeros(6), friction=friction[2], tolerance=1e-11)
     assert all(same_bits(x[2], y) for x, y in zip(found, one, strict=True))
+
+
+def test_what_slides_is_braked_against_its_velocity(block: kt.Mechanism) -> None:
+    """In any direction, up the slope too, as soon as it moves; and what lifts off is free."""
+    turn = np.array([[math.cos(0.5), 0.0, math.sin(0.5)], [0.0, 1.0, 0.0], [-math.sin(0.5), 0.0, math.cos(0.5)]])
+    q = np.array([0.0, 0.0, 0.0, 0.0, math.sin(0.25), 0.0, math.cos(0.25)])
+    angles, speeds = np.linspace(0.0, 6.0, 7), 10.0 ** np.arange(-5.0, 2.0)
+    d = np.stack([np.cos(angles), np.sin(angles), np.zeros(7)], axis=1)
+    v = np.concatenate([np.zeros((7, 3)), speeds[:, None] * d], axis=1)
+    pull = turn.T @ [0.0, 0.0, -9.81]
+    for solver in ("auto", "admm"):
+        found = block.contact_dynamics(q, v, np.zeros(6), tolerance=1e-10, solver=solver)
+        expected = pull * [1.0, 1.0, 0.0] + 0.7 * pull[2] * d
+        np.testing.assert_allclose(found.a[:, 3:], expected, atol=1e-6)
+        assert max(found.dual.max(), found.primal.max()) < 1e-8
+    v[:, 5] = 0.1
+    free = block.contact_dynamics(q, v, np.zeros(6), tolerance=1e-10)
+    assert not free.f.any()
+    np.testing.assert_allclose(free.a[:, 3:], np.broadcast_to(pull, (7, 3)), atol=1e-9)
 
 
 def test_nan_in_one_state_of_a_block_stays_there(block: kt.Mechanism) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.contacts import law_errors, random_problem, solved, stack
-from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, PressedCone, gauss_seidel
+from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, PressedCone, SlidingCone, gauss_seidel
 
 Array = np.ndarray[Any, Any]
 G_ACC = 9.81
@@ -175,7 +175,17 @@ def test_scaling_changes_nothing() -> None:
         assert found.force == [x * mass * speed for x in usual.force]
 
 
-@pytest.mark.parametrize("each", [FrictionCone(0.6), PressedCone(0.6, least=2.0), NotNegative(), Interval(0.7)])
+@pytest.mark.parametrize(
+    "each",
+    [
+        FrictionCone(0.6),
+        PressedCone(0.6, least=2.0),
+        SlidingCone(0.6, (0.6, 0.8), 1.0),
+        SlidingCone(0.6),
+        NotNegative(),
+        Interval(0.7),
+    ],
+)
 def test_projections_are_projections(each: Any) -> None:
     """The projection p of x is in the set, and no point κ of it is in front: (x − p)·(κ − p) ≤ 0."""
     rng = np.random.default_rng(0)

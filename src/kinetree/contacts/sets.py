@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kinetree.scalars.functions import Scalar, select, select_less, sqrt
-from kinetree.scalars.linalg import Matrix, Vector
+from kinetree.scalars.linalg import Matrix, Vector, dot
 
 
 @dataclass(frozen=True)
@@ -81,20 +81,23 @@ class FrictionCone(ForceSet):
         return [inverse(largest), inverse(G[2][2])]
 
     def relaxed(self, force: Vector, sigma: Vector, G: Matrix, steps: Vector) -> list[Scalar]:
-        """Return the force after a step along the normal, and then one along the plane: there K is a disk."""
+        """Return the force after a step along the normal, and then one along the plane."""
         normal = positive_part(force[2] - sigma[2] * steps[1])
         change = normal - force[2]
-        x, y = (force[i] - (sigma[i] + G[i][2] * change) * steps[0] for i in (0, 1))
-        square, limit = x * x + y * y, self.mu * normal
-        inside = square <= limit * limit
-        factor = select(inside, 1.0, limit / sqrt(select(inside, 1.0, square)))
-        return [x * factor, y * factor, normal]
+        return [*self.along([force[i] - (sigma[i] + G[i][2] * change) * steps[0] for i in (0, 1)], normal), normal]
+
+    def along(self, x: Vector, normal: Scalar) -> list[Scalar]:
+        """Return the nearest force along the plane: with this normal force K is a disk."""
+        return in_disk(x, self.mu * normal)
 
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         x, y, n = force
-        outside = positive_part(sqrt(x * x + y * y) - self.mu * n)
-        work = x * sigma[0] + y * sigma[1] + self.mu * n * sqrt(sigma[0] * sigma[0] + sigma[1] * sigma[1])
-        return larger(outside, positive_part(-n)), positive_part(-sigma[2]), abs(work + n * sigma[2])
+        work = x * sigma[0] + y * sigma[1] + n * self.shift(sigma)[2]
+        return larger(self.outside(force), positive_part(-n)), positive_part(-sigma[2]), abs(work + n * sigma[2])
+
+    def outside(self, force: Vector) -> Scalar:
+        """Return how far the force along the plane is outside its disk."""
+        return positive_part(sqrt(force[0] * force[0] + force[1] * force[1]) - self.mu * force[2])
 
     def magnitude(self, force: Vector) -> Scalar:
         return force[2]
@@ -108,11 +111,43 @@ class PressedCone(FrictionCone):
 
     def project(self, x: Vector) -> list[Scalar]:
         """Return the nearest force: in the cone, if its normal force is enough, else in the disk at the least one."""
-        cone, limit, square = super().project(x), self.mu * self.least, x[0] * x[0] + x[1] * x[1]
-        inside = square <= limit * limit
-        factor = select(inside, 1.0, limit / sqrt(select(inside, 1.0, square)))
-        disk = [x[0] * factor, x[1] * factor, self.least]
+        cone, disk = super().project(x), [*in_disk(x[:2], self.mu * self.least), self.least]
         return [select(cone[2] < self.least, a, b) for a, b in zip(disk, cone, strict=True)]
+
+
+@dataclass(frozen=True)
+class SlidingCone(FrictionCone):
+    """A contact with Coulomb friction that slides already, where `slides` is 1, with a velocity in this direction d.
+
+    Friction does not depend on σ then, which is an acceleration: ``λ_T = −μ λ_n d``, a ray. The shift ``μ d · σ_T``
+    leaves Signorini's condition of its complementarity. Where `slides` is 0 it is a `FrictionCone`.
+    """
+
+    direction: tuple[Scalar, Scalar] = (0.0, 0.0)
+    slides: Scalar = 0.0
+
+    def project(self, x: Vector) -> list[Scalar]:
+        ray = [*self._against(1.0), 1.0]
+        part = positive_part(dot(ray, x) * (1.0 / (1.0 + self.mu * self.mu)))
+        return self._chosen([r * part for r in ray], super().project(x))
+
+    def shift(self, sigma: Vector) -> list[Scalar]:
+        return self._chosen([0.0, 0.0, -dot(self._against(1.0), sigma[:2])], super().shift(sigma))
+
+    def along(self, x: Vector, normal: Scalar) -> list[Scalar]:
+        """Return the friction of what slides, or the nearest force in the disk."""
+        return self._chosen(self._against(normal), super().along(x, normal))
+
+    def outside(self, force: Vector) -> Scalar:
+        """Return how far the force along the plane is from the friction of what slides, or outside its disk."""
+        apart = [a - b for a, b in zip(force[:2], self._against(force[2]), strict=True)]
+        return self._chosen([sqrt(dot(apart, apart))], [super().outside(force)])[0]
+
+    def _against(self, normal: Scalar) -> list[Scalar]:
+        return [-(self.mu * normal) * d for d in self.direction]
+
+    def _chosen(self, sliding: list[Scalar], otherwise: list[Scalar]) -> list[Scalar]:
+        return [select_less(0.5, self.slides, a, b) for a, b in zip(sliding, otherwise, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -157,6 +192,14 @@ def inverse(x: Scalar) -> Scalar:
     """Return 1/x, 0 where x is not positive: what has no mobility does not move."""
     something = x > 0.0
     return select(something, 1.0 / select(something, x, 1.0), 0.0)
+
+
+def in_disk(x: Vector, radius: Scalar) -> list[Scalar]:
+    """Return the nearest point of the disk."""
+    square = x[0] * x[0] + x[1] * x[1]
+    inside = square <= radius * radius
+    factor = select(inside, 1.0, radius / sqrt(select(inside, 1.0, square)))
+    return [x[0] * factor, x[1] * factor]
 
 
 def or_nan(x: Scalar) -> Scalar:

@@ -6,7 +6,7 @@ from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.constraints.contacts import HeldContacts, Settings
+from kinetree.constraints.contacts import HeldContacts, Settings, touching
 from kinetree.constraints.delassus import row_values
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
@@ -40,11 +40,12 @@ def contact_dynamics(
 ) -> Results:
     """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f.
 
-    `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of accelerations:
-    ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any, for ``σ = J a + γ``. Nothing is relaxed
-    (in convex formulations what slides lifts off), and all other constraints hold as they do in `forward_dynamics`. It
-    is for contacts that touch at rest, or stick: where one slides already, friction should be against its velocity, and
-    is if the mechanism has a large `stabilization` ω: then ``σ = J a + γ + 2ω J v + ω² φ``.
+    `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law. What rests, to 1e-6 m/s,
+    obeys them in terms of accelerations: ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any,
+    for ``σ = J a + γ``; what slides has ``f_T = −μ f_n d`` against the direction d of its velocity; and what lifts off
+    has no force. (What approaches with a velocity needs an impulse, `contact_impulse`.) Nothing is relaxed: in convex
+    formulations what slides lifts off. All other constraints hold as they do in `forward_dynamics`. In a mechanism with
+    a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
 
     Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
     the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
@@ -62,9 +63,9 @@ def contact_dynamics(
     y = factor.solve_L_transposed([t - x for t, x in zip(tau, h, strict=True)])
     settings = Settings(solver, friction, compliance, f_start, tolerance, max_iterations)
     b = [_motion(row, v, model.stabilization) for row in rows]
-    found = HeldContacts(model, factor, rows, active).solve(b, settings, y)
-    pushed = [x + z for x, z in zip(y, found.joint_forces, strict=True)]
-    return factor.solve_L(pushed, factor.D), found.f, found.iterations, *found.residuals
+    velocity = [dot(row.J, v) for row in rows]
+    found = HeldContacts(model, factor, rows, touching(model, velocity, active)).solve(b, settings, y, velocity)
+    return factor.solve_L(found.y, factor.D), found.f, found.iterations, *found.residuals
 
 
 @algorithm(
@@ -109,7 +110,7 @@ def contact_impulse(
             approach = select_less(b[i], 0.0, b[i], 0.0) if i in contacts.contacts else b[i]
             b[i] = b[i] + e[i] * approach
     found = contacts.solve(b, Settings(solver, friction, compliance, f_start, tolerance, max_iterations))
-    dv = factor.solve_L(found.joint_forces, factor.D)
+    dv = factor.solve_L(found.y, factor.D)
     return [x + y for x, y in zip(v, dv, strict=True)], found.f, found.iterations, *found.residuals
 
 
