@@ -16,6 +16,7 @@ from kinetree.errors import ArgumentError
 from kinetree.lazy import lazy_methods
 from kinetree.robot.robot import Robot
 from kinetree.robot.value import WithFunctions
+from kinetree.signatures import told
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 else:
     Functions = object
     simulation, analysis, text = (
-        lazy_methods(f"kinetree.{module}") for module in ("simulation", "robot.mobility", "robot.mechanism_text")
+        lazy_methods(f"kinetree.{module}", told) for module in ("simulation", "robot.mobility", "robot.mechanism_text")
     )
 
 
