@@ -98,7 +98,7 @@ def run(rounds: int) -> Section:
     theirs = in_mujoco(mech)
     data, to = mujoco.MjData(theirs), MuJoCo(mech.tree, theirs)
     q, v = states(N)
-    still = mech.simulate(HOME, duration=2.0, record_every=2000)
+    still = mech.simulate(q[0], duration=2.0, record_every=2000)
     tau, standing = np.zeros(mech.nv), (still.q[-1], still.v[-1])
 
     def put(x: Array, rate: Array) -> None:
@@ -114,8 +114,10 @@ def run(rounds: int) -> Section:
     def ours_in_a_loop() -> None:
         mech.simulate(*standing, steps=1000, dt=DT, record_every=1000)
 
+    put(*standing)
+    mujoco.mj_step(theirs, data, nstep=2000)  # it settles where its soft contacts hold it
+
     def mj_step() -> None:
-        put(*standing)
         for _ in range(100):
             mujoco.mj_step(theirs, data)
 

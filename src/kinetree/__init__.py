@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinetree import robot as robot
     from kinetree import spatial as spatial
     from kinetree.constraints.shapes import box_contacts, capsule_contacts
-    from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
+    from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
     from kinetree.constraints.types.slot import ContactSlot
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
@@ -81,6 +81,7 @@ __all__ = [
     "SimulationInterrupted",
     "Trajectory",
     "Weld",
+    "Wheel",
     "__version__",
     "abs",
     "body_inertia",
@@ -120,7 +121,7 @@ __all__ = [
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "constraints.shapes": ("box_contacts", "capsule_contacts"),
     "constraints.types.slot": ("ContactSlot",),
-    "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
+    "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
     "integrators": ("integrator",),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),

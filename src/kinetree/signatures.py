@@ -39,7 +39,8 @@ def told(function: F) -> F:
 
 def wrong_call(name: str, signature: inspect.Signature, given: Mapping[str, object], error: TypeError) -> CallError:
     """Return the error of a call with these keywords that does not fit the signature, as Python has told it."""
-    known = [p.name for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD and p.name != "robot"]
+    known = [p.name for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
+    known = known[known[:1] in (["self"], ["robot"]) :]  # of a method
     unknown = next((key for key in given if key not in known), None)
     if unknown is not None:
         return CallError(f"{name} has {unknown_name('argument', unknown, known)}")

@@ -9,7 +9,17 @@ import pinocchio as pin
 import pytest
 
 from helpers.constraints import null_space_dynamics
-from helpers.mechanisms import FIGURES, Closed, bricard, delta, five_bar_leg, n_four_bar, slider_crank, stewart
+from helpers.mechanisms import (
+    FIGURES,
+    Closed,
+    bricard,
+    delta,
+    five_bar_leg,
+    four_bar,
+    n_four_bar,
+    slider_crank,
+    stewart,
+)
 from helpers.pinocchio_oracle import build, se3
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import bias_forces
@@ -176,3 +186,14 @@ def test_redundant_rows_give_the_acceleration_and_the_least_forces(make: Any, mo
     M, h = np.array(crba(case.mech.model, case.q.tolist())), bias_forces(case.mech.model, case.q.tolist(), v.tolist())
     power = v @ (M @ a + h - tau)  # of the constraints: ideal ones do no work
     assert abs(power) < 1e-11 * np.abs(forces).max() * np.linalg.norm(v) + 1e-30
+
+
+@pytest.mark.parametrize("askew", [0.0, 1e-10, 1e-8])
+def test_a_planar_linkage_whose_axes_are_not_quite_parallel_still_moves(askew: float) -> None:
+    """Rows that say nothing in a plane then say a little, and would lock it if they counted: one μ for all rows."""
+    flat, tilted = four_bar(), four_bar(turned=(0.3, 0.5, -0.2), askew=askew)
+    v, tau = admissible(flat), np.array([5.0, 0.0, 0.0])
+    expected, _ = dynamics(flat, v, tau)
+    a, f = dynamics(tilted, v, tau)
+    np.testing.assert_allclose(a, expected, rtol=0.0, atol=(1e-13 + askew) * np.abs(expected).max())
+    assert np.linalg.norm(f) < 10.0

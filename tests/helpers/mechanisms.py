@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
@@ -55,22 +56,41 @@ def triangle(a: Array, b: Array, from_a: float, from_b: float, side: float = 1.0
 
 
 def four_bar(
-    crank: float = 1.0, coupler: float = 2.0, rocker: float = 1.5, ground: float = 2.2, *, motor: float = -1.0
+    crank: float = 1.0,
+    coupler: float = 2.0,
+    rocker: float = 1.5,
+    ground: float = 2.2,
+    *,
+    motor: float = -1.0,
+    turned: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    askew: float = 0.0,
 ) -> Closed:
-    """Return a planar four-bar linkage, cut between coupler and rocker: one freedom (own figures; a crank-rocker)."""
+    """Return a planar four-bar linkage, cut between coupler and rocker: one freedom (own figures; a crank-rocker).
+
+    With a rotation vector `turned` its plane and gravity are turned; `askew` (rad) is how far its joints are off.
+    """
+    rng, R = np.random.default_rng(0), Rotation.from_rotvec(turned)
+    hinge = Revolute(tuple(R.apply([0.0, 1.0, 0.0])))
+
+    def place(x: float) -> Array:
+        T = at(*R.apply([x, 0.0, 0.0]))
+        T[:3, :3] = Rotation.from_rotvec(askew * rng.normal(size=3)).as_matrix()
+        return T
+
     b = kt.ModelBuilder("four_bar")
     b.add_link("ground")
     for name, length in (("crank", crank), ("coupler", coupler), ("rocker", rocker)):
-        b.add_link(name, bar(length, (length, 0, 0)))
-    b.add_joint("motor", parent="ground", child="crank", joint=HINGE)
-    b.add_joint("elbow", parent="crank", child="coupler", joint=HINGE, placement=at(crank))
-    b.add_joint("pivot", parent="ground", child="rocker", joint=HINGE, placement=at(ground))
-    b.add_frame("coupler_tip", link="coupler", placement=at(coupler))
-    b.add_frame("rocker_tip", link="rocker", placement=at(rocker))
+        b.add_link(name, bar(length, tuple(R.apply([length, 0.0, 0.0]))))
+    b.add_joint("motor", parent="ground", child="crank", joint=hinge, placement=place(0.0))
+    b.add_joint("elbow", parent="crank", child="coupler", joint=hinge, placement=place(crank))
+    b.add_joint("pivot", parent="ground", child="rocker", joint=hinge, placement=place(ground))
+    b.add_frame("coupler_tip", link="coupler", placement=place(coupler))
+    b.add_frame("rocker_tip", link="rocker", placement=place(rocker))
     elbow, pivot = crank * np.array([np.cos(motor), -np.sin(motor)]), np.array([ground, 0.0])
     tip = triangle(elbow, pivot, coupler, rocker)
     q = np.array([motor, angle(tip - elbow) - motor, angle(tip - pivot)])
-    return Closed(kt.Mechanism(kt.Robot(b.build()), [kt.Loop("coupler_tip", "rocker_tip", HINGE)]), q)
+    robot = kt.Robot(b.build(gravity=R.apply([0.0, 0.0, -9.81])))
+    return Closed(kt.Mechanism(robot, [kt.Loop("coupler_tip", "rocker_tip", hinge)]), q)
 
 
 def slider_crank(

@@ -128,6 +128,29 @@ def test_a_leg_with_a_closed_loop_lands(leg: kt.Mechanism) -> None:
     assert land.counts["worst_residual"] < 1e-4
 
 
+def test_a_rod_that_jams_stays_bounded() -> None:
+    """Painlevé's rod: with so much friction accelerations have no solution while its tip slides; impulses have."""
+    b = kt.ModelBuilder("rod")
+    b.add_link("ground")
+    parent = "ground"
+    for name, joint in (("x", kt.joints.Prismatic((1, 0, 0))), ("z", kt.joints.Prismatic((0, 0, 1)))):
+        b.add_link(name, kt.Inertia.zero())
+        b.add_joint(f"along_{name}", parent=parent, child=name, joint=joint)
+        parent = name
+    b.add_link("rod", kt.Inertia.from_com(1.0, (0, 0, 0), np.diag([1e-3, 1 / 3, 1 / 3])))
+    b.add_joint("turn", parent=parent, child="rod", joint=kt.joints.Revolute((0, 1, 0)))
+    tip = kt.Contact("rod", point=(1.0, 0.0, 0.0), friction=2.5)
+    rod = kt.Mechanism(kt.Robot(b.build()), [tip])
+    angles = np.linspace(0.3, 1.4, 12)  # the tip is below and ahead, and slides forwards
+    q = np.stack([0 * angles, np.sin(angles), angles], axis=1)
+    jam = rod.simulate(q, np.tile([2.0, 0.0, 0.0], (12, 1)), duration=0.5, record="f")
+    assert not jam.counts["unsolved"].any()
+    assert jam.counts["worst_residual"].max() < 1e-5
+    energy = jam.mechanical_energy
+    assert (energy.max(axis=1) < energy[:, 0] + 0.05).all()
+    assert jam.f[..., 2].max() > 100.0  # it is stopped within a step
+
+
 def test_penetration_is_taken_away_without_speed() -> None:
     deep = POINT.simulate([0.0, 0.0, -0.05], steps=3)
     assert np.allclose(deep.q[:, 2], [-0.05, 0.0, 0.0, 0.0], rtol=0, atol=1e-6)
@@ -195,6 +218,8 @@ def test_what_makes_no_sense() -> None:
         ({"integrator": "rk4"}, r"'rk4' is for smooth motions: choose semi_implicit_euler or implicit_euler"),
         ({"record": "a"}, "velocities jump"),
         ({"friction": [0.1, 0.2]}, "friction has shape"),
+        ({"friction": [-0.1]}, "friction holds -0.1: it cannot be negative"),
+        ({"restitution": [1.5]}, "restitution holds 1.5: it cannot be outside of 0 to 1"),
         ({"contacts": "soft"}, "contacts is 'soft'; choose from solved, stick"),
         ({"max_iterations": 0}, "max_iterations"),
     ):
@@ -249,3 +274,5 @@ def test_slots_that_make_no_sense() -> None:
     with pytest.raises(KinetreeError, match="contact_step: slots has shape"):
         mech.contact_step(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, slots=np.zeros((3, 7)))
     assert not mech.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).f.any()
+    with pytest.raises(KinetreeError, match="contacts in slots do not stick"):
+        mech.simulate(np.zeros(3), steps=3, contacts="stick", slots=mech.slots({}))

@@ -159,6 +159,16 @@ def test_arguments_of_other_libraries(method, keyword, here):
         ROBOT.simulate()
 
 
+def test_arguments_of_a_trajectorys_methods(tmp_path):
+    motion = ROBOT.simulate([0.0, 0.0], steps=2)
+    with pytest.raises(ArgumentError, match="save has no argument 'file'; there are: path"):
+        motion.save(file="motion.npz")
+    with pytest.raises(
+        TypeError, match="missing 1 required positional argument: 'robot'; its arguments are path, robot"
+    ):
+        kt.Trajectory.load("motion.npz")
+
+
 def test_an_error_inside_a_method_stays_as_it_is():
     def progress(done, total):
         raise TypeError("of my own")

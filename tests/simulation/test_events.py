@@ -209,9 +209,10 @@ def test_what_is_not_kept_is_counted_and_said() -> None:
     passes = kt.Event(condition("pendulum", "angle"), most=3)
     with pytest.warns(
         kt.EventWarning, match="'angle': 9 of 12 were not kept, more than most=3 of a robot from one rec"
-    ):
+    ) as told:
         moved = r.simulate([0.5], duration=10.0, integrator="rk4", dt=0.01, record_every=1000, events=[passes])
     assert moved.counts["angle"] == 12
+    assert told[0].filename == __file__
     times = (np.array([event.time for event in moved.events]) / period(0.5)).tolist()
     assert times == pytest.approx([4.75, 5.25, 5.75], rel=0, abs=1e-6)  # the last ones
 

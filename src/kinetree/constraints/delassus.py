@@ -10,16 +10,13 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
-from kinetree.scalars.factorization import ldl
-from kinetree.scalars.functions import is_zero, select_less
+from kinetree.scalars.functions import is_zero
 from kinetree.scalars.linalg import dot, transposed
+from kinetree.scalars.pseudo_inverse import Regularised, mean_diagonal
 from kinetree.spatial import Scalar
 
 TERMS = 3
 """Terms of the series: what is left of the error along an eigenvector of G is (μ over its eigenvalue) to this power."""
-
-UNROLLED = 40
-"""The number of rows up to which the factorisation is straight-line code; beyond, it is loops over blocks."""
 
 
 class Delassus:
@@ -73,13 +70,15 @@ class Delassus:
         if not self.kept:
             return [0.0] * self.n
         b = [b[i] for i in self.kept]
+        if not b:
+            return [0.0] * self.n
         if self.active is not None:
             b = [x * a for x, a in zip(b, self.active, strict=True)]
-        term = self._regularised([-x for x in b])
+        term = self._regularised.solve([-x for x in b])
         f = [0.0] * len(b)
         for _ in range(TERMS):
             f = [x + y for x, y in zip(f, term, strict=True)]
-            term = self._regularised(term, self._mu)
+            term = self._regularised.damped(term)
         whole = [0.0] * self.n
         for i, x, y in zip(self.kept, f, term, strict=True):
             whole[i] = x - TERMS * y
@@ -91,30 +90,8 @@ class Delassus:
         return [dot(column, kept) for column in transposed(self.B)] if kept else [0.0] * len(self.factor.D)
 
     @cached_property
-    def _mu(self) -> Scalar:
-        """1e-10 of G's mean eigenvalue, 1e-5 in arithmetic in which 1 + 1e-10 is 1."""
-        mean = dot([row[i] for i, row in enumerate(self.G)], [1.0 / len(self.G)] * len(self.G))
-        return select_less(mean, mean + mean * 1e-10, mean * 1e-10, mean * 1e-5)
-
-    @cached_property
-    def _factors(self) -> tuple[Matrix, list[Scalar]]:
-        """``G + μ = L D Lᵀ``."""
-        A = [[x + self._mu if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self._coupled())]
-        return ldl(A, UNROLLED)
-
-    def _regularised(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
-        """Return ``(G + μ)⁻¹ b`` times a number."""
-        x = list(b)
-        if not x:
-            return x
-        (L, D), n = self._factors, len(x)
-        columns = transposed(L)
-        for i in range(n):
-            x[i] = x[i] - dot(L[i][:i], x[:i])
-        x = [y * (scale * (1.0 / d)) for y, d in zip(x, D, strict=True)]
-        for i in reversed(range(n)):
-            x[i] = x[i] - dot(columns[i][:i:-1], x[:i:-1])  # what is known last comes last: no sum waits for it
-        return x
+    def _regularised(self) -> Regularised:
+        return Regularised(self._coupled(), mean_diagonal(self.G))
 
     def _coupled(self) -> Matrix:
         """Return G with the couplings of the rows that are switched on."""

@@ -11,10 +11,12 @@ from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.constraints.delassus import Delassus, row_values
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.contacts.sets import largest
+from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.system import System
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, select_less
+from kinetree.scalars.functions import Scalar
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import repeat
 
@@ -54,6 +56,8 @@ class ConstrainedSystem(System):
 
     def accelerations(self, t: Scalar, q: Column, v: Column) -> tuple[Column, ...]:
         """Return the accelerations, and the constraints' forces (nrows,)."""
+        if self.slots is not None:
+            raise ModelError('contacts in slots do not stick: they are for contacts="solved"')
         f_ext, tau = self.wrenches and self.wrenches(t), self.forces(t, q, v)
         found = forward_dynamics(self.model, q, v, tau, f_ext, self.active, f_ext_frame=self.f_ext_frame)
         return Column(found[0]), Column(found[1])
@@ -78,16 +82,7 @@ def held(model: ConstrainedModel, q: Column, v: Column, active: Vector | None = 
         speeds = [dot(row.J, x.v) for row in rows]
         dq, dv = (Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D)) for b in (phi, speeds))
         acting = phi if on is None else [a * b for a, b in zip(phi, on, strict=True)]
-        return _State(Column(integrate(model, x.q, dq)), x.v + dv, largest(acting))
+        return _State(Column(integrate(model, x.q, dq)), x.v + dv, largest([abs(x) for x in acting]))
 
     x = repeat(nearer, _State(q, v, 1.0), until=lambda x: x.error < CLOSED, most=MOST, like=q[0])
     return Column(x.q), Column(x.v)
-
-
-def largest(values: Vector) -> Scalar:
-    """Return the largest magnitude; NaN where there is one."""
-    found: Scalar = 0.0
-    for x in values:
-        size = select_less(0.0, x, x, -x)
-        found = select_less(size, found, found, size)
-    return found

@@ -4,13 +4,15 @@ from kinetree.algorithms.table import Table, table_of
 from kinetree.constraints.model import ConstrainedModel
 
 PAGES = {
+    "assembly": "assemble",
     "contacts": "contact_dynamics contact_impulse",
     "distribution": "contact_inverse_dynamics",
-    "assembly": "assemble",
-    "dynamics": "forward_dynamics",
+    "dynamics": "forward_dynamics hybrid_dynamics",
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",
-    "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix",
+    "inverse": "inverse_dynamics",
+    "reduced": "complete_velocity complete_acceleration velocity_map reduced_mass_matrix reduced_bias",
+    "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix constraint_inertia",
     "steps": "step contact_step",
 }
 """The algorithms of each page, in the order of their definition; a test compares it with the pages."""

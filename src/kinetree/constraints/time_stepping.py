@@ -25,8 +25,9 @@ from kinetree.constraints.contact_problem import Eliminated, Unilateral, contact
 from kinetree.constraints.delassus import Delassus, row_values
 from kinetree.constraints.fixed_axes import centripetal, turned
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.system import ConstrainedSystem, held, largest
+from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts import NotNegative, Problem, Solution, solve
+from kinetree.contacts.sets import largest, positive_part
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import INTEGRATORS, Integrator, State
@@ -168,13 +169,13 @@ class _Contact:
         self.free = [dot(row, v) + dot(push, y) for row, push in zip(self.J, rows.CD, strict=True)]
         self.near: list[Scalar] = [0.0] * len(self.J)
         for each, last in _last_rows(meeting):
-            self.near[last] = select_less(0.0, each.gap, each.gap, 0.0) / dt
+            self.near[last] = positive_part(each.gap) / dt
 
     def solved(self, b: Vector, start: Vector) -> Solution:
         """Return the impulses for which ``σ = J v⁺ + b``. How far away something is does not count in what is small."""
         g = [x + y for x, y in zip(self.free, b, strict=True)]
-        scale = largest(g)
-        part = largest(self.free) / select_less(0.0, scale, scale, 1.0)
+        scale = largest([abs(x) for x in g])
+        part = largest([abs(x) for x in self.free]) / select_less(0.0, scale, scale, 1.0)
         return solve(
             Problem(self.rows.G, g, [each.force_set for each in self.meeting]),
             start=self.acting([x for each in self.meeting for x in start[each.at]]),
@@ -210,8 +211,8 @@ class _Contact:
 def _pushes(meeting: Sequence[Unilateral], rows: Eliminated) -> list[Scalar]:
     """Return what moves back what has penetrated: the inverse inertia makes a length of it."""
     pushes: list[Scalar] = [0.0] * len(rows.G)
-    apart = [(last, each.gap) for each, last in _last_rows(meeting)]
-    deepest = largest([select_less(gap, 0.0, gap, 0.0) for _, gap in apart])
+    apart: list[tuple[int, Scalar]] = [(last, each.gap) for each, last in _last_rows(meeting)]
+    deepest = largest([positive_part(-gap) for _, gap in apart])
     G = [[rows.G[i][j] for j, _ in apart] for i, _ in apart]
     gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for _, gap in apart]
     found = solve(Problem(G, gaps, [NotNegative()] * len(apart)), "pgs", max_iterations=MOST_PUSHES)

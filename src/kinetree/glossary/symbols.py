@@ -17,8 +17,8 @@ Vector = Sequence[Scalar]
 Matrix = list[list[Scalar]]
 
 Shape = tuple[int | str, ...]
-"""A shape for one state; nq, nv, nb, nframes, nrows and nconstraints stand for those numbers of the model, ``"10*nb"``
-for a multiple.
+"""A shape for one state; nq, nv, nb, nframes, nrows, nconstraints and nindependent stand for those numbers of the
+model, ``"10*nb"`` for a multiple.
 
 ``"rows"`` stands for the number of rows that the option of that name selects.
 """
@@ -164,6 +164,18 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "primal": ((), "By how much a force is outside its friction cone (N, N·s)."),
     "dual": ((), "How fast a contact goes into what it touches (m/s², m/s)."),
     "complementarity": ((), "What forces do of work that they should not: on what lifts off, and less on what slides."),
+    "drift": (
+        (3, "nrows"),
+        "What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with "
+        "``φ = d``, ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.",
+    ),
+    "v_independent": (("nindependent",), "Independent velocities, ordered as ``mech.independent`` (rad/s, m/s)."),
+    "a_independent": (("nindependent",), "Independent accelerations, ordered as ``mech.independent`` (rad/s², m/s²)."),
+    "missing": (
+        ("nv",),
+        "Joint forces that the motion takes beyond what actuators and constraints can give (N·m, N): at passive "
+        "joints, ``c − Jᵀ f`` with c of the tree alone; zero where the motion is possible.",
+    ),
     "f": (("nrows",), "Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m)."),
     "impulse": (("nrows",), "Constraint impulses, row by row (``mech.row_slices``; N·s, N·m·s)."),
     "v_next": (("nv",), "Velocity after it."),
@@ -216,6 +228,11 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         ("solved", "stick"),
         "Whether contacts push only, lift off and slide, which takes steps with impulses, or stick as other "
         "constraints hold. It makes no difference to a mechanism without contacts.",
+    ),
+    "least": (
+        ("force", "torque"),
+        "What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that "
+        "leaves a choice. Norms are of the numbers as they are, N beside N·m.",
     ),
     "method": (("articulated", "system"), "The recursion, O(n), or M(q) factorised, as always with mimic joints."),
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.constraints.coordinates import pivots
 from kinetree.constraints.delassus import row_values
 from kinetree.errors import ArgumentError
 from kinetree.tables import number
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from kinetree.robot.mechanism import Mechanism
-
-SIMILAR = 0.1
-"""Of rows or columns whose parts that are still independent have at least this part of the longest, order decides."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,26 +149,6 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
         ),
         motions=motions,
     )
-
-
-def pivots(A: np.ndarray[Any, Any], rank: int) -> list[int]:
-    """Return the indices of as many independent columns: QR with pivots, and of similar columns the first.
-
-    Examples
-    --------
-    >>> pivots(np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]), 2)
-    [0, 2]
-    """
-    rest, found = np.array(A, dtype=float), list[int]()
-    for _ in range(rank):
-        sizes = np.linalg.norm(rest, axis=0)
-        k = int(np.argmax(sizes >= SIMILAR * sizes.max()))
-        found.append(k)
-        unit = rest[:, k] / sizes[k]
-        for _ in range(2):  # twice, so that what is left is orthogonal to rounding
-            rest -= np.outer(unit, unit @ rest)
-        rest[:, k] = 0.0
-    return found
 
 
 def _finite(what: str, value: ArrayLike, n: int) -> Array:

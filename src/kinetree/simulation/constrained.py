@@ -15,6 +15,9 @@ OPEN = 1e-3
 
 CONTACTS = ("solved", "stick")
 
+RANGES = {"restitution": (0.0, 1.0), "friction": (0.0, np.inf)}
+"""What may be given for constraints."""
+
 
 def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: str) -> Integrator:
     """Return the integrator that is meant: where contacts are solved, the one with impulses."""
@@ -27,6 +30,15 @@ def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: st
     from kinetree.constraints.time_stepping import integrator_of
 
     return integrator_of(robot.model, integrator, contacts)
+
+
+def check_range(name: str, values: Array) -> None:
+    """Raise where what is given for constraints makes no sense."""
+    least, most = RANGES.get(name, (-np.inf, np.inf))
+    wrong = values[~((values >= least) & (values <= most))]
+    if wrong.size:
+        allowed = "be negative" if most == np.inf else f"be outside of {least:g} to {most:g}"
+        raise ArgumentError(f"{name} holds {wrong[0]:g}: it cannot {allowed}")
 
 
 def check_closed(mech: Mechanism, integrator: Integrator, q: Array, active: Array | None) -> None:

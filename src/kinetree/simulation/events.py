@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, warn_user
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS
 from kinetree.model import Model
@@ -168,12 +167,11 @@ class History:
             for k, event in enumerate(self._events):
                 lost = int((self._before - self._kept)[:, k].sum())
                 if lost:
-                    warnings.warn(
+                    warn_user(
                         f"event {event.name!r}: {lost} of {int(self._before[:, k].sum())} were not kept, more than "
                         f"most={event.most} of a robot from one record to the next: make most larger, or record_every "
                         "smaller",
                         EventWarning,
-                        stacklevel=4,
                     )
         return tuple(sorted(self.found, key=lambda event: (event.time, event.robot)))
 

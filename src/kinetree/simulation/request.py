@@ -21,7 +21,7 @@ from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
 from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import Plan, setting
-from kinetree.simulation.constrained import CONTACTS, check_closed, chosen_integrator
+from kinetree.simulation.constrained import CONTACTS, check_closed, check_range, chosen_integrator
 from kinetree.simulation.controllers import Controller, callback_of, controller_of
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.times import Times, count, times
@@ -118,7 +118,7 @@ class Request:
             self.carried[name] = flattened(array, self.lead, 1, False).copy()  # `out` may be where these are
         if not len(self.carried["q"]):
             raise ArgumentError(f"q and v have the leading axes {self.lead}: there is no robot to simulate")
-        if self._limits in ("position", "all"):
+        if self._limits in ("position", "all") and not self._integrator.impulses:
             for extreme in (self.carried["q"].max(axis=0), self.carried["q"].min(axis=0)):
                 if told := beyond(robot.model.leading, extreme):
                     warn_user(f"the simulation begins beyond stops, which throw joints back: {told}", LimitWarning)
@@ -155,6 +155,7 @@ class Request:
             if not isinstance(robot, Mechanism):
                 raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
             self._take_force(name, value, shape_of(SHAPES[name], robot.model), False)
+            check_range(name, self.given[name])
         if isinstance(robot, Mechanism):
             check_closed(robot, self._integrator, self.carried["q"], self.given.get("active"))
         if self.before is not None:

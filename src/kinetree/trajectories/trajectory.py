@@ -13,6 +13,7 @@ from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.lazy import lazy_methods
 from kinetree.robot import Robot
+from kinetree.signatures import told
 from kinetree.trajectories.given import of_robots, times_of
 from kinetree.trajectories.interpolate import hermite
 from kinetree.trajectories.paths import Sample
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kinetree.trajectories.files import saved
 else:
     figures, stick_figure, saved = (
-        lazy_methods(f"kinetree.trajectories.{module}") for module in ("figures", "stick_figure", "files.saved")
+        lazy_methods(f"kinetree.trajectories.{module}", told) for module in ("figures", "stick_figure", "files.saved")
     )
 
 RECORDED = ("a", "tau", "f")
@@ -62,8 +63,7 @@ class Trajectory(Quantities):
     counts : dict of (...) arrays, optional
         What was counted for each robot, such as steps of the integrator's own.
     inputs : mapping, optional
-        Numbers of the robot that were given (`kinetree.gravity`, …): arrays with the axes of q but the last one, which
-        may be 1, and those of one value. Energies and momentum count them.
+        Numbers of the robot that were given (`kinetree.gravity`, …), (..., n or 1, …): energies and momentum count them.
     end : End, optional
         What the simulation carried at its end.
 
