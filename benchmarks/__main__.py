@@ -14,6 +14,8 @@ from benchmarks import (
     calls,
     compiling,
     constraints,
+    contact_simulation,
+    contacts,
     elementary,
     first_use,
     hybrid,
@@ -43,6 +45,8 @@ SECTIONS = {
     "elementary": elementary.run,
     "inverse_kinematics": inverse_kinematics.run,
     "simulation": simulation.run,
+    "contact_simulation": contact_simulation.run,
+    "contacts": contacts.run,
 }
 
 

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
+    from kinetree.constraints.shapes import box_contacts, capsule_contacts
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
+    from kinetree.constraints.types.slot import ContactSlot
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
+    from kinetree.functions.contact_problem import ContactSolution, contact_solver, solve_contacts
     from kinetree.functions.model_inputs import (
         body_inertia,
         gravity,
@@ -53,6 +56,8 @@ __all__ = [
     "CacheWarning",
     "Constraint",
     "Contact",
+    "ContactSlot",
+    "ContactSolution",
     "DHLink",
     "Event",
     "EventWarning",
@@ -80,9 +85,12 @@ __all__ = [
     "__version__",
     "abs",
     "body_inertia",
+    "box_contacts",
     "cache_info",
+    "capsule_contacts",
     "clear_cache",
     "compile",
+    "contact_solver",
     "conventions",
     "eigh3",
     "from_dh",
@@ -105,17 +113,21 @@ __all__ = [
     "scan",
     "set_num_threads",
     "solve",
+    "solve_contacts",
     "solve_spd",
     "trajectories",
     "where",
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
+    "constraints.shapes": ("box_contacts", "capsule_contacts"),
+    "constraints.types.slot": ("ContactSlot",),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
     "integrators": ("integrator",),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
+    "functions.contact_problem": ("ContactSolution", "contact_solver", "solve_contacts"),
     "functions.model_inputs": (
         "body_inertia",
         "gravity",

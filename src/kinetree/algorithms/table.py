@@ -54,15 +54,17 @@ class Table(Mapping[str, "Algorithm"]):
         The names of the algorithms of each page, with spaces between.
     setup : str
         The lines with which the examples of its algorithms begin.
+    system : str
+        The module and the name of what integrators see of such a model, ``"module:name"``.
     """
 
-    def __init__(self, package: str, pages: Mapping[str, str], setup: str) -> None:
+    def __init__(self, package: str, pages: Mapping[str, str], setup: str, system: str) -> None:
         self.index = {
             name: page if page.startswith("kinetree.") else f"{package}.{page}"
             for page, names in pages.items()
             for name in names.split()
         }
-        self.setup = setup
+        self.setup, self._system = setup, system
         self._registered: dict[str, Algorithm] = {}
         self._imported: set[str] = set()
 
@@ -83,6 +85,13 @@ class Table(Mapping[str, "Algorithm"]):
     def __len__(self) -> int:
         return len(self.index.keys() | self._registered.keys())
 
+    @property
+    def system(self) -> Any:
+        """What integrators see of such a model, a `kinetree.integrators.System`; imported at its first use."""
+        module, name = self._system.split(":")
+        with importing:
+            return getattr(import_module(module), name)
+
     def register(self, algorithm: Algorithm) -> None:
         """Add an algorithm; the same module may replace its own, which robots that have used it continue to use."""
         name, module = algorithm.name, algorithm.function.__module__
@@ -97,6 +106,7 @@ ALGORITHMS = Table(
     __package__,
     PAGES,
     '>>> import kinetree as kt\n>>> robot = kt.load("panda")\n>>> q, v, a = robot.random_state(seed=0)\n',
+    "kinetree.integrators.system:System",
 )
 """Those of a robot."""
 

@@ -67,6 +67,8 @@ class Delassus:
         P is small where G is not: for a μ of 1e-10 a few terms have all digits. Where G is singular P is 1, and what
         rounding has left there, divided by μ, stays: as many times the next power of P take all of it off again.
         """
+        if not self.kept:
+            return [0.0] * self.n
         b = [b[i] for i in self.kept]
         if not b:
             return [0.0] * self.n

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from kinetree.constraints.coordinates import (
@@ -12,6 +12,7 @@ from kinetree.constraints.coordinates import (
     velocities_of_joints,
 )
 from kinetree.constraints.types import Constraint, Row
+from kinetree.constraints.types.slot import ContactSlot
 from kinetree.errors import ArgumentError, listed
 from kinetree.glossary.symbols import Vector
 from kinetree.lazy import cached_property
@@ -66,6 +67,24 @@ class ConstrainedModel(Model):
         """The index of each row's constraint."""
         return tuple(i for i, constraint in enumerate(self.constraints) for _ in range(constraint.size))
 
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """Names of the contact slots, in the order of their values."""
+        return tuple(c.label for c in self.constraints if isinstance(c, ContactSlot))
+
+    @property
+    def nslots(self) -> int:
+        """Number of contact slots."""
+        return len(self.slot_names)
+
+    def with_slots(self, values: Sequence[Vector] | None) -> ConstrainedModel:
+        """Return the model in which the contact slots have these values, if there are any."""
+        if values is None:
+            return self
+        rest = iter(values)
+        constraints = (c.given(next(rest)) if isinstance(c, ContactSlot) else c for c in self.constraints)
+        return replace(self, constraints=tuple(constraints))
+
     def constraint_rows(self, q: Vector, v: Vector | None = None) -> list[Row]:
         """Return the rows of all constraints; v is zero if not given."""
         v = [0.0] * self.nv if v is None else v
@@ -106,6 +125,8 @@ class ConstrainedModel(Model):
         if symbol == "nrows":
             places = ", ".join(f"{name} [{s.start}:{s.stop}]" for name, s in self.row_slices.items())
             return f"one number for each of the {self.nrows} rows: {places}"
+        if symbol == "nslots":
+            return f"a point, a normal and a gap for each of the {self.nslots} slots: {', '.join(self.slot_names)}"
         if symbol == "nindependent":
             names = listed(self.independent_names)
             return f"one number for each of the {self.nindependent} independent velocities: {names}"

@@ -5,12 +5,15 @@ from kinetree.constraints.model import ConstrainedModel
 
 PAGES = {
     "assembly": "assemble",
+    "contacts": "contact_dynamics contact_impulse",
+    "distribution": "contact_inverse_dynamics",
     "dynamics": "forward_dynamics hybrid_dynamics",
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",
     "inverse": "inverse_dynamics",
     "reduced": "complete_velocity complete_acceleration velocity_map reduced_mass_matrix reduced_bias",
     "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix constraint_inertia",
+    "steps": "step contact_step",
 }
 """The algorithms of each page, in the order of their definition; a test compares it with the pages."""
 
@@ -20,7 +23,7 @@ SETUP = """>>> import kinetree as kt
 >>> q, v, a = robot.random_state(seed=0)
 """
 
-MECHANISM_ALGORITHMS = Table(f"{__package__}.pages", PAGES, SETUP)
+MECHANISM_ALGORITHMS = Table(f"{__package__}.pages", PAGES, SETUP, f"{__package__}.system:ConstrainedSystem")
 
 
 @table_of.register

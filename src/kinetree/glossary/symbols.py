@@ -133,6 +133,37 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
         ("nconstraints",),
         "Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.",
     ),
+    "friction": (
+        ("nconstraints",),
+        "Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs. "
+        "`Contact.friction` if not given.",
+    ),
+    "slots": (
+        ("nslots", 7),
+        "Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.",
+    ),
+    "compliance": (
+        ("nrows",),
+        "What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).",
+    ),
+    "f_start": (
+        ("nrows",),
+        "Contact forces or impulses to begin with, such as those of the last step; 0 if not given.",
+    ),
+    "force_weights": (("nrows",), "R, what the square of each row's force costs, positive; 1 if not given."),
+    "torque_weight": ((), "w, what the square of each joint force costs, 0 or more; 0 if not given."),
+    "f_min": (("nconstraints",), "The least normal force of each contact (N); 0 if not given."),
+    "tau_max": (("nv",), "The largest size of each joint force (N·m, N); unlimited if not given."),
+    "tolerance": (
+        (),
+        "Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and "
+        "complementarity beside that and the largest force; 1e-6 if not given.",
+    ),
+    "max_iterations": ((), "Of the solver: 1000 if not given."),
+    "iterations": ((), "Sweeps and iterations of the solver; at `max_iterations` it has not arrived."),
+    "primal": ((), "By how much a force is outside its friction cone (N, N·s)."),
+    "dual": ((), "How fast a contact goes into what it touches (m/s², m/s)."),
+    "complementarity": ((), "What forces do of work that they should not: on what lifts off, and less on what slides."),
     "drift": (
         (3, "nrows"),
         "What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with "
@@ -188,6 +219,15 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         ("none", "position", "effort", "all"),
         "Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest "
         "joint forces of tau.",
+    ),
+    "solver": (
+        ("auto", "pgs", "admm"),
+        "Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.",
+    ),
+    "contacts": (
+        ("solved", "stick"),
+        "Whether contacts push only, lift off and slide, which takes steps with impulses, or stick as other "
+        "constraints hold. It makes no difference to a mechanism without contacts.",
     ),
     "least": (
         ("force", "torque"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from kinetree.errors import ArgumentError
 from kinetree.integrators.system import System
@@ -43,6 +43,9 @@ class Integrator:
     counts: tuple[tuple[str, int], ...] = ()
     failure: str = ""
 
+    impulses: ClassVar[bool] = False
+    """Whether velocities jump: then its memory begins with the impulses of a mechanism's rows in the last step."""
+
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step; they are zero before the first one."""
         return 0
@@ -65,7 +68,7 @@ class Integrator:
                 f"the integrator {self.name!r} returned q with {len(q)} and v with {len(v)} entries; the robot has "
                 f"nq = {system.model.nq}, nv = {system.model.nv}"
             )
-        return q, v
+        return system.held(q, v)
 
 
 INTEGRATORS: dict[str, Integrator] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector, algorithm
@@ -48,9 +50,17 @@ def step(
     >>> bool(abs(after.v - 1e-3 * robot.forward_dynamics(robot.neutral(), [0.0] * 7, [0.0] * 7)).max() < 1e-15)
     True
     """
-    wrenches = None if f_ext is None else lambda _: f_ext
-    system = System(model, lambda *_: tau, wrenches, f_ext_frame, limits)
-    return _OWN[integrator](system, 0.0, q, v, dt)
+    return stepped(System(model, lambda *_: tau, held(f_ext), f_ext_frame, limits), integrator, q, v, dt)
+
+
+def stepped(system: System, name: str, q: Vector, v: Vector, dt: Scalar) -> tuple[Vector, Vector]:
+    """Return the state after a step of an integrator of kinetree's."""
+    return _OWN[name](system, 0.0, q, v, dt)
+
+
+def held(f_ext: Wrenches) -> Callable[[Scalar], Wrenches] | None:
+    """Return wrenches that do not change during a step."""
+    return None if f_ext is None else lambda _: f_ext
 
 
 def is_own(integrator: Integrator) -> bool:

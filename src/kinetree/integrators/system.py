@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from kinetree.algorithms.dynamics.aba import aba
 from kinetree.algorithms.dynamics.limit_forces import limit_forces, saturated
@@ -47,6 +48,9 @@ class System:
     smooth: bool = False
     settings: Mapping[str, Scalar] = field(default_factory=dict)
 
+    is_tree: ClassVar[bool] = True
+    """Whether nothing but joints holds the bodies together, so that every q and v are possible."""
+
     def motor_forces(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return the joint forces of the motors, within their limits if these count."""
         tau = self.motors(t, q, v)
@@ -59,8 +63,12 @@ class System:
 
     def acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return the accelerations (nv,) at this time and in this state."""
+        return self.accelerations(t, q, v)[0]
+
+    def accelerations(self, t: Scalar, q: Column, v: Column) -> tuple[Column, ...]:
+        """Return the accelerations, and the constraints' forces if there are constraints."""
         f_ext = self.wrenches and self.wrenches(t)
-        return Column(aba(self.model, q, v, self.forces(t, q, v), f_ext, f_ext_frame=self.f_ext_frame))
+        return (Column(aba(self.model, q, v, self.forces(t, q, v), f_ext, f_ext_frame=self.f_ext_frame)),)
 
     def called_acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return `acceleration`, computed by a routine: compiled code has one for all the calls in a step."""
@@ -74,6 +82,10 @@ class System:
     def moved(self, q: Column, u: Column) -> Column:
         """Return ``q ⊕ u``: the configuration reached from q by the velocity u held for a unit of time."""
         return Column(integrate(self.model, q, u))
+
+    def held(self, q: Column, v: Column) -> tuple[Column, Column]:
+        """Return the state after a step, brought back to what constraints allow if there are any."""
+        return q, v
 
     def rate(self, u: Column, v: Column, order: int = 8) -> Column:
         """Return the rate of u for which ``q ⊕ u`` moves at the velocity v: ``dexp⁻¹_u v`` of each joint's group.

@@ -10,6 +10,7 @@ from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.passive_forces import friction_forces
 from kinetree.algorithms.dynamics.rnea import rnea
 from kinetree.algorithms.dynamics.singular import refuse_singular
+from kinetree.errors import ModelError
 from kinetree.integrators.centre import centre
 from kinetree.integrators.contract import State, integrator
 from kinetree.integrators.implicit import own_derivatives, with_rotors
@@ -68,6 +69,10 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     Hamilton–Pontryagin integrators on Lie groups, 2009. The end of the iteration is that of Hairer, McLachlan and
     Razakarivony, Achieving Brouwer's law with implicit Runge–Kutta methods, 2008.
     """
+    if not system.is_tree:
+        raise ModelError(
+            "the variational integrator knows no constraints: choose another one, such as rk4, for a mechanism"
+        )
     model, half, whole = regrouped(system.model), 0.5 * dt, centre(system.model)
     motion, p0 = whole.apart(q, momenta(model, q, v)[0])
     v = v - whole.velocities(q, motion)

@@ -11,20 +11,26 @@ from kinetree.algorithms.table import give_functions
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint
+from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError
 from kinetree.lazy import lazy_methods
 from kinetree.robot.robot import Robot
 from kinetree.robot.value import WithFunctions
+from kinetree.signatures import told
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kinetree import simulation
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
-    analysis, text = (lazy_methods(f"kinetree.robot.{module}") for module in ("mobility", "mechanism_text"))
+    simulation, analysis, text = (
+        lazy_methods(f"kinetree.{module}", told) for module in ("simulation", "robot.mobility", "robot.mechanism_text")
+    )
 
 
 class Mechanism(WithFunctions, Functions):
@@ -120,6 +126,8 @@ class Mechanism(WithFunctions, Functions):
             nrows=model.nrows,
         )
 
+    simulate = simulation.simulate
+
     @property
     def constraints(self) -> tuple[Constraint, ...]:
         """The constraints, in the order of their rows."""
@@ -156,6 +164,22 @@ class Mechanism(WithFunctions, Functions):
         return self.model.nb
 
     mobility = analysis.mobility
+
+    def slots(self, contacts: Mapping[str, Any]) -> Array:
+        """Return what the input ``slots`` of steps takes, (nslots, 7): the contacts in the slots (see `ContactSlot`).
+
+        Parameters
+        ----------
+        contacts : mapping
+            For each slot in which something is near, by its name: the point (3,), the normal (3,) and the gap, negative
+            where it has penetrated (m); points and normals in the axes of the slot's ``to``.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no slot of a name, or a number is not finite.
+        """
+        return slot_values(self.model.slot_names, contacts)
 
     def _unknown(self, name: str) -> str:
         if hasattr(self.tree, name):

@@ -36,6 +36,70 @@ class AssembleFunction(Function):
     def bind(self, *, fixed: Sequence[str] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, fixed: Sequence[str] = ()) -> None: ...
 
+class ContactDynamics(NamedTuple, Generic[_T]):
+    """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f."""
+
+    a: NDArray[_T]
+    f: NDArray[_T]
+    iterations: _Number
+    primal: _Number
+    dual: _Number
+    complementarity: _Number
+
+class ContactDynamicsFunction(Function):
+    """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ..., solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
+
+class ContactImpulse(NamedTuple, Generic[_T]):
+    """Velocity after an impact in which contacts push only and slide, and the impulses."""
+
+    v_next: NDArray[_T]
+    impulse: NDArray[_T]
+    iterations: _Number
+    primal: _Number
+    dual: _Number
+    complementarity: _Number
+
+class ContactImpulseFunction(Function):
+    """Velocity after an impact in which contacts push only and slide, and the impulses."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactImpulse[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
+    def bind(self, *, solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
+
+class ContactInverseDynamics(NamedTuple, Generic[_T]):
+    """Joint forces τ for given accelerations, where contacts push only and hold what friction can hold."""
+
+    tau: NDArray[_T]
+    f: NDArray[_T]
+    missing: NDArray[_T]
+    iterations: _Number
+
+class ContactInverseDynamicsFunction(Function):
+    """Joint forces τ for given accelerations, where contacts push only and hold what friction can hold."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, friction: _F32 | None = None, force_weights: _F32 | None = None, torque_weight: np.float32 | _F32 | None = None, f_min: _F32 | None = None, tau_max: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactInverseDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
 class ForwardDynamics(NamedTuple, Generic[_T]):
     """Accelerations under the joint forces τ, and the constraints' forces f."""
 
@@ -266,6 +330,45 @@ class ConstraintInertiaFunction(Function):
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
+class Step(NamedTuple, Generic[_T]):
+    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
+
+    q: NDArray[_T]
+    v: NDArray[_T]
+
+class StepFunction(Function):
+    """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, slots: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ..., contacts: Literal["solved", "stick"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved") -> None: ...
+
+class ContactStep(NamedTuple, Generic[_T]):
+    """Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub."""
+
+    q: NDArray[_T]
+    v: NDArray[_T]
+    f: NDArray[_T]
+    iterations: _Number
+    dual: _Number
+
+class ContactStepFunction(Function):
+    """Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, f_start: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, slots: _F32 | None = None, f_start: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactStep[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, f_start: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
+    def bind(self, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
 class Functions:
     """The functions of a mechanism."""
 
@@ -323,6 +426,224 @@ class Functions:
         >>> q, v, a = robot.random_state(seed=0)
         >>> found = mech.assemble(q, fixed=["FL_hip_joint"])
         >>> bool(found.converged), bool(found.residual.max() < 1e-12)
+        (True, True)
+        """
+
+    @property
+    def contact_dynamics(self) -> ContactDynamicsFunction:
+        r"""Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f.
+
+        `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law. What rests, to 1e-6 m/s,
+        obeys them in terms of accelerations: ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any,
+        for ``σ = J a + γ``; what slides has ``f_T = −μ f_n d`` against the direction d of its velocity; and what lifts off
+        has no force. (What approaches with a velocity needs an impulse, `contact_impulse`.) Nothing is relaxed: in convex
+        formulations what slides lifts off. All other constraints hold as they do in `forward_dynamics`. In a mechanism with
+        a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
+
+        Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
+        the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        compliance : (..., nrows) array, optional
+            What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).
+        f_start : (..., nrows) array, optional
+            Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
+        tolerance : (...) array, optional
+            Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and
+            complementarity beside that and the largest force; 1e-6 if not given.
+        max_iterations : (...) array, optional
+            Of the solver: 1000 if not given.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+        solver : {"auto", "pgs", "admm"}
+            Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.
+
+        Returns
+        -------
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        f : (..., nrows) array
+            Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m).
+        iterations : (...) array
+            Sweeps and iterations of the solver; at `max_iterations` it has not arrived.
+        primal : (...) array
+            By how much a force is outside its friction cone (N, N·s).
+        dual : (...) array
+            How fast a contact goes into what it touches (m/s², m/s).
+        complementarity : (...) array
+            What forces do of work that they should not: on what lifts off, and less on what slides.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        De Saxcé and Feng, The bipotential method (1998), for the cone complementarity; the solvers:
+        Jourdan, Alart and Jean, A Gauss–Seidel like algorithm to solve frictional contact problems (1998), and Carpentier,
+        Le Lidec and Montaut, From compliant to rigid contact simulation (arXiv 2405.17020).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> standing = mech.contact_dynamics(robot.neutral(), 0 * v, 0 * v)
+        >>> bool(standing.dual < 1e-4), bool(standing.primal < 1e-9)
+        (True, True)
+        """
+
+    @property
+    def contact_impulse(self) -> ContactImpulseFunction:
+        r"""Velocity after an impact in which contacts push only and slide, and the impulses.
+
+        `impulse` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of velocities, with the
+        rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); see `contact_dynamics`. With
+        friction and rebound together, Newton's law of restitution can add energy to a linkage.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        restitution : (..., nconstraints) array, optional
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        compliance : (..., nrows) array, optional
+            What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).
+        f_start : (..., nrows) array, optional
+            Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
+        tolerance : (...) array, optional
+            Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and
+            complementarity beside that and the largest force; 1e-6 if not given.
+        max_iterations : (...) array, optional
+            Of the solver: 1000 if not given.
+        solver : {"auto", "pgs", "admm"}
+            Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.
+
+        Returns
+        -------
+        v_next : (..., nv) array
+            Velocity after it.
+        impulse : (..., nrows) array
+            Constraint impulses, row by row (``mech.row_slices``; N·s, N·m·s).
+        iterations : (...) array
+            Sweeps and iterations of the solver; at `max_iterations` it has not arrived.
+        primal : (...) array
+            By how much a force is outside its friction cone (N, N·s).
+        dual : (...) array
+            How fast a contact goes into what it touches (m/s², m/s).
+        complementarity : (...) array
+            What forces do of work that they should not: on what lifts off, and less on what slides.
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> landed = mech.contact_impulse(robot.neutral(), v)
+        >>> bool(robot.kinetic_energy(robot.neutral(), landed.v_next) <= robot.kinetic_energy(robot.neutral(), v))
+        True
+        """
+
+    @property
+    def contact_inverse_dynamics(self) -> ContactInverseDynamicsFunction:
+        r"""Joint forces τ for given accelerations, where contacts push only and hold what friction can hold.
+
+        Of the forces f that balance the passive joints (of a robot with a floating base, its base), ``c_P = J_Pᵀ f`` with
+        ``c = M a + h``, those that cost least, ``fᵀ R f + w τᵀ τ``, with each contact's in its friction cone, from a least
+        normal force on, and with τ within bounds. Forces of other constraints are not limited. A motion that cannot be
+        balanced so shows in `missing`: f is then nearest to what would balance it.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        force_weights : (..., nrows) array, optional
+            R, what the square of each row's force costs, positive; 1 if not given.
+        torque_weight : (...) array, optional
+            w, what the square of each joint force costs, 0 or more; 0 if not given.
+        f_min : (..., nconstraints) array, optional
+            The least normal force of each contact (N); 0 if not given.
+        tau_max : (..., nv) array, optional
+            The largest size of each joint force (N·m, N); unlimited if not given.
+        tolerance : (...) array, optional
+            By how much equations and limits may be missed, beside the largest of c: 1e-8 if not given.
+        max_iterations : (...) array, optional
+            Of the solver: 1000 if not given. Motions that cannot be balanced take all of them.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        tau : (..., nv) array
+            Zero at passive joints (N·m, N).
+        f : (..., nrows) array
+            Row by row (N, N·m).
+        missing : (..., nv) array
+            ``c − τ − Jᵀ f``: what the motion takes beyond all of these (N·m, N).
+        iterations : (...) array
+            Of the solver.
+
+        References
+        ----------
+        the alternating direction method of multipliers, Boyd et al. (2011), with an affine projection.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> stand = robot.neutral()
+        >>> tau, f, missing, iterations = mech.contact_inverse_dynamics(stand, 0 * v, 0 * v)
+        >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
         (True, True)
         """
 
@@ -998,4 +1319,150 @@ class Functions:
         >>> G, Lambda = mech.delassus_matrix(q), mech.constraint_inertia(q)
         >>> bool(abs(G @ Lambda @ G - G).max() < 1e-9)
         True
+        """
+
+    @property
+    def step(self) -> StepFunction:
+        r"""Return the configuration and velocity a time dt later, under constant joint forces and wrenches.
+
+        A mechanism with `Contact`s takes a step with impulses, as `contact_step` does, unless they stick. At the end of a
+        step loops and the like are closed again, and velocities along them taken away, by the smallest change in the metric
+        of M. `simulate` takes many steps, with controllers and events.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        dt : (...) array
+            Duration (s).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        restitution : (..., nconstraints) array, optional
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        slots : (..., nslots, 7) array, optional
+            Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.
+        integrator : {"semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"}
+            The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
+            classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
+            joints' friction at the new velocity and is stable however stiff that is; or the variational midpoint rule,
+            second order and symmetric in time, whose energy does not drift: it iterates, at about ten times the cost.
+        limits : {"none", "position", "effort", "all"}
+            Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest
+            joint forces of tau.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+        contacts : {"solved", "stick"}
+            Whether contacts push only, lift off and slide, which takes steps with impulses, or stick as other constraints
+            hold. It makes no difference to a mechanism without contacts.
+
+        Returns
+        -------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> falling = mech.step(q, v, [0.0] * robot.nv, 1e-3, contacts="stick", active=[0] * 4)
+        >>> bool(abs(falling.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
+        True
+        """
+
+    @property
+    def contact_step(self) -> ContactStepFunction:
+        r"""Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub.
+
+        Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
+        limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
+        velocity, so that impulses add no energy.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        dt : (...) array
+            Duration (s).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        restitution : (..., nconstraints) array, optional
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+        friction : (..., nconstraints) array, optional
+            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
+            `Contact.friction` if not given.
+        slots : (..., nslots, 7) array, optional
+            Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.
+        f_start : (..., nrows) array, optional
+            Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
+        integrator : {"semi_implicit_euler", "implicit_euler"}
+            The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
+            classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
+            joints' friction at the new velocity and is stable however stiff that is; or the variational midpoint rule,
+            second order and symmetric in time, whose energy does not drift: it iterates, at about ten times the cost.
+        limits : {"none", "position", "effort", "all"}
+            Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest
+            joint forces of tau.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        f : (..., nrows) array
+            The impulses of the step divided by dt (N, N·m); as the next step's `f_start` they save iterations.
+        iterations : (...) array
+            Sweeps and iterations of the solver; at `max_iterations` it has not arrived.
+        dual : (...) array
+            How fast a contact goes into what it touches (m/s², m/s).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        Stewart and Trinkle, An implicit time-stepping scheme for rigid body dynamics with inelastic collisions
+        and Coulomb friction (1996); Anitescu and Potra (1997).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> standing = mech.contact_step(robot.neutral(), 0 * v, [0.0] * robot.nv, 1e-3)
+        >>> standing.f.shape, bool(standing.dual < 1e-6)
+        ((12,), True)
         """

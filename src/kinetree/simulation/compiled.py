@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from kinetree.algorithms.table import table_of
 from kinetree.functions.model_inputs import ModelInput, traced, traced_model, with_inputs
 from kinetree.functions.of_robot import identity
+from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.graph import Port
 from kinetree.integrators import Integrator, System
 from kinetree.integrators.step import is_own
@@ -38,6 +40,8 @@ class Plan(NamedTuple):
         Whether the controller is called at the beginning of some steps, and its joint forces are held between.
     wrenches, linear : bool
         Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
+    of_constraints : tuple of str
+        What is given for the constraints of a mechanism: "active", "restitution", "friction".
     smooth : bool
         Whether what acts is smooth from step to step too: nothing changes with the steps.
     inputs : tuple of ModelInput
@@ -51,6 +55,7 @@ class Plan(NamedTuple):
     events: tuple[Event, ...]
     sampled: bool
     wrenches: bool
+    of_constraints: tuple[str, ...]
     linear: bool
     smooth: bool
     inputs: tuple[ModelInput, ...]
@@ -92,6 +97,7 @@ class Plan(NamedTuple):
             shapes |= {"begin": (), "period": ()}
         if self.wrenches:
             shapes["f_ext"] = (model.nb, 6)
+        shapes |= {name: shape_of(SHAPES[name], model) for name in self.of_constraints}
         if self.linear:
             shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
         shapes |= {setting(name): () for name, _ in self.integrator.settings}
@@ -158,14 +164,15 @@ def _with_events(
 
 
 def observer(model: Model, plan: Plan) -> Function:
-    """Return what is observed in a state: the joint forces of the motors, and the accelerations."""
+    """Return what is observed in a state: the forces of motors and of constraints, and the accelerations."""
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         acting, _ = _acting(model, plan, given)
         state = now(given), Column(given["q"]), Column(given["v"])
-        return [acting.motor_forces(*state), acting.acceleration(*state)]
+        return [acting.motor_forces(*state), *acting.accelerations(*state)]
 
-    return _function("simulation_observer", model, plan, {"tau": (model.nv,), "a": (model.nv,)}, evaluate)
+    outputs = {"tau": (model.nv,)} | dict(table_of(model)["forward_dynamics"].outputs)
+    return _function("simulation_observer", model, plan, {n: shape_of(s, model) for n, s in outputs.items()}, evaluate)
 
 
 def now(given: Mapping[str, Any]) -> Scalar:
@@ -197,8 +204,11 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
         following |= sampled(plan.controller, given, start) if plan.controller else {"held": given["held"]}
     wrenches = (lambda t: at("f_ext", t)) if plan.wrenches else None
     settings = {name: given[setting(name)] for name, _ in plan.integrator.settings}
-    model = traced_model(model, False)
-    return System(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings), following
+    table = table_of(model)
+    model = traced_model(model, table["forward_dynamics"].joint_space)
+    more = {name: given[name] for name in plan.of_constraints}
+    system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
+    return system, following
 
 
 def _between(a: Any, b: Any, s: Scalar) -> Any:

@@ -11,14 +11,17 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, LimitWarning, unknown_name, warn_user
 from kinetree.functions.wrenches import named_wrenches
-from kinetree.integrators import INTEGRATORS, Integrator
+from kinetree.glossary.symbols import SHAPES, shape_of
+from kinetree.integrators import INTEGRATORS
 from kinetree.integrators.step import LIMITS
 from kinetree.robot.limits import beyond
+from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
 from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import Plan, setting
+from kinetree.simulation.constrained import CONTACTS, check_closed, check_range, chosen_integrator
 from kinetree.simulation.controllers import Controller, callback_of, controller_of
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.times import Times, count, times
@@ -26,8 +29,8 @@ from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, positive, real_array
 
-SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv"}
-"""What can be kept, and of which length it is."""
+SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}
+"""What can be kept, and of which length it is; the last one is a mechanism's."""
 
 
 class Request:
@@ -35,7 +38,9 @@ class Request:
 
     Attributes
     ----------
-    robot : Robot
+    robot : Robot or Mechanism
+    tree : Robot
+        The robot itself, or that of the mechanism.
     callback : callable, or None
         The controller, where it is a plain Python function.
     lead : tuple of int
@@ -54,7 +59,7 @@ class Request:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Robot | Mechanism,
         integrator: object,
         limits: str,
         controller: object,
@@ -63,9 +68,13 @@ class Request:
         inputs: Any,
         per_step: Sequence[str],
         events: Any,
+        contacts: str,
     ) -> None:
         self.robot, self._per_step = robot, given_inputs.names("per_step", per_step)
-        self._integrator, self._limits = chosen_integrator(integrator), choice("limits", limits, LIMITS)
+        self.tree = robot.tree if isinstance(robot, Mechanism) else robot
+        choice("contacts", contacts, CONTACTS)
+        self._integrator = chosen_integrator(robot, integrator, contacts)
+        self._limits = choice("limits", limits, LIMITS)
         self._linear = choice("interpolation", interpolation, ("held", "linear")) == "linear"
         self._numbers, self._values = given_inputs.separated(robot.model, inputs)
         self._controller: Controller | None = None
@@ -96,7 +105,7 @@ class Request:
             last = q.final
             self.before = q.end or End(last.t, last.q, last.v, {}, np.empty(0), "")
             q, v = self.before.q, self.before.v
-        q = real_array("q", robot.configuration(q) if isinstance(q, str) else q, robot.nq)
+        q = real_array("q", self.tree.configuration(q) if isinstance(q, str) else q, robot.nq)
         v = np.zeros(robot.nv) if v is None else real_array("v", v, robot.nv)
         try:
             self.lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
@@ -109,13 +118,13 @@ class Request:
             self.carried[name] = flattened(array, self.lead, 1, False).copy()  # `out` may be where these are
         if not len(self.carried["q"]):
             raise ArgumentError(f"q and v have the leading axes {self.lead}: there is no robot to simulate")
-        if self._limits in ("position", "all"):
+        if self._limits in ("position", "all") and not self._integrator.impulses:
             for extreme in (self.carried["q"].max(axis=0), self.carried["q"].min(axis=0)):
                 if told := beyond(robot.model.leading, extreme):
                     warn_user(f"the simulation begins beyond stops, which throw joints back: {told}", LimitWarning)
                     break
 
-    def act(self, tau: Any, f_ext: Any, f_ext_frame: str) -> None:
+    def act(self, tau: Any, f_ext: Any, f_ext_frame: str, **of_constraints: Any) -> None:
         """Take what acts on the robot, and make the plan of a step."""
         robot, model = self.robot, self.robot.model
         choice("f_ext_frame", f_ext_frame, ("body", "world"))
@@ -130,17 +139,25 @@ class Request:
             self._events,
             sampled or self.callback is not None,
             f_ext is not None,
+            tuple(of_constraints),
             self._linear,
             False,
             self._numbers,
         )
         self._counted: dict[str, int] = {}
         if isinstance(tau, Mapping):
-            tau = given_inputs.named_forces(robot, tau)
+            tau = given_inputs.named_forces(self.tree, tau)
         forces = {"tau": (np.zeros(robot.nv) if tau is None else tau, (robot.nv,)), "f_ext": (f_ext, (robot.nb, 6))}
         for name, (value, shape) in forces.items():
             if value is not None:
-                self._take_force(name, value, shape)
+                self._take_force(name, value, shape, self._linear)
+        for name, value in of_constraints.items():
+            if not isinstance(robot, Mechanism):
+                raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
+            self._take_force(name, value, shape_of(SHAPES[name], robot.model), False)
+            check_range(name, self.given[name])
+        if isinstance(robot, Mechanism):
+            check_closed(robot, self._integrator, self.carried["q"], self.given.get("active"))
         if self.before is not None:
             own_names = {port.name for port in self.plan.state}
             self._values = {k: x for k, x in self.before.controller.items() if k in own_names} | self._values
@@ -153,8 +170,8 @@ class Request:
                 self._counted[name.removeprefix("controller_")] = flat.shape[1]
         self.plan = self.plan._replace(smooth=not (self.plan.sampled or self._counted))
 
-    def _take_force(self, name: str, value: Any, shape: tuple[int, ...]) -> None:
-        """Take forces that act on each state, with an axis of steps after the states' axes if they have one more."""
+    def _take_force(self, name: str, value: Any, shape: tuple[int, ...], linear: bool) -> None:
+        """Take what acts on each state, with an axis of steps after the states' axes if it has one more."""
         array = real_array(name, value, *shape)
         if not np.isfinite(array).all():
             raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf)")
@@ -168,12 +185,12 @@ class Request:
             )
         flat = flattened(array, self.lead, len(shape), over_time)
         if over_time:
-            self._counted[name] = flat.shape[1] - self._linear
-        if over_time and self._linear:
+            self._counted[name] = flat.shape[1] - linear
+        if over_time and linear:
             self.given[name], self.given[name + "_end"] = flat[:, :-1], flat[:, 1:]
         else:
             self.given[name] = flat
-            if self._linear:
+            if linear:
                 self.given[name + "_end"] = flat
 
     def count(self, dt: Any, duration: Any, steps: Any, t0: Any) -> None:
@@ -207,8 +224,9 @@ class Request:
         known, n = dict(self.plan.integrator.settings), len(self.carried["q"])
         for name, value in settings.items():
             if value is not None and name not in known:
-                able = ", ".join(sorted(k for k, i in INTEGRATORS.items() if name in dict(i.settings)))
-                raise ArgumentError(f"{name} is for {able}; the integrator {self.plan.integrator.name!r} has none")
+                able = [k for k, i in sorted(INTEGRATORS.items()) if name in dict(i.settings)]
+                who = f"the integrator {self.plan.integrator.name!r} has none"
+                raise ArgumentError(f"{name} is for {', '.join(able) or 'contacts that are solved'}; {who}")
         for name, usual in known.items():
             value = settings.get(name)
             self.given[setting(name)] = np.full((n, 1), usual if value is None else positive(name, value))
@@ -216,9 +234,12 @@ class Request:
     def keep(self, record: str | Sequence[str], every: Any, out: Any) -> None:
         """Take what is to be kept, and find memory for it."""
         names = given_inputs.names("record", record.replace(",", " ").split() if isinstance(record, str) else record)
+        sizes = {name: getattr(self.robot, size) for name, size in SIZES.items() if hasattr(self.robot, size)}
         for name in names:
-            if name not in SIZES:
-                raise ArgumentError(f"record: {unknown_name('quantity', name, SIZES)}")
+            if name not in sizes:
+                raise ArgumentError(f"record: {unknown_name('quantity', name, sizes)}")
+            if name == "a" and self.plan.integrator.impulses:
+                raise ArgumentError("record: where contacts are solved velocities jump, and there is no a to record")
         self.every = count("record_every", every)
         if self.every > self.times.steps:
             raise ArgumentError(
@@ -226,18 +247,17 @@ class Request:
             )
         rows = 1 + self.times.steps // self.every
         if not (out is None or isinstance(out, Mapping)):
-            raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(out).__name__} was given")
+            raise ArgumentError(f"out takes a dict of arrays by {', '.join(sizes)}; {type(out).__name__} was given")
         given = dict(out or {})
         for name in given:
-            if name not in SIZES:
-                raise ArgumentError(f"out: {unknown_name('quantity', str(name), SIZES)}")
+            if name not in sizes:
+                raise ArgumentError(f"out: {unknown_name('quantity', str(name), sizes)}")
         if any(np.shares_memory(x, y) for x, y in itertools.combinations(given.values(), 2)):
             raise ArgumentError("out: two of the arrays share memory, so one result would overwrite the other")
         self.kept: dict[str, Array] = {}
-        for name, size in SIZES.items():
+        for name, size in sizes.items():
             if name in names or name in ("q", "v") or name in given:
-                shape = (*self.lead, rows, getattr(self.robot, size))
-                self.kept[name] = memory(name, given.get(name), shape)
+                self.kept[name] = memory(name, given.get(name), (*self.lead, rows, size))
 
 
 def memory(name: str, array: Any, shape: tuple[int, ...]) -> Array:
@@ -257,15 +277,6 @@ def memory(name: str, array: Any, shape: tuple[int, ...]) -> Array:
         raise ArgumentError(f"out[{name!r}] is {shown}; a contiguous, writeable float64 array {shape} is needed")
     result: Array = array
     return result
-
-
-def chosen_integrator(integrator: object) -> Integrator:
-    """Return the integrator that is meant."""
-    if isinstance(integrator, Integrator):
-        return integrator
-    if not isinstance(integrator, str) or integrator not in INTEGRATORS:
-        raise ArgumentError(unknown_name("integrator", str(integrator), INTEGRATORS))
-    return INTEGRATORS[integrator]
 
 
 def choice(name: str, value: object, choices: Sequence[str]) -> str:

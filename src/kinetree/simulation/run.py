@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.calls import own
@@ -47,8 +48,8 @@ class SimulationInterrupted(KeyboardInterrupt):
 def run(request: Request, progress: Callable[[int, int], object] | None) -> Trajectory:
     """Return the motion that is asked for."""
     n, total = len(request.carried["q"]), request.times.steps
-    observed = request.plan.without_events.carried(request.robot.model) if {"a", "tau"} & {*request.kept} else {}
-    seen = {"q", "v"} | ({*observed} - {"memory", "reason"})
+    observed = request.plan.without_events.carried(request.robot.model) if {"a", "tau", "f"} & {*request.kept} else {}
+    seen = {"q", "v"} | ({*observed} - {"memory", "reason"}) | ({"memory"} if impulses(request) else set())
     records = {
         name: np.empty((n, total // request.every, request.carried[name].shape[1])) for name in seen - {"q", "v"}
     }
@@ -111,7 +112,7 @@ def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
     raise ArgumentError(f"controller: it returned {given}; joint forces of shape {shape} are needed")
 
 
-def remembered(robot: Robot, make: Callable[..., Function], plan: Plan) -> Function:
+def remembered(robot: Robot | Mechanism, make: Callable[..., Function], plan: Plan) -> Function:
     """Return a compiled function of this robot and plan, the same one each time."""
     known: dict[Any, Function] = robot.__dict__.setdefault("_simulations", {})
     key = make.__name__, plan
@@ -128,7 +129,9 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
     rows = 1 + done // every
     t = request.times.of(np.arange(rows) * every)
     kept = {name: array[..., :rows, :] for name, array in request.kept.items()}
-    observed = [name for name in ("tau", "a") if name in kept]
+    if impulses(request):
+        kept["f"][...] = _forces(request, rollout, rows).reshape(kept["f"].shape)
+    observed = [name for name in ("tau", "a", "f") if name in kept and not (name == "f" and impulses(request))]
     if observed:
         results = _observed(request, rollout, first, rows)
         for name in observed:
@@ -137,16 +140,17 @@ def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], don
     reasons = np.array([None, "not finite", plan.integrator.failure, *(e.name for e in plan.events)], dtype=object)
     ended = request.times.of(rollout.carried["step"].reshape(lead) - request.times.first)
     return Trajectory(
-        request.robot,
+        request.tree,
         t,
         kept["q"],
         kept["v"],
         kept.get("a"),
         kept.get("tau"),
+        f=kept.get("f"),
         stopped_at=np.where(reason == MOVING, math.nan, ended),
         reasons=reasons[reason.astype(np.intp)],
         events=history.end(rollout.carried),
-        counts={name: x.reshape(lead).astype(np.int64) for name, x in _counts(plan, rollout.carried)},
+        counts={name: x.reshape(lead) for name, x in _counts(plan, rollout.carried)},
         inputs={i: _at_records(request, i.name, rows) for i in plan.inputs},
         end=_end(request, rollout, request.times.of(done)),
     )
@@ -188,9 +192,22 @@ def _acting(request: Request, step: Function) -> str:
 def _counts(plan: Plan, carried: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
     """Yield what was counted: steps of the integrator's own, and events."""
     for name, k in plan.integrator.counts:
-        yield name, carried["memory"][:, k]
+        number = carried["memory"][:, k]
+        yield name, number if name.startswith("worst") else number.astype(np.int64)
     for k, event in enumerate(plan.events):
-        yield event.name, carried["event_counts"][:, k]
+        yield event.name, carried["event_counts"][:, k].astype(np.int64)
+
+
+def impulses(request: Request) -> bool:
+    """Return whether forces are to be kept that are impulses, which the integrator carries in its memory."""
+    return "f" in request.kept and request.plan.integrator.impulses
+
+
+def _forces(request: Request, rollout: Rollout, rows: int) -> Array:
+    """Return the forces in the states that are kept: those of the steps that ended there, none at the beginning."""
+    found = np.zeros((len(request.carried["q"]), rows, request.kept["f"].shape[-1]))
+    found[:, 1:] = rollout.records["memory"][:, : rows - 1, : found.shape[-1]] / request.times.dt
+    return found
 
 
 def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.integrators import Integrator
+from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.events import Event
@@ -19,7 +20,7 @@ from kinetree.validation import Array
 
 
 def simulate(
-    robot: Robot,
+    robot: Robot | Mechanism,
     q: ArrayLike | str | Trajectory,
     v: ArrayLike | None = None,
     *,
@@ -31,13 +32,20 @@ def simulate(
     control_every: int | None = None,
     f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None,
     f_ext_frame: str = "body",
+    active: ArrayLike | None = None,
+    restitution: ArrayLike | None = None,
+    friction: ArrayLike | None = None,
+    slots: ArrayLike | None = None,
     interpolation: str = "held",
     inputs: Mapping[Any, ArrayLike] | None = None,
     per_step: Sequence[str] = (),
     integrator: str | Integrator = "semi_implicit_euler",
     rtol: float | None = None,
     atol: float | None = None,
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
     limits: str = "none",
+    contacts: str = "solved",
     events: Sequence[Event | Function] = (),
     t0: float | None = None,
     record: str | Sequence[str] = ("q", "v"),
@@ -76,6 +84,11 @@ def simulate(
         Wrenches on the bodies, as in `forward_dynamics`.
     f_ext_frame : {"body", "world"}
         Axes and reference point of f_ext.
+    active : (..., nconstraints) or (..., steps, nconstraints) array, optional
+        Of a mechanism: 1 for each constraint that acts, 0 for the others; all act if not given.
+    restitution, friction : (..., nconstraints) or (..., steps, nconstraints) array, optional
+        Of a mechanism: the part of its speed with which each contact rebounds, and its coefficient of friction, instead
+        of its own; those of other constraints are not read.
     interpolation : {"held", "linear"}
         What tau and f_ext over time are during a step: held, or changing linearly to the next value; there is one value
         more than steps then.
@@ -85,20 +98,28 @@ def simulate(
         controller does not know these numbers: it is compiled for the robot as it is.
     per_step : sequence of str
         Which of the inputs change from step to step: their values have an axis of steps.
+    slots : (..., nslots, 7) or (..., steps, nslots, 7) array, optional
+        Of a mechanism: the contacts in its slots, as `Mechanism.slots` makes them.
     integrator : str or Integrator
         The method (see `step`), by name or made by `kinetree.integrator`.
     rtol, atol : float, optional
         The errors that "tsitouras" allows in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of
         coordinates, of which a radian and a metre count as one; 1e-6 and 1e-8 if not given.
+    tolerance, max_iterations : float, int, optional
+        Of the solution of contacts in a step, beside the velocities along their rows; 1e-6 and 500 if not given.
     limits : {"none", "position", "effort", "all"}
         Which limits of the joints count (see `step`).
+    contacts : {"solved", "stick"}
+        Whether contacts of a mechanism push only, lift off, slide and rebound, in steps with impulses
+        (`Mechanism.contact_step`) by "semi_implicit_euler" or "implicit_euler", or stick as other constraints hold.
     events : sequence of Event
         Conditions whose zeros are located, and which may stop a robot (see `kinetree.Event`). They are looked for from
         step to step: of two zeros of one condition within a step nothing is seen.
     t0 : float, optional
         Time at the beginning (s); 0, or where the trajectory ended, if not given.
     record : str or sequence of str
-        What to keep, of "q", "v", "a" and "tau" (the joint forces of tau and controller); q and v are kept always.
+        What to keep, of "q", "v", "a", "tau" (the joint forces of tau and controller) and, of a mechanism, "f" (the
+        forces of the constraints); q and v are kept always.
     record_every : int
         Keep every so many steps; the initial state is kept too. The state at the end is in ``trajectory.end`` where it
         is not the last that is kept.
@@ -145,10 +166,13 @@ def simulate(
     """
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
-    request = Request(robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events)
+    request = Request(
+        robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events, contacts
+    )
     request.begin(q, v)
-    request.act(tau, f_ext, f_ext_frame)
+    of_constraints = {"active": active, "restitution": restitution, "friction": friction, "slots": slots}
+    request.act(tau, f_ext, f_ext_frame, **{name: x for name, x in of_constraints.items() if x is not None})
     request.count(dt, duration, steps, t0)
-    request.set(rtol=rtol, atol=atol)
+    request.set(rtol=rtol, atol=atol, tolerance=tolerance, max_iterations=max_iterations)
     request.keep(record, record_every, out)
     return run(request, progress)

@@ -30,7 +30,8 @@ else:
         lazy_methods(f"kinetree.trajectories.{module}", told) for module in ("figures", "stick_figure", "files.saved")
     )
 
-NOT_RECORDED = 'was not recorded: simulate(…, record="q v a tau") records it'
+RECORDED = ("a", "tau", "f")
+"""What is recorded on request."""
 
 
 class Trajectory(Quantities):
@@ -44,16 +45,17 @@ class Trajectory(Quantities):
     ----------
     robot : Robot
     t : (n,) array-like
-        The times in s, increasing, the same for all robots; the first one is that of the initial state.
+        Times (s), increasing, the same for all robots; the first one is that of the initial state.
     q : (..., n, nq) array-like
         Configurations; the leading axes are the robots of a batch.
     v : (..., n, nv) array-like
         Velocities.
     a, tau : (..., n, nv) array-like, optional
         Accelerations and joint torques.
+    f : (..., n, nrows) array-like, optional
+        Forces of the constraints of a `Mechanism`.
     stopped_at : (...) array-like, optional
-        When a robot stopped, by a condition or because its state was no longer finite; NaN where it did not. From
-        then on its samples are its last state.
+        When a robot stopped; NaN where it did not. From then on its samples are its last state.
     reasons : (...) array-like of str or None, optional
         Why it stopped.
     events : sequence, optional
@@ -61,16 +63,15 @@ class Trajectory(Quantities):
     counts : dict of (...) arrays, optional
         What was counted for each robot, such as steps of the integrator's own.
     inputs : mapping, optional
-        Numbers of the robot that were given to the simulation (`kinetree.gravity`, `kinetree.payload`, …): arrays with
-        the axes of q but the last one, which may be 1, and those of one value. Energies and momentum count them.
+        Numbers of the robot that were given (`kinetree.gravity`, …), (..., n or 1, …): energies and momentum count them.
     end : End, optional
         What the simulation carried at its end.
 
     Attributes
     ----------
     robot : Robot
-    t, q, v, a, tau : arrays
-        As above, read-only; reading a or tau that was not recorded is an `ArgumentError`.
+    t, q, v, a, tau, f : arrays
+        As above, read-only; reading a, tau or f that was not recorded is an `ArgumentError`.
     stopped_at : (...) array
     reasons : (...) array of str or None
     events : tuple
@@ -85,8 +86,7 @@ class Trajectory(Quantities):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import kinetree as kt
+    >>> import numpy as np, kinetree as kt
     >>> robot = kt.load("ur5")
     >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=2.0)
     >>> t = np.linspace(0, 2, 21)
@@ -121,6 +121,7 @@ class Trajectory(Quantities):
         *,
         stopped_at: ArrayLike | None = None,
         reasons: ArrayLike | str | None = None,
+        f: ArrayLike | None = None,
         events: Sequence[Any] = (),
         counts: Mapping[str, ArrayLike] | None = None,
         inputs: Mapping[ModelInput, Array] | None = None,
@@ -131,37 +132,38 @@ class Trajectory(Quantities):
         times = times_of(t)
         Q = real_array("q", q, len(times), robot.nq)
         lead, arrays = Q.shape[:-2], {}
-        given: tuple[tuple[str, Any], ...] = ("v", v), ("a", a), ("tau", tau)
-        for name, value in given:
+        rows = [0, *(() if f is None else np.shape(f))][-1]
+        given: Any = ("v", v, robot.nv), ("a", a, robot.nv), ("tau", tau, robot.nv), ("f", f, rows)
+        for name, value, n in given:
             needed = name == "v" or value is not None
-            arrays[name] = real_array(name, value, *lead, len(times), robot.nv, batch=False) if needed else None
+            arrays[name] = real_array(name, value, *lead, len(times), n, batch=False) if needed else None
         stops: Any = np.full(lead, np.nan) if stopped_at is None else stopped_at
         stops, why = real_array("stopped_at", stops, *lead, batch=False), of_robots("reasons", reasons, lead)
         kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why.astype(object)}
-        kept |= {"_a": arrays["a"], "_tau": arrays["tau"]}
+        kept |= {f"_{name}": arrays[name] for name in RECORDED}
         seen = {name: None if value is None else read_only(value) for name, value in kept.items()}
         if not isinstance(events, Sequence) or not isinstance(counts or {}, Mapping):
             raise ArgumentError(f"events takes a list and counts a dict, not {events!r} and {counts!r}")
         counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in (counts or {}).items()}
-        self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, end=end)
-        self.__dict__["inputs"] = {name: read_only(x) for name, x in (inputs or {}).items()}
+        own = {name: read_only(x) for name, x in (inputs or {}).items()}
+        self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, inputs=own, end=end)
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
+    def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
 
-    def __delattr__(self, name: str) -> NoReturn:
-        self.__setattr__(name, None)
+    __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[Any, ...]:
         rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts", "inputs", "end")}
-        return partial(type(self), **rest), tuple(self.__dict__[x] for x in ("robot", "t", "q", "v", "_a", "_tau"))
+        rest |= {name: self.__dict__[f"_{name}"] for name in RECORDED}
+        return partial(type(self), **rest), (self.robot, self.t, self.q, self.v)
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
     def _recorded(self, name: str) -> Array:
         array: Array | None = self.__dict__[f"_{name}"]
         if array is None:
-            raise ArgumentError(f"{name} {NOT_RECORDED}")
+            raise ArgumentError(f'{name} was not recorded: simulate(…, record="q v {name}") records it')
         return array
 
     @property
@@ -175,15 +177,19 @@ class Trajectory(Quantities):
         return self._recorded("tau")
 
     @property
+    def f(self) -> Array:
+        """Constraint forces (..., n, nrows), row by row (`Mechanism.row_slices`); an error if not recorded."""
+        return self._recorded("f")
+
+    @property
     def recorded(self) -> tuple[str, ...]:
-        """What was recorded: "q" and "v", and "a" and "tau" if they were."""
-        return ("q", "v", *(name for name in ("a", "tau") if self.__dict__[f"_{name}"] is not None))
+        """What was recorded: "q" and "v", and "a", "tau" and "f" if they were."""
+        return ("q", "v", *(name for name in RECORDED if self.__dict__[f"_{name}"] is not None))
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
         """The leading axes: the robots of a batch; empty for one robot."""
-        lead: tuple[int, ...] = self.q.shape[:-2]
-        return lead
+        return tuple(self.q.shape[:-2])
 
     @property
     def duration(self) -> float:
@@ -203,11 +209,10 @@ class Trajectory(Quantities):
         return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
-        robots = f"{' × '.join(map(str, self.batch_shape))} robots, " if self.batch_shape else ""
+        of = f"{' × '.join(map(str, self.batch_shape))} robots, " if self.batch_shape else ""
         stopped = int(np.isfinite(self.stopped_at).sum())
-        end = f", {f'{stopped} ' if self.batch_shape else ''}stopped" if stopped else ""
-        span = f"{len(self)} samples from {self.t[0]:g} to {self.t[-1]:g} s"
-        return f"<Trajectory of {self.robot.name!r}: {robots}{span}{end}>"
+        end = f" s, {f'{stopped} ' if self.batch_shape else ''}stopped" if stopped else " s"
+        return f"<Trajectory of {self.robot.name!r}: {of}{len(self)} samples from {self.t[0]:g} to {self.t[-1]:g}{end}>"
 
     # -- parts of it --------------------------------------------------------------------------------------------
 
@@ -239,11 +244,10 @@ class Trajectory(Quantities):
 
     def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any]) -> Trajectory:
         """Return what `part` takes of the arrays over time, and `of_robots` of those over robots."""
-        a, tau = (None if (x := self.__dict__[name]) is None else part(x) for name in ("_a", "_tau"))
-        stops, reasons = of_robots(self.stopped_at), of_robots(self.reasons)
-        rest = {"stopped_at": stops, "reasons": reasons, "events": events}
+        rest = {"stopped_at": of_robots(self.stopped_at), "reasons": of_robots(self.reasons), "events": events}
+        rest |= {x: part(self.__dict__[f"_{x}"]) for x in RECORDED if x in self.recorded}
         counts, inputs = {x: of_robots(n) for x, n in self.counts.items()}, {x: part(n) for x, n in self.inputs.items()}
-        return Trajectory(self.robot, t, part(self.q), part(self.v), a, tau, counts=counts, inputs=inputs, **rest)
+        return Trajectory(self.robot, t, part(self.q), part(self.v), counts=counts, inputs=inputs, **rest)
 
     def at(self, t: ArrayLike) -> Sample:
         """Return q, v and a at any times t (...) within, between the samples by interpolation on the manifold.
@@ -271,8 +275,7 @@ class Trajectory(Quantities):
             If a time is not within the trajectory.
         """
         times = real_array("t", t)
-        outside = times[~((times >= self.t[0]) & (times <= self.t[-1]))]
-        if outside.size:
+        if (outside := times[~((times >= self.t[0]) & (times <= self.t[-1]))]).size:
             raise ArgumentError(f"t holds {outside[0]:g} s; this trajectory is from {self.t[0]:g} to {self.t[-1]:g} s")
         flat = times.ravel()
         first = np.minimum(np.searchsorted(self.t, flat, side="right") - 1, max(0, len(self) - 2))

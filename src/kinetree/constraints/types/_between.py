@@ -108,13 +108,19 @@ class BetweenFrames(Constraint):
         return Transform.identity()
 
     @property
+    def place(self) -> Transform:
+        """From `frame` to s."""
+        return Transform.identity()
+
+    @property
     def of(self) -> tuple[str, ...]:
         return (self.frame,) if self.to is None else (self.frame, self.to)
 
     def ends(self, model: Model) -> tuple[Frame, Frame]:
         """Return the frames s and p of a model."""
         to = THE_WORLD if self.to is None else model.frame(self.to)
-        return model.frame(self.frame), Frame(to.name, to.body, self.offset @ to.X)
+        ours = model.frame(self.frame)
+        return Frame(ours.name, ours.body, self.place @ ours.X), Frame(to.name, to.body, self.offset @ to.X)
 
     def check(self, model: Model) -> None:
         for name in self.of:
@@ -155,7 +161,8 @@ class BetweenFrames(Constraint):
     def _paths(self, model: Model, q: Vector, v: Vector) -> tuple[Path, Path]:
         """Return the paths to s and p without the bodies that move both."""
         to = Path() if self.to is None else path_to(model, self.to, q, v)
-        return without_common(path_to(model, self.frame, q, v), Path(to.links, self.offset @ to.X))
+        ours = path_to(model, self.frame, q, v)
+        return without_common(Path(ours.links, self.place @ ours.X), Path(to.links, self.offset @ to.X))
 
 
 def placement(ours: Path, theirs: Path) -> Transform:

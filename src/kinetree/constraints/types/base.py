@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from kinetree.contacts import ForceSet
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
 from kinetree.spatial import Force, Scalar
@@ -60,9 +61,9 @@ class Constraint(ABC):
     """The number of rows; a type in which it depends on the parameters has a property of this name."""
     registry: ClassVar[dict[str, type[Constraint]]] = {}
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, registered: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "size" in vars(cls):
+        if registered and "size" in vars(cls):
             Constraint.registry[cls.__name__] = cls
 
     @abstractmethod
@@ -87,6 +88,22 @@ class Constraint(ABC):
         What acts between joints exerts none.
         """
         return {}
+
+    def force_set(self, friction: Scalar | None = None) -> ForceSet | None:
+        """Return which forces it can exert where contacts are solved, None if any; with this friction, if it is given.
+
+        Until they are solved every force is possible.
+        """
+        return None
+
+    def gap(self, rows: Sequence[Row]) -> Scalar:
+        """Return how far it is from touching, where it only pushes; `rows` are its own."""
+        return rows[-1].phi
+
+    @property
+    def rebound(self) -> float:
+        """The part of a velocity with which it rebounds where contacts are solved, unless another is given."""
+        return 0.0
 
     @property
     def of(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A contact that sticks: of a point, or of a sphere that rolls."""
+"""A contact of a point, or of a sphere that rolls, with a plane: it sticks, or pushes and rubs."""
 
 from __future__ import annotations
 
@@ -8,24 +8,32 @@ from dataclasses import dataclass
 from numbers import Real
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.contacts import FrictionCone
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints._axis import perpendicular, unit_axis
-from kinetree.spatial import Force, Vec3
+from kinetree.spatial import Force, Scalar, Transform, Vec3
+
+LIMITS = {"radius": math.inf, "friction": math.inf, "restitution": 1.0}
+"""The largest value of the fields that cannot be negative."""
 
 
 @dataclass(frozen=True)
 class Contact(BetweenFrames):
-    """A point, or a sphere about it, touches a plane and sticks: three rows, two along the plane and the normal one.
+    """A point, or a sphere about it, touches a plane: three rows, two along the plane and the normal one.
 
-    The material point that touches has no velocity against the plane. The force acts on the body of `frame`, at the
-    point that touches and in the axes of `to`: (f_1, f_2, f_n) along two directions in the plane, which with the normal
-    are right-handed (`directions`), and along the normal; f_n > 0 pushes (N). It also pulls, and there is no limit to
-    what sticks: give `active` = 0 where a foot is off the ground.
+    The force acts on the body of `frame`, at the point that touches and in the axes of `to`: (f_1, f_2, f_n) along two
+    directions in the plane, which with the normal are right-handed (`directions`), and along the normal; f_n > 0 pushes
+    (N).
+
+    In `forward_dynamics`, `impulse` and the like it sticks: the material point that touches has no velocity against the
+    plane, the force also pulls, and there is no limit to it. Give `active` = 0 where a foot is off the ground. Where
+    contacts are solved (`contact_dynamics`, `contact_impulse`) it pushes only, may lift off, and slides where friction
+    cannot hold it: ``‖(f_1, f_2)‖ ≤ friction · f_n``.
 
     Parameters
     ----------
     frame : str
-        Its origin is the point, or the centre of the sphere.
+        Its origin is the point, or the centre of the sphere, unless another `point` of it is.
     to : str, optional
         The frame that carries the plane; the world if not given.
     normal : sequence of 3 floats
@@ -34,11 +42,18 @@ class Contact(BetweenFrames):
         Of the sphere (m); 0 for a point.
     height : float
         Of the plane above the origin of `to`, along the normal (m).
+    friction : float
+        Coulomb's coefficient μ, where contacts are solved; 0 for a smooth plane. Rubber on a dry floor has some 0.7,
+        and so it is if not given.
+    restitution : float
+        The part e of the velocity with which it leaves the plane, where impacts are solved: 0 stays, 1 loses nothing.
+    point : sequence of 3 floats
+        In the axes of `frame` (m).
 
     Raises
     ------
     ArgumentError
-        If the radius is negative, or a number is not finite.
+        If radius, friction or restitution is negative, restitution above 1, or a number is not finite.
     ModelError
         If the normal has no direction.
 
@@ -52,17 +67,22 @@ class Contact(BetweenFrames):
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     radius: float = 0.0
     height: float = 0.0
+    friction: float = 0.7
+    restitution: float = 0.0
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     size = 3
 
     def __post_init__(self) -> None:
-        for field in ("radius", "height"):
+        for field in ("height", *LIMITS):
             value = getattr(self, field)
             if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-                raise ArgumentError(f"the {field} of contact {self.label!r} is {value!r}: give a finite number (m)")
+                raise ArgumentError(f"the {field} of contact {self.label!r} is {value!r}: give a finite number")
             object.__setattr__(self, field, float(value))
-        if self.radius < 0.0:
-            raise ArgumentError(f"the radius of contact {self.label!r} is {self.radius}: it cannot be negative")
+        for field, most in LIMITS.items():
+            if not 0.0 <= (value := getattr(self, field)) <= most:
+                allowed = "cannot be negative" if most == math.inf else f"is between 0 and {most:g}"
+                raise ArgumentError(f"the {field} of contact {self.label!r} is {value}: it {allowed}")
         try:
             normal = unit_axis(self.normal)
         except (ModelError, TypeError):
@@ -70,6 +90,17 @@ class Contact(BetweenFrames):
                 f"the normal of contact {self.label!r} is {self.normal!r}: give a finite (x, y, z) that is not zero"
             ) from None
         object.__setattr__(self, "normal", normal)
+        try:
+            point = tuple(float(x) for x in self.point)
+        except (TypeError, ValueError):
+            point = ()
+        if len(point) != 3 or not all(map(math.isfinite, point)):
+            raise ArgumentError(f"the point of contact {self.label!r} is {self.point!r}: give a finite (x, y, z) (m)")
+        object.__setattr__(self, "point", point)
+
+    @property
+    def place(self) -> Transform:
+        return Transform.translation(Vec3(*self.point))
 
     @property
     def directions(self) -> tuple[Vec3, Vec3, Vec3]:
@@ -82,3 +113,10 @@ class Contact(BetweenFrames):
         gap = n.dot(seen.r) - self.radius - self.height
         rows = [FrameRow(Force(touching.cross(t), t), None, rebounds=False) for t in along]
         return [*rows, FrameRow(Force(touching.cross(n), n), gap)]
+
+    def force_set(self, friction: Scalar | None = None) -> FrictionCone:
+        return FrictionCone(self.friction if friction is None else friction)
+
+    @property
+    def rebound(self) -> float:
+        return self.restitution

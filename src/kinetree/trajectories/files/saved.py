@@ -36,7 +36,7 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
     - ``.parquet``: the same columns, and ``robot``, its number, for a batch; needs pyarrow, the extra ``parquet``.
 
     The file appears under its name only when it is complete. Events of a simulation and what was counted are written,
-    but not to a CSV. Numbers that are not finite are,
+    but not to a CSV; forces of constraints to an NPZ only. Numbers that are not finite are,
     but `load` takes these in a and tau only, and not from a CSV.
 
     Raises
@@ -130,7 +130,7 @@ def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
 def _save_csv(trajectory: Trajectory, name: str, coordinates: Coordinates) -> None:
     if trajectory.batch_shape:
         raise ArgumentError("a CSV holds one robot, and this is a batch: save trajectory.robots[…], or an .npz")
-    arrays = {"t": trajectory.t, **{x: getattr(trajectory, x) for x in trajectory.recorded}}
+    arrays = {"t": trajectory.t, **{x: getattr(trajectory, x) for x in trajectory.recorded if x != "f"}}
     for x, array in arrays.items():
         if not np.isfinite(array).all():
             raise ArgumentError(f"{x} holds a number that is not finite (NaN or inf), which a CSV cannot: save an .npz")
@@ -152,7 +152,7 @@ def _read_npz(stream: BinaryIO, name: str, coordinates: Coordinates) -> Read:
             check_size(name, stream, sum(member.file_size for member in archive.infolist()))
         stream.seek(0)
         with np.load(stream, allow_pickle=False) as arrays:
-            wanted = ("t", "q", "v", "a", "tau", "stopped_at", "q_names", "v_names", "reasons", *TEXTS, *NUMBERS)
+            wanted = ("t", "q", "v", "a", "tau", "f", "stopped_at", "q_names", "v_names", "reasons", *TEXTS, *NUMBERS)
             read = {x: arrays[x] for x in wanted if x in arrays}
     except FormatError:
         raise

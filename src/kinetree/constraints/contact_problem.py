@@ -1,0 +1,146 @@
+"""The contact problem of one step in time: what may touch, slide or stop, after bilateral constraints have acted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.dynamics.factorization import Factor
+from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.contacts import ForceSet, Interval, NotNegative
+from kinetree.glossary.symbols import Matrix, Vector
+from kinetree.scalars.functions import Scalar, is_zero, select_less
+from kinetree.scalars.linalg import dot
+
+
+class Unilateral(NamedTuple):
+    """A set of impulses that may act in a step, and its rows.
+
+    Attributes
+    ----------
+    J : rows of nv scalars
+    force_set : ForceSet
+    gap : scalar, optional
+        How far what the last row keeps apart is from touching (m, rad); None where there is nothing to touch.
+    restitution : scalar
+        The part of its speed with which it rebounds.
+    at : slice
+        Where its impulses are among all (`count`).
+    on : scalar
+        1 where it may act, else 0.
+    """
+
+    J: Sequence[Vector]
+    force_set: ForceSet
+    gap: Scalar | None
+    restitution: Scalar
+    at: slice
+    on: Scalar = 1.0
+
+
+def count(model: ConstrainedModel) -> int:
+    """Return how many impulses there may be: along the mechanism's rows, at joints' stops, and of their friction."""
+    return model.nrows + 2 * model.nv
+
+
+def contacts(
+    model: ConstrainedModel,
+    q: Vector,
+    active: Vector | None = None,
+    restitution: Vector | None = None,
+    mu: Vector | None = None,
+) -> Iterator[Unilateral]:
+    """Yield the constraints whose forces are limited; the rows of one that is not active are zero."""
+    for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
+        force_set = constraint.force_set(None if mu is None else mu[i])
+        if force_set is not None:
+            rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
+            e = constraint.rebound if restitution is None else restitution[i]
+            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows), e, at, on)
+
+
+def stops(model: ConstrainedModel, q: Vector) -> Iterator[Unilateral]:
+    """Yield the limits of positions: of each joint the nearer one."""
+    for body in model.leading:
+        lower, upper = body.limits.lower, body.limits.upper
+        if not body.has_one_coordinate or (math.isinf(lower) and math.isinf(upper)):
+            continue
+        (k,), (i,) = body.v_index, body.q_index
+        below, above = q[i] - lower, upper - q[i]
+        if math.isinf(upper):
+            sign, gap = 1.0, below
+        elif math.isinf(lower):
+            sign, gap = -1.0, above
+        else:
+            sign, gap = select_less(below, above, 1.0, -1.0), select_less(below, above, below, above)
+        yield Unilateral([_unit(model, k, sign)], NotNegative(), gap, 0.0, _place(model, k))
+
+
+def friction(model: ConstrainedModel, dt: Scalar) -> Iterator[Unilateral]:
+    """Yield the Coulomb friction of the joints, if it is turned on: at rest it is as large as it needs to be."""
+    if not model.friction.coulomb:
+        return
+    most: list[Scalar] = [0.0] * model.nv
+    for body in model.bodies:
+        for k, size in zip(body.v_index, body.friction, strict=True):
+            most[k] = most[k] + size
+    for k, size in enumerate(most):
+        if not is_zero(size):
+            yield Unilateral([_unit(model, k, 1.0)], Interval(size * dt), None, 0.0, _place(model, model.nv + k))
+
+
+def _place(model: ConstrainedModel, k: int) -> slice:
+    return slice(model.nrows + k, model.nrows + k + 1)
+
+
+def _unit(model: ConstrainedModel, k: int, sign: Scalar) -> list[Scalar]:
+    return [sign if j == k else 0.0 for j in range(model.nv)]
+
+
+class Eliminated:
+    """Rows seen through bilateral constraints, which give way to their forces: rows ``C`` with ``G = C D⁻¹ Cᵀ``.
+
+    Parameters
+    ----------
+    factor : Factor
+        Of M.
+    J : matrix
+        The rows.
+    bilateral : Delassus
+        Of the rows that always hold.
+
+    Attributes
+    ----------
+    G : matrix
+        ``J (M⁻¹ − M⁻¹ J_bᵀ (J_b M⁻¹ J_bᵀ)⁺ J_b M⁻¹) Jᵀ``.
+    """
+
+    def __init__(self, factor: Factor, J: Sequence[Vector], bilateral: Delassus) -> None:
+        self._inverse = [1.0 / d for d in factor.D]
+        rows = [factor.solve_L_transposed(row) for row in J]
+        self._answers = [bilateral.forces(self._coupling(row, bilateral)) for row in rows]
+        self.C = [
+            [x + y for x, y in zip(row, bilateral.joint_forces(f), strict=True)]
+            for row, f in zip(rows, self._answers, strict=True)
+        ]
+        self.CD = [[x * d for x, d in zip(row, self._inverse, strict=True)] for row in self.C]
+        self.G: Matrix = [[0.0] * len(rows) for _ in rows]
+        for i, row in enumerate(self.CD):
+            for j in range(i + 1):
+                self.G[i][j] = self.G[j][i] = dot(row, self.C[j])
+
+    def _coupling(self, row: Vector, bilateral: Delassus) -> list[Scalar]:
+        found: list[Scalar] = [0.0] * bilateral.n
+        for i, other in zip(bilateral.kept, bilateral.BD, strict=True):
+            found[i] = dot(other, row)
+        return found
+
+    def joint_forces(self, f: Vector) -> list[Scalar]:
+        """Return ``Cᵀ f``, which counts what the bilateral constraints answer."""
+        return [dot(column, f) for column in zip(*self.C, strict=True)]
+
+    def answers(self, f: Vector) -> list[Scalar]:
+        """Return the forces with which the bilateral constraints answer these."""
+        return [dot(column, f) for column in zip(*self._answers, strict=True)]

@@ -1,0 +1,120 @@
+"""Contacts that push, lift off and slide: forces within Coulomb's cones, and impacts."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
+from kinetree.algorithms.dynamics.singular import SINGULAR
+from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.constraints.contacts import HeldContacts, Settings, touching
+from kinetree.constraints.delassus import row_values
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.types import Row
+from kinetree.scalars.functions import select_less
+from kinetree.scalars.linalg import dot
+from kinetree.spatial import Scalar
+
+Results = tuple[list[Scalar], list[Scalar], Scalar, Scalar, Scalar, Scalar]
+RESIDUALS = "iterations primal dual complementarity"
+
+
+@algorithm(
+    "contact_dynamics", outputs=f"a f {RESIDUALS}", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS
+)
+def contact_dynamics(
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    tau: Vector,
+    f_ext: Wrenches = None,
+    active: Vector | None = None,
+    friction: Vector | None = None,
+    compliance: Vector | None = None,
+    f_start: Vector | None = None,
+    tolerance: Scalar | None = None,
+    max_iterations: Scalar | None = None,
+    *,
+    f_ext_frame: str = "body",
+    solver: str = "auto",
+) -> Results:
+    """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f.
+
+    `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law. What rests, to 1e-6 m/s,
+    obeys them in terms of accelerations: ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any,
+    for ``σ = J a + γ``; what slides has ``f_T = −μ f_n d`` against the direction d of its velocity; and what lifts off
+    has no force. (What approaches with a velocity needs an impulse, `contact_impulse`.) Nothing is relaxed: in convex
+    formulations what slides lifts off. All other constraints hold as they do in `forward_dynamics`. In a mechanism with
+    a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
+
+    Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
+    the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
+
+    References: De Saxcé and Feng, The bipotential method (1998), for the cone complementarity; the solvers:
+    Jourdan, Alart and Jean, A Gauss–Seidel like algorithm to solve frictional contact problems (1998), and Carpentier,
+    Le Lidec and Montaut, From compliant to rigid contact simulation (arXiv 2405.17020).
+
+    >>> standing = mech.contact_dynamics(robot.neutral(), 0 * v, 0 * v)
+    >>> bool(standing.dual < 1e-4), bool(standing.primal < 1e-9)
+    (True, True)
+    """
+    rows, factor = model.constraint_rows(q, v), factorised(model, q)
+    h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)
+    y = factor.solve_L_transposed([t - x for t, x in zip(tau, h, strict=True)])
+    settings = Settings(solver, friction, compliance, f_start, tolerance, max_iterations)
+    b = [_motion(row, v, model.stabilization) for row in rows]
+    velocity = [dot(row.J, v) for row in rows]
+    found = HeldContacts(model, factor, rows, touching(model, velocity, active)).solve(b, settings, y, velocity)
+    return factor.solve_L(found.y, factor.D), found.f, found.iterations, *found.residuals
+
+
+@algorithm(
+    "contact_impulse",
+    outputs=f"v_next impulse {RESIDUALS}",
+    raises=SINGULAR,
+    joint_space=True,
+    table=MECHANISM_ALGORITHMS,
+)
+def contact_impulse(
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    active: Vector | None = None,
+    restitution: Vector | None = None,
+    friction: Vector | None = None,
+    compliance: Vector | None = None,
+    f_start: Vector | None = None,
+    tolerance: Scalar | None = None,
+    max_iterations: Scalar | None = None,
+    *,
+    solver: str = "auto",
+) -> Results:
+    """Velocity after an impact in which contacts push only and slide, and the impulses.
+
+    `impulse` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of velocities, with the
+    rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); see `contact_dynamics`. With
+    friction and rebound together, Newton's law of restitution can add energy to a linkage.
+
+    References: as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988).
+
+    >>> landed = mech.contact_impulse(robot.neutral(), v)
+    >>> bool(robot.kinetic_energy(robot.neutral(), landed.v_next) <= robot.kinetic_energy(robot.neutral(), v))
+    True
+    """
+    rows, factor = model.constraint_rows(q), factorised(model, q)
+    e = row_values(model, restitution) or [model.constraints[i].rebound for i in model.constraint_of_row]
+    contacts = HeldContacts(model, factor, rows, active)
+    b = [dot(row.J, v) for row in rows]
+    for i, row in enumerate(rows):
+        if row.rebounds:
+            approach = select_less(b[i], 0.0, b[i], 0.0) if i in contacts.contacts else b[i]
+            b[i] = b[i] + e[i] * approach
+    found = contacts.solve(b, Settings(solver, friction, compliance, f_start, tolerance, max_iterations))
+    dv = factor.solve_L(found.y, factor.D)
+    return [x + y for x, y in zip(v, dv, strict=True)], found.f, found.iterations, *found.residuals
+
+
+def _motion(row: Row, v: Vector, omega: Scalar) -> Scalar:
+    """Return ``γ + 2ω J v + ω² φ``, what the constraints see while no joint accelerates."""
+    position = 0.0 if row.phi is None else row.phi * omega
+    return row.gamma + (dot(row.J, v) * 2.0 + position) * omega

@@ -1,0 +1,111 @@
+"""Inverse dynamics with contact forces within friction cones."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
+from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.constraints.delassus import row_values
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.contacts import Balance, ForceSet, PressedCone, distribute
+from kinetree.contacts.sets import FrictionCone
+from kinetree.scalars.linalg import dot, transposed
+from kinetree.spatial import Scalar
+
+TOLERANCE, MOST_ITERATIONS = 1e-8, 1000.0
+
+OUTPUTS = {"tau": ("nv",), "f": ("nrows",), "missing": ("nv",), "iterations": ()}
+
+
+@algorithm("contact_inverse_dynamics", outputs=OUTPUTS, joint_space=True, table=MECHANISM_ALGORITHMS)
+def contact_inverse_dynamics(
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    f_ext: Wrenches = None,
+    active: Vector | None = None,
+    friction: Vector | None = None,
+    force_weights: Vector | None = None,
+    torque_weight: Scalar | None = None,
+    f_min: Vector | None = None,
+    tau_max: Vector | None = None,
+    tolerance: Scalar | None = None,
+    max_iterations: Scalar | None = None,
+    *,
+    f_ext_frame: str = "body",
+) -> tuple[list[Scalar], list[Scalar], list[Scalar], Scalar]:
+    """Joint forces τ for given accelerations, where contacts push only and hold what friction can hold.
+
+    Of the forces f that balance the passive joints (of a robot with a floating base, its base), ``c_P = J_Pᵀ f`` with
+    ``c = M a + h``, those that cost least, ``fᵀ R f + w τᵀ τ``, with each contact's in its friction cone, from a least
+    normal force on, and with τ within bounds. Forces of other constraints are not limited. A motion that cannot be
+    balanced so shows in `missing`: f is then nearest to what would balance it.
+
+    Parameters
+    ----------
+    tolerance
+        By how much equations and limits may be missed, beside the largest of c: 1e-8 if not given.
+    max_iterations
+        Of the solver: 1000 if not given. Motions that cannot be balanced take all of them.
+
+    Returns
+    -------
+    tau
+        Zero at passive joints (N·m, N).
+    f
+        Row by row (N, N·m).
+    missing
+        ``c − τ − Jᵀ f``: what the motion takes beyond all of these (N·m, N).
+    iterations
+        Of the solver.
+
+    References: the alternating direction method of multipliers, Boyd et al. (2011), with an affine projection.
+
+    >>> stand = robot.neutral()
+    >>> tau, f, missing, iterations = mech.contact_inverse_dynamics(stand, 0 * v, 0 * v)
+    >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
+    (True, True)
+    """
+    on, rows = row_values(model, active), [row.J for row in model.constraint_rows(q)]
+    if on is not None:
+        rows = [[x * s for x in row] for row, s in zip(rows, on, strict=True)]
+    columns, c = transposed(rows), rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
+    actuated = list(model.actuated)
+    passive = [k for k in range(model.nv) if k not in actuated]
+    problem = Balance(
+        E=[columns[k] for k in passive],
+        c=[c[k] for k in passive],
+        D=[columns[k] for k in actuated],
+        d=[c[k] for k in actuated],
+        sets=_sets(model, active, friction, f_min),
+        weights=[1.0] * model.nrows if force_weights is None else force_weights,
+        torque_weight=0.0 if torque_weight is None else torque_weight,
+        bounds=None if tau_max is None else [tau_max[k] for k in actuated],
+    )
+    numbers = (
+        TOLERANCE if tolerance is None else tolerance,
+        MOST_ITERATIONS if max_iterations is None else max_iterations,
+    )
+    f, iterations = distribute(problem, *numbers)
+    if on is not None:
+        f = [x * s for x, s in zip(f, on, strict=True)]
+    wanted = [x - dot(column, f) for x, column in zip(c, columns, strict=True)]
+    tau: list[Scalar] = [0.0] * model.nv
+    for k, x in zip(actuated, problem.limited([wanted[k] for k in actuated]), strict=True):
+        tau[k] = x
+    return tau, f, [x - t for x, t in zip(wanted, tau, strict=True)], iterations
+
+
+def _sets(
+    model: ConstrainedModel, active: Vector | None, friction: Vector | None, f_min: Vector | None
+) -> list[tuple[ForceSet, range]]:
+    """Return the force sets of the contacts with their rows; no least force where one is switched off."""
+    found: list[tuple[ForceSet, range]] = []
+    for k, (constraint, where) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
+        each = constraint.force_set(None if friction is None else friction[k])
+        if each is not None:
+            if f_min is not None and isinstance(each, FrictionCone):
+                each = PressedCone(each.mu, f_min[k] if active is None else f_min[k] * active[k])
+            found.append((each, range(where.start, where.stop)))
+    return found

@@ -1,0 +1,88 @@
+"""What an integrator moves where a tree has constraints: they act on accelerations, and hold at the end of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.kinematics.manifold import integrate
+from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.contacts.sets import largest
+from kinetree.errors import ModelError
+from kinetree.glossary.symbols import Vector
+from kinetree.integrators.system import System
+from kinetree.scalars.column import Column
+from kinetree.scalars.functions import Scalar
+from kinetree.scalars.linalg import dot
+from kinetree.scalars.loops import repeat
+
+CLOSED = 1e-12
+"""Errors of positions (m, rad) below which one more step of Newton's leaves rounding only."""
+
+MOST = 5
+"""Steps of Newton's method: one or two, but where the mechanism goes through a singular configuration."""
+
+
+class _State(NamedTuple):
+    q: Column
+    v: Column
+    error: Scalar
+
+
+@dataclass(frozen=True)
+class ConstrainedSystem(System):
+    """A mechanism with what acts on it.
+
+    Attributes
+    ----------
+    active, restitution, friction : vector, optional
+        Of each constraint: 1 or 0; the part of its speed with which it rebounds, and the coefficient of friction, where
+        contacts are solved.
+    slots : sequence of 7 scalars each, optional
+        The contacts in the slots.
+    """
+
+    model: ConstrainedModel
+    active: Vector | None = None
+    restitution: Vector | None = None
+    friction: Vector | None = None
+    slots: Sequence[Vector] | None = None
+
+    is_tree: ClassVar[bool] = False
+
+    def accelerations(self, t: Scalar, q: Column, v: Column) -> tuple[Column, ...]:
+        """Return the accelerations, and the constraints' forces (nrows,)."""
+        if self.slots is not None:
+            raise ModelError('contacts in slots do not stick: they are for contacts="solved"')
+        f_ext, tau = self.wrenches and self.wrenches(t), self.forces(t, q, v)
+        found = forward_dynamics(self.model, q, v, tau, f_ext, self.active, f_ext_frame=self.f_ext_frame)
+        return Column(found[0]), Column(found[1])
+
+    def held(self, q: Column, v: Column) -> tuple[Column, Column]:
+        """Return the state nearest to this one, in the metric of M, in which the constraints hold.
+
+        The positions by Newton's method, ``q ⊕ M⁻¹ Jᵀ f`` with ``J M⁻¹ Jᵀ f = −φ``; with the same factors each step
+        projects the velocity too. What constrains velocities alone lets nothing slip: ``J dq = 0`` there.
+        """
+        return held(self.model, q, v, self.active)
+
+
+def held(model: ConstrainedModel, q: Column, v: Column, active: Vector | None = None) -> tuple[Column, Column]:
+    """Return the state nearest to this one in which the constraints hold (see `ConstrainedSystem.held`)."""
+    on = row_values(model, active)
+
+    def nearer(x: _State) -> _State:
+        rows, factor = model.constraint_rows(x.q), factorised(model, x.q)
+        delassus = Delassus(factor, [row.J for row in rows], on)
+        phi = [0.0 if row.phi is None else row.phi for row in rows]
+        speeds = [dot(row.J, x.v) for row in rows]
+        dq, dv = (Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D)) for b in (phi, speeds))
+        acting = phi if on is None else [a * b for a, b in zip(phi, on, strict=True)]
+        return _State(Column(integrate(model, x.q, dq)), x.v + dv, largest([abs(x) for x in acting]))
+
+    x = repeat(nearer, _State(q, v, 1.0), until=lambda x: x.error < CLOSED, most=MOST, like=q[0])
+    return Column(x.q), Column(x.v)

@@ -1,0 +1,99 @@
+"""The contact problem in its dual form, and how far forces are from solving it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kinetree.contacts.sets import ForceSet, largest
+from kinetree.scalars.functions import Scalar, is_zero, select_less
+from kinetree.scalars.linalg import Matrix, Vector, dot
+
+
+class Problem(NamedTuple):
+    """Forces λ in their sets, and the motion ``σ = (G + R) λ + g`` that they leave.
+
+    Attributes
+    ----------
+    G : (n, n) symmetric matrix of scalars
+        The Delassus matrix.
+    g : (n,) scalars
+        The motion without these forces: velocities or accelerations.
+    sets : sequence of ForceSet
+        In the order of their rows, n rows in all.
+    R : (n,) scalars, optional
+        Compliance, what a force gives way by; rigid if not given.
+    """
+
+    G: Matrix
+    g: Vector
+    sets: Sequence[ForceSet]
+    R: Vector | None = None
+
+    @property
+    def blocks(self) -> Iterator[tuple[ForceSet, slice]]:
+        """The sets, and their rows."""
+        start = 0
+        for each in self.sets:
+            yield each, slice(start, start + each.size)
+            start += each.size
+
+    def prepared(self) -> Problem:
+        """Return the same problem without R; rows on which no force acts have no motion either."""
+        R = [0.0] * len(self.g) if self.R is None else self.R
+        G = [[x + R[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.G)]
+        g = [0.0 if is_zero(G[i][i]) else select_less(0.0, G[i][i], x, 0.0) for i, x in enumerate(self.g)]
+        return Problem(G, g, self.sets)
+
+    def motion(self, force: Vector) -> list[Scalar]:
+        """Return σ."""
+        R = [0.0] * len(self.g) if self.R is None else self.R
+        return [dot(row, force) + r * f + x for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
+
+    def shift(self, sigma: Vector) -> list[Scalar]:
+        """Return what the laws of the sets add to σ."""
+        return [x for each, at in self.blocks for x in each.shift(sigma[at])]
+
+    def project(self, x: Vector) -> list[Scalar]:
+        """Return the nearest forces in the sets."""
+        return [y for each, at in self.blocks for y in each.project(x[at])]
+
+
+class Residuals(NamedTuple):
+    """How far forces are from a solution: the largest over the sets of each.
+
+    Attributes
+    ----------
+    primal : scalar
+        By how much a force is outside its set (the unit of λ).
+    dual : scalar
+        How fast something goes where nothing may (the unit of σ).
+    complementarity : scalar
+        ``λ · (σ + shift)``: the force on what separates, and what friction does not take of a sliding contact.
+    """
+
+    primal: Scalar
+    dual: Scalar
+    complementarity: Scalar
+
+
+def residuals(problem: Problem, force: Vector, sigma: Vector) -> Residuals:
+    """Return the residuals of forces and the motion that they leave."""
+    found = [each.residuals(force[at], sigma[at]) for each, at in problem.blocks]
+    return Residuals(*(largest(values) for values in zip(*found, strict=True)))
+
+
+def going_on(problem: Problem, force: Vector, sigma: Vector, least: Scalar) -> Scalar:
+    """Return 1 where the dual residual is above `least`, or the work above it times the largest force; 0 for NaN."""
+    found = [each.residuals(force[at], sigma[at])[1:] for each, at in problem.blocks]
+    dual, work = (_largest(values) for values in zip(*found, strict=True))
+    force_scale = _largest([each.magnitude(force[at]) for each, at in problem.blocks])
+    return select_less(least, dual, 1.0, select_less(least * force_scale, work, 1.0, 0.0))
+
+
+def _largest(values: Sequence[Scalar]) -> Scalar:
+    """Return the largest of numbers that are not negative, in as few operations as possible."""
+    found: Scalar = 0.0
+    for x in values:
+        found = select_less(x, found, found, x)
+    return found

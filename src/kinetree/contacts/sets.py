@@ -1,0 +1,225 @@
+"""What forces are possible: friction cones, forces that only push, and forces of a limited size."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.linalg import Matrix, Vector, dot
+
+
+@dataclass(frozen=True)
+class ForceSet(ABC):
+    """The closed convex set K of one contact's forces λ, and the law that ties them to its motion σ.
+
+    The law is ``λ ∈ K`` and ``(κ − λ) · (σ + shift) ≥ 0`` for all κ in K. All numbers may be of any
+    scalar; a coefficient or a bound that is negative is taken for NaN.
+    """
+
+    size: ClassVar[int]
+    """Its number of rows."""
+
+    @abstractmethod
+    def project(self, x: Vector) -> list[Scalar]:
+        """Return the nearest force in K."""
+
+    def shift(self, sigma: Vector) -> list[Scalar]:
+        """Return what the law adds to σ."""
+        return [0.0] * self.size
+
+    def steps(self, G: Matrix) -> list[Scalar]:
+        """Return the lengths of the steps of `relaxed`, for this block of the Delassus matrix."""
+        return [inverse(row[i]) for i, row in enumerate(G)]
+
+    def relaxed(self, force: Vector, sigma: Vector, G: Matrix, steps: Vector) -> list[Scalar]:
+        """Return the force after one step of Gauss and Seidel, which lies in K; as it is here, for a single row."""
+        return self.project([f - s * step for f, s, step in zip(force, sigma, steps, strict=True)])
+
+    @abstractmethod
+    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
+        """Return how far the force is outside K, σ outside what the law allows, and the work that should be zero."""
+
+    @abstractmethod
+    def magnitude(self, force: Vector) -> Scalar:
+        """Return the size of a force in K, up to a factor of the order of one."""
+
+
+@dataclass(frozen=True)
+class FrictionCone(ForceSet):
+    """A contact with Coulomb friction: ``‖λ_T‖ ≤ μ λ_n``, rows (along, along, normal).
+
+    With Signorini's condition ``0 ≤ λ_n ⟂ σ_n ≥ 0`` it is a complementarity of cones, ``K ∋ λ ⟂ σ + (0, 0, μ‖σ_T‖) ∈
+    K*`` (De Saxcé and Feng 1998): without the shift, a contact that slides would lift off.
+    """
+
+    mu: Scalar
+
+    size = 3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", or_nan(self.mu))
+
+    def project(self, x: Vector) -> list[Scalar]:
+        mu, n = self.mu, sqrt(x[0] * x[0] + x[1] * x[1])
+        height = (mu * n + x[2]) * (1.0 / (1.0 + mu * mu))
+        side = mu * height / select_less(0.0, n, n, 1.0)
+        on_it = [x[0] * side, x[1] * side, height]
+        inside, below = n <= mu * x[2], mu * n <= -x[2]
+        return [select(inside, a, select(below, 0.0, b)) for a, b in zip(x, on_it, strict=True)]
+
+    def shift(self, sigma: Vector) -> list[Scalar]:
+        return [0.0, 0.0, self.mu * sqrt(sigma[0] * sigma[0] + sigma[1] * sigma[1])]
+
+    def steps(self, G: Matrix) -> list[Scalar]:
+        """Return the inverses of the largest eigenvalue of the tangential block, and of the normal entry."""
+        half = 0.5 * (G[0][0] - G[1][1])
+        largest = 0.5 * (G[0][0] + G[1][1]) + sqrt(half * half + G[0][1] * G[0][1])
+        return [inverse(largest), inverse(G[2][2])]
+
+    def relaxed(self, force: Vector, sigma: Vector, G: Matrix, steps: Vector) -> list[Scalar]:
+        """Return the force after a step along the normal, and then one along the plane."""
+        normal = positive_part(force[2] - sigma[2] * steps[1])
+        change = normal - force[2]
+        return [*self.along([force[i] - (sigma[i] + G[i][2] * change) * steps[0] for i in (0, 1)], normal), normal]
+
+    def along(self, x: Vector, normal: Scalar) -> list[Scalar]:
+        """Return the nearest force along the plane: with this normal force K is a disk."""
+        return in_disk(x, self.mu * normal)
+
+    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
+        x, y, n = force
+        work = x * sigma[0] + y * sigma[1] + n * self.shift(sigma)[2]
+        return larger(self.outside(force), positive_part(-n)), positive_part(-sigma[2]), abs(work + n * sigma[2])
+
+    def outside(self, force: Vector) -> Scalar:
+        """Return how far the force along the plane is outside its disk."""
+        return positive_part(sqrt(force[0] * force[0] + force[1] * force[1]) - self.mu * force[2])
+
+    def magnitude(self, force: Vector) -> Scalar:
+        return force[2]
+
+
+@dataclass(frozen=True)
+class PressedCone(FrictionCone):
+    """A friction cone of which only normal forces from `least` on count, for contacts that are to stay pressed."""
+
+    least: Scalar = 0.0
+
+    def project(self, x: Vector) -> list[Scalar]:
+        """Return the nearest force: in the cone, if its normal force is enough, else in the disk at the least one."""
+        cone, disk = super().project(x), [*in_disk(x[:2], self.mu * self.least), self.least]
+        return [select(cone[2] < self.least, a, b) for a, b in zip(disk, cone, strict=True)]
+
+
+@dataclass(frozen=True)
+class SlidingCone(FrictionCone):
+    """A contact with Coulomb friction that slides already, where `slides` is 1, with a velocity in this direction d.
+
+    Friction does not depend on σ then, which is an acceleration: ``λ_T = −μ λ_n d``, a ray. The shift ``μ d · σ_T``
+    leaves Signorini's condition of its complementarity. Where `slides` is 0 it is a `FrictionCone`.
+    """
+
+    direction: tuple[Scalar, Scalar] = (0.0, 0.0)
+    slides: Scalar = 0.0
+
+    def project(self, x: Vector) -> list[Scalar]:
+        ray = [*self._against(1.0), 1.0]
+        part = positive_part(dot(ray, x) * (1.0 / (1.0 + self.mu * self.mu)))
+        return self._chosen([r * part for r in ray], super().project(x))
+
+    def shift(self, sigma: Vector) -> list[Scalar]:
+        return self._chosen([0.0, 0.0, -dot(self._against(1.0), sigma[:2])], super().shift(sigma))
+
+    def along(self, x: Vector, normal: Scalar) -> list[Scalar]:
+        """Return the friction of what slides, or the nearest force in the disk."""
+        return self._chosen(self._against(normal), super().along(x, normal))
+
+    def outside(self, force: Vector) -> Scalar:
+        """Return how far the force along the plane is from the friction of what slides, or outside its disk."""
+        apart = [a - b for a, b in zip(force[:2], self._against(force[2]), strict=True)]
+        return self._chosen([sqrt(dot(apart, apart))], [super().outside(force)])[0]
+
+    def _against(self, normal: Scalar) -> list[Scalar]:
+        return [-(self.mu * normal) * d for d in self.direction]
+
+    def _chosen(self, sliding: list[Scalar], otherwise: list[Scalar]) -> list[Scalar]:
+        return [select_less(0.5, self.slides, a, b) for a, b in zip(sliding, otherwise, strict=True)]
+
+
+@dataclass(frozen=True)
+class NotNegative(ForceSet):
+    """A force that only pushes, such as that of a joint's limit: ``0 ≤ λ ⟂ σ ≥ 0``."""
+
+    size = 1
+
+    def project(self, x: Vector) -> list[Scalar]:
+        return [positive_part(x[0])]
+
+    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
+        return positive_part(-force[0]), positive_part(-sigma[0]), abs(force[0] * sigma[0])
+
+    def magnitude(self, force: Vector) -> Scalar:
+        return force[0]
+
+
+@dataclass(frozen=True)
+class Interval(ForceSet):
+    """A force of a limited size against the motion, such as a joint's friction: ``|λ| ≤ b``, −b where σ > 0."""
+
+    b: Scalar
+
+    size = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "b", or_nan(self.b))
+
+    def project(self, x: Vector) -> list[Scalar]:
+        low = select(x[0] <= -self.b, -self.b, x[0])
+        return [select(self.b <= low, self.b, low)]
+
+    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
+        return positive_part(abs(force[0]) - self.b), 0.0, abs(force[0] * sigma[0] + self.b * abs(sigma[0]))
+
+    def magnitude(self, force: Vector) -> Scalar:
+        return abs(force[0])
+
+
+def inverse(x: Scalar) -> Scalar:
+    """Return 1/x, 0 where x is not positive: what has no mobility does not move."""
+    something = x > 0.0
+    return select(something, 1.0 / select(something, x, 1.0), 0.0)
+
+
+def in_disk(x: Vector, radius: Scalar) -> list[Scalar]:
+    """Return the nearest point of the disk."""
+    square = x[0] * x[0] + x[1] * x[1]
+    inside = square <= radius * radius
+    factor = select(inside, 1.0, radius / sqrt(select(inside, 1.0, square)))
+    return [x[0] * factor, x[1] * factor]
+
+
+def or_nan(x: Scalar) -> Scalar:
+    """Return x, NaN where it is negative."""
+    return select(x >= 0.0, x, math.nan)
+
+
+def positive_part(x: Scalar) -> Scalar:
+    """Return x, 0 where it is negative; NaN stays."""
+    return select(x <= 0.0, 0.0, x)
+
+
+def larger(x: Scalar, y: Scalar) -> Scalar:
+    """Return the larger of two numbers, NaN where one is."""
+    return select(x <= y, y, select(y <= x, x, x + y))
+
+
+def largest(values: Sequence[Scalar]) -> Scalar:
+    """Return the largest of numbers, or 0 if that is larger; NaN where one is."""
+    found: Scalar = 0.0
+    for x in values:
+        found = larger(found, x)
+    return found

@@ -1,0 +1,234 @@
+"""Contact problems that users have themselves, given by their matrices."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, Problem, solve
+from kinetree.errors import ArgumentError
+from kinetree.graph import Port
+from kinetree.runtime.function import Function
+from kinetree.runtime.options import Option
+from kinetree.runtime.spec import FunctionSpec
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+NAME = "solve_contacts"
+NUMBERS = ("tolerance", "max_iterations")
+
+MEANINGS = {
+    "G": "Delassus matrix, symmetric and positive semidefinite.",
+    "g": "The motion along the rows without these forces.",
+    "friction": "Coulomb's coefficient of each contact.",
+    "bounds": "The largest size of each force that is limited.",
+    "compliance": "What the force of each row gives way by, added to the diagonal of G.",
+    "start": "Forces to begin with.",
+    "tolerance": "Of the residuals, beside the size of g and of the largest force: 1e-6.",
+    "max_iterations": "1000.",
+    "force": "Within their sets.",
+    "sigma": "The motion that they leave.",
+    "iterations": "Sweeps and iterations.",
+    "primal": "By how much a force is outside its set.",
+    "dual": "How fast something goes where it may not.",
+    "complementarity": "What forces do of work that they should not.",
+}
+
+
+class ContactSolution(NamedTuple):
+    """What `solve_contacts` returns; arrays have the batch's axes first.
+
+    Attributes
+    ----------
+    force : (..., n) array
+        Within their sets.
+    sigma : (..., n) array
+        The motion ``(G + R) λ + g`` that they leave.
+    iterations : (...) array
+        Sweeps and iterations of the solver.
+    primal, dual, complementarity : (...) array
+        By how much a force is outside its set; how fast something goes where it may not; and what forces do of work
+        that they should not. All are computed from the final forces.
+    """
+
+    force: NDArray[Any]
+    sigma: NDArray[Any]
+    iterations: Any
+    primal: Any
+    dual: Any
+    complementarity: Any
+
+
+def solve_contacts(
+    G: ArrayLike,
+    g: ArrayLike,
+    friction: ArrayLike = (),
+    *,
+    bounds: ArrayLike | None = None,
+    compliance: ArrayLike | None = None,
+    start: ArrayLike | None = None,
+    tolerance: ArrayLike | None = None,
+    max_iterations: ArrayLike | None = None,
+    solver: str = "auto",
+) -> ContactSolution:
+    """Solve contact problems that are given by their matrices, by a function compiled for their size.
+
+    For the motion ``σ = (G + R) λ + g`` it finds forces (impulses) λ. The rows are those of the contacts, three each:
+    two along the plane and the normal one, with ``0 ≤ λ_n ⟂ σ_n ≥ 0`` (Signorini) and ``‖λ_T‖ ≤ μ λ_n`` (Coulomb),
+    λ_T being against σ_T where there is any; then rows of forces that only push, ``0 ≤ λ ⟂ σ ≥ 0``, such as those of
+    joint limits; and then rows of forces of a limited size, ``|λ| ≤ b``, which oppose σ, such as joint friction. Cones
+    are not relaxed. Every argument takes leading batch axes, which broadcast.
+
+    Nothing is raised where the solver does not arrive; the residuals tell. NaN stays in its state.
+
+    Parameters
+    ----------
+    G : (..., n, n) array
+        Delassus matrix, symmetric and positive semidefinite; it may be singular.
+    g : (..., n) array
+        The motion without these forces.
+    friction : (..., k) array
+        μ of each contact; its length is their number.
+    bounds : (..., m) array, optional
+        b of the last m rows. The n − 3k − m rows between are those that only push.
+    compliance : (..., n) array, optional
+        The diagonal R.
+    start : (..., n) array, optional
+        Forces to begin with, such as those of the last step; what is outside its set is brought in.
+    tolerance : float or array
+        The dual residual is to be at most this times the largest entry of g, and the complementarity that times the
+        largest force: 1e-6.
+    max_iterations : float or array
+        1000.
+    solver : {"auto", "pgs", "admm"}
+        Projected Gauss–Seidel sweeps, extrapolated every five; the alternating direction method of multipliers; or both
+        in turns.
+
+    Returns
+    -------
+    ContactSolution
+        ``force``, ``sigma``, ``iterations``, ``primal``, ``dual`` and ``complementarity``.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes do not fit, or a friction coefficient or bound is negative.
+
+    Examples
+    --------
+    A block of 2 kg on a plane with friction 0.5 is pushed along it by 4 N, and then by 20 N:
+
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> found = kt.solve_contacts(np.eye(3) / 2, np.array([[2, 0, -9.81], [10, 0, -9.81]]), [0.5])
+    >>> np.round(found.force, 3) + 0.0
+    array([[-4.  ,  0.  , 19.62],
+           [-9.81,  0.  , 19.62]])
+    >>> np.round(found.sigma[:, 0], 3) + 0.0
+    array([0.   , 5.095])
+    """
+    given = {"G": G, "g": g, "bounds": bounds, "compliance": compliance, "start": start, "tolerance": tolerance}
+    given |= {"max_iterations": max_iterations, "friction": friction}
+    rows, contacts = _length("g", g), _length("friction", friction)
+    bounded = 0 if bounds is None else _length("bounds", bounds)
+    limits = rows - 3 * contacts - bounded
+    if limits < 0:
+        raise ArgumentError(
+            f"{NAME}: {contacts} friction coefficients (three rows each) and {bounded} bounds are for "
+            f"{3 * contacts + bounded} rows or more; g has {rows}"
+        )
+    for name in ("friction", "bounds"):
+        if given[name] is not None and np.any(np.asarray(given[name]) < 0):
+            raise ArgumentError(f"{NAME}: {name} has negative entries; give 0 or more")
+    arguments = {name: x for name, x in given.items() if x is not None}
+    if not contacts:
+        del arguments["friction"]
+    if not bounded:
+        arguments.pop("bounds", None)
+    return ContactSolution(*contact_solver(contacts, limits, bounded)(**arguments, solver=solver))
+
+
+def contact_solver(contacts: int, limits: int = 0, bounded: int = 0) -> Function:
+    """Return what `solve_contacts` calls for problems of this size, as a compiled function.
+
+    It saves the time for looking at shapes, can be part of functions that `compile` makes, and be written as C.
+
+    Parameters
+    ----------
+    contacts : int
+        Number of contacts, three rows each.
+    limits : int
+        Number of rows whose forces only push.
+    bounded : int
+        Number of rows whose forces have a limited size.
+
+    Returns
+    -------
+    Function
+        Its arguments are ``G``, ``g``, ``friction`` and ``bounds`` (as far as there are any), and by name the others of
+        `solve_contacts`.
+
+    Raises
+    ------
+    ArgumentError
+        If a number is negative or no whole number, or there is no row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> solve = kt.contact_solver(contacts=0, limits=2)
+    >>> np.round(solve(np.array([[2.0, 1.0], [1.0, 2.0]]), [-2.0, 3.0]).force, 6) + 0.0
+    array([1., 0.])
+    """
+    for name, number in (("contacts", contacts), ("limits", limits), ("bounded", bounded)):
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
+            raise ArgumentError(f"contact_solver: {name} is {number!r}; give a whole number, 0 or more")
+    if not contacts + limits + bounded:
+        raise ArgumentError("contact_solver: give the number of contacts, limits or bounded forces; all are 0")
+    return _made(int(contacts), int(limits), int(bounded))
+
+
+@functools.cache
+def _made(contacts: int, limits: int, bounded: int) -> Function:
+    n = 3 * contacts + limits + bounded
+
+    def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
+        cones = [FrictionCone(mu) for mu in given.get("friction", ())]
+        intervals = [Interval(b) for b in given.get("bounds", ())]
+        problem = Problem(
+            given["G"], given["g"], [*cones, *[NotNegative()] * limits, *intervals], given.get("compliance")
+        )
+        numbers = {name: given[name] for name in NUMBERS if name in given}
+        return solve(problem, options["solver"], start=given.get("start"), **numbers)
+
+    inputs = {"G": (n, n), "g": (n,), "friction": (contacts,), "bounds": (bounded,)}
+    optional = {"compliance": (n,), "start": (n,), "tolerance": (), "max_iterations": ()}
+    outputs = {"force": (n,), "sigma": (n,), "iterations": (), "primal": (), "dual": (), "complementarity": ()}
+    ports = [Port(name, shape) for name, shape in (inputs | optional).items() if shape != (0,)]
+    return Function(
+        FunctionSpec(
+            name=NAME,
+            doc=f"The contact problem of {contacts} contacts, {limits} limits and {bounded} bounded forces.",
+            inputs=tuple(ports),
+            outputs=tuple(Port(*item) for item in outputs.items()),
+            evaluate=evaluate,
+            identity=lambda: repr((NAME, contacts, limits, bounded)).encode(),
+            optional=tuple(optional),
+            options=(Option("solver", METHODS),),
+            meanings=MEANINGS,
+            reduce=lambda: (contact_solver, (contacts, limits, bounded)),
+        )
+    )
+
+
+def _length(name: str, x: ArrayLike) -> int:
+    shape = np.shape(x)
+    if not shape:
+        raise ArgumentError(f"{NAME}: {name} has one entry for each of its rows or contacts; a number was given")
+    return int(shape[-1])

@@ -1,0 +1,59 @@
+"""What a simulation asks of a mechanism: an integrator that knows its contacts, and loops that are closed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.integrators import INTEGRATORS, Integrator
+from kinetree.robot.mechanism import Mechanism
+from kinetree.robot.robot import Robot
+from kinetree.validation import Array
+
+OPEN = 1e-3
+"""Errors (m, rad) that are no rounding: the first step takes away smaller ones."""
+
+CONTACTS = ("solved", "stick")
+
+RANGES = {"restitution": (0.0, 1.0), "friction": (0.0, np.inf)}
+"""What may be given for constraints."""
+
+
+def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: str) -> Integrator:
+    """Return the integrator that is meant: where contacts are solved, the one with impulses."""
+    if not isinstance(integrator, Integrator):
+        if not isinstance(integrator, str) or integrator not in INTEGRATORS:
+            raise ArgumentError(unknown_name("integrator", str(integrator), INTEGRATORS))
+        integrator = INTEGRATORS[integrator]
+    if isinstance(robot, Robot):
+        return integrator
+    from kinetree.constraints.time_stepping import integrator_of
+
+    return integrator_of(robot.model, integrator, contacts)
+
+
+def check_range(name: str, values: Array) -> None:
+    """Raise where what is given for constraints makes no sense."""
+    least, most = RANGES.get(name, (-np.inf, np.inf))
+    wrong = values[~((values >= least) & (values <= most))]
+    if wrong.size:
+        allowed = "be negative" if most == np.inf else f"be outside of {least:g} to {most:g}"
+        raise ArgumentError(f"{name} holds {wrong[0]:g}: it cannot {allowed}")
+
+
+def check_closed(mech: Mechanism, integrator: Integrator, q: Array, active: Array | None) -> None:
+    """Raise where a constraint that acts does not hold at the configurations q (n, nq)."""
+    error = abs(mech.constraint_error(q))
+    if active is not None:
+        first = active[:, 0] if active.ndim == 3 else active
+        error = error * (first[:, list(mech.model.constraint_of_row)] != 0.0)
+    for constraint, rows in zip(mech.constraints, mech.row_slices.values(), strict=True):
+        if integrator.impulses and constraint.force_set() is not None:
+            continue
+        worst = error[:, rows].max(axis=1, initial=0.0)
+        if worst.max() > OPEN:
+            state = f" of state {np.argmax(worst)}" if len(q) > 1 else ""
+            raise ArgumentError(
+                f"the simulation begins with {constraint.label!r} open by {worst.max():.3g} (m or rad) at q{state}: "
+                "give a configuration in which the constraints hold, or active = 0 for those that do not act"
+            )

@@ -1,0 +1,93 @@
+"""`solve_contacts` and `contact_solver`: compiled for a size, batched, and what they say of what makes no sense."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.contacts import random_problem, solved
+from helpers.kernels import same_bits
+from kinetree.errors import ArgumentError
+
+Array = np.ndarray[Any, Any]
+SIZE = {"contacts": 2, "limits": 1, "bounded": 1}
+N = 21
+
+
+@pytest.fixture(scope="module")
+def problems() -> tuple[Array, ...]:
+    """Return G, g, μ and b of problems of rank 5 with 8 rows."""
+    return tuple(np.array(x) for x in zip(*(random_problem(k, rank=5, **SIZE) for k in range(N)), strict=True))
+
+
+def test_the_same_as_on_plain_numbers(problems: tuple[Array, ...]) -> None:
+    found = kt.solve_contacts(*problems[:3], bounds=problems[3], tolerance=1e-9)
+    for k, (G, g, mu, b) in enumerate(zip(*problems, strict=True)):
+        sigma = solved(G, g, mu, b, tolerance=1e-9).sigma
+        np.testing.assert_allclose(found.sigma[k], sigma, atol=1e-7 * np.abs(g).max())
+
+
+def test_the_same_bits_in_every_batch(problems: tuple[Array, ...]) -> None:
+    G, g, mu, b = problems
+    solve = kt.contact_solver(**SIZE)
+    start = np.random.default_rng(0).normal(size=g.shape)
+    tolerance = np.where(np.arange(N) % 3, 1e-9, 0.0)  # one in three goes on to ADMM, and to the end
+    how = {"start": start, "tolerance": tolerance, "max_iterations": np.full(N, 180.0)}
+    batch = solve(G, g, mu, b, **how)
+    assert batch.iterations.min() < 20.0 < 180.0 == batch.iterations.max()
+    for k in range(0, N, 4):
+        one = solve(G[k], g[k], mu[k], b[k], **{name: x[k] for name, x in how.items()})
+        assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
+    some = solve(G[3:14], g[3:14], mu[3:14], b[3:14], **{name: x[3:14] for name, x in how.items()})
+    assert all(same_bits(x[3:14], y) for x, y in zip(batch, some, strict=True))
+
+
+def test_nan_in_one_state_stays_there(problems: tuple[Array, ...]) -> None:
+    G, g, mu, b = (x.copy() for x in problems)
+    solve = kt.contact_solver(**SIZE)
+    right = solve(G, g, mu, b)
+    G[2, 3, 3] = g[5, 1] = mu[9, 0] = b[11, 0] = np.nan
+    wrong, touched = solve(G, g, mu, b), [2, 5, 9, 11]
+    others = np.delete(np.arange(N), touched)
+    assert all(same_bits(x[others], y[others]) for x, y in zip(right, wrong, strict=True))
+    assert np.isnan(wrong.complementarity[touched]).all()
+    assert (wrong.iterations[touched] < 20.0).all()
+
+
+def test_float32(problems: tuple[Array, ...]) -> None:
+    G, g, mu, b = (x.astype(np.float32) for x in problems)
+    found = kt.contact_solver(**SIZE)(G, g, mu, b, tolerance=np.float32(1e-4))
+    assert found.force.dtype == np.float32
+    arrived = found.dual <= 2e-4 * np.abs(g).max(axis=1)
+    assert arrived.mean() > 0.9
+
+
+def test_axes_broadcast_and_it_pickles(problems: tuple[Array, ...]) -> None:
+    G, g, mu, b = problems
+    solve = pickle.loads(pickle.dumps(kt.contact_solver(**SIZE)))
+    assert solve(G[0], g[:6].reshape(2, 3, 8), mu[0], b[0]).force.shape == (2, 3, 8)
+    one = kt.solve_contacts(G[0], g[0], mu[0], bounds=b[0])
+    assert one.force.shape == (8,)
+    assert np.ndim(one.iterations) == 0
+
+
+def test_what_makes_no_sense(problems: tuple[Array, ...]) -> None:
+    G, g, mu, b = problems
+    with pytest.raises(ArgumentError, match=r"2 friction coefficients .* 8 rows or more; g has 7"):
+        kt.solve_contacts(G[0], g[0, :7], mu[0], bounds=[1.0, 1.0])
+    with pytest.raises(ArgumentError, match="G"):
+        kt.solve_contacts(G[0, :7], g[0], mu[0])
+    with pytest.raises(ArgumentError, match="friction has negative entries"):
+        kt.solve_contacts(G[0], g[0], -mu[0])
+    with pytest.raises(ArgumentError, match="a number was given"):
+        kt.solve_contacts(G[0], g[0], 0.7)
+    with pytest.raises(ArgumentError, match="'auto' or 'pgs' or 'admm'"):
+        kt.solve_contacts(G[0], g[0], mu[0], bounds=b[0], solver="admn")
+    with pytest.raises(ArgumentError, match="all are 0"):
+        kt.contact_solver(0)
+    with pytest.raises(ArgumentError, match="limits is -1"):
+        kt.contact_solver(1, limits=-1)

@@ -1,0 +1,278 @@
+"""Contacts in time: bounces, slopes, rolling, stacks, stops of joints, and what impulses do to energy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.contact_robots import Array, point_mass, rolling, stack
+from helpers.kernels import same_bits
+from helpers.mechanisms import five_bar_leg
+from kinetree.errors import ArgumentError, KinetreeError
+
+G = 9.81
+POINT = point_mass()
+LEG = five_bar_leg(floating=True)
+
+
+def tilted(angles: Array) -> dict[object, Array]:
+    """Return gravity for ground that falls towards x at these angles."""
+    return {kt.gravity: G * np.stack([np.sin(angles), np.zeros_like(angles), -np.cos(angles)], axis=-1)}
+
+
+@pytest.fixture(scope="module")
+def leg() -> kt.Mechanism:
+    """A leg with a closed loop, whose foot and body touch the ground."""
+    tree = LEG.mech.tree
+    touching = [kt.Contact("front_foot", radius=0.01, friction=0.6), *kt.capsule_contacts("body", 0.1, 0.04)]
+    return kt.Mechanism(tree, [*LEG.mech.constraints, *touching])
+
+
+def test_bounces_lose_height_by_the_square_of_the_restitution() -> None:
+    e, h, dt = np.array([0.0, 0.5, 0.8, 1.0]), 0.2, 1e-4
+    fall = POINT.simulate([0.0, 0.0, h], np.zeros((4, 3)), duration=1.2, dt=dt, restitution=e[:, None])
+    z, energy = fall.q[..., 2], fall.mechanical_energy
+    for k, factor in enumerate(e):
+        rises = np.flatnonzero((fall.v[k, :-1, 2] > 0) & (fall.v[k, 1:, 2] <= 0))
+        for n, top in enumerate(rises[:2], 1):
+            assert z[k, top] == pytest.approx(factor ** (2 * n) * h, rel=1e-2)  # of the order of v dt
+        assert len(rises) >= 2 or factor == 0.0
+    assert z.min() > -1e-12
+    assert np.diff(energy, axis=-1).max() < 1e-12
+    assert abs(z[0, -1]) < 1e-12
+    assert abs(fall.v[0, -1]).max() < 1e-10
+
+
+def test_it_sticks_and_slides_on_slopes_at_the_angle_of_friction() -> None:
+    mu = np.repeat([0.2, 0.5, 1.0], 4)
+    factors = np.tile([0.5, 1 - 1e-6, 1 + 1e-6, 1.4], 3)
+    angles = np.arctan(mu * factors)
+    slide = POINT.simulate(
+        np.zeros(3), np.zeros((12, 3)), duration=0.5, friction=mu[:, None], inputs=tilted(angles), tolerance=1e-12
+    )
+    expected = np.maximum(0.0, G * (np.sin(angles) - mu * np.cos(angles))) * 0.5
+    assert np.allclose(slide.v[:, -1, 0], expected, rtol=1e-9, atol=1e-10)
+    assert (slide.v[factors > 1, -1, 0] > 5e-7).all()
+    assert abs(slide.q[..., 2]).max() < 1e-12
+    assert not slide.counts["unsolved"].any()
+
+
+def test_wheels_roll_down_a_slope_and_slide_where_it_is_too_steep() -> None:
+    disk = rolling(0.5)
+    angles = np.array([0.1, 0.3, 0.5, 1.3])  # friction holds up to tan θ = 3 μ
+    start = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
+    roll = disk.simulate(start, np.zeros((4, 6)), duration=0.5, inputs=tilted(angles), record="f")
+    speed = np.linalg.norm(roll.v[:, -1, 3:], axis=-1)
+    assert np.allclose(speed[:3], 2 / 3 * G * np.sin(angles[:3]) * 0.5, rtol=1e-6)
+    assert np.isclose(speed[3], G * (np.sin(1.3) - 0.4 * np.cos(1.3)) * 0.5, rtol=1e-6)
+    assert np.allclose(roll.f[:, -1, 2], 3.0 * G * np.cos(angles), rtol=1e-6)
+    assert np.allclose(np.hypot(*roll.f[:3, -1, :2].T), 3.0 * G * np.sin(angles[:3]) / 3, rtol=1e-5)
+    assert abs(roll.q[..., 2] - 0.1).max() < 1e-9
+
+
+def test_a_sliding_sphere_ends_rolling_at_five_sevenths_of_its_speed() -> None:
+    ball = rolling(0.4)
+    slide = ball.simulate([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], duration=1.0)
+    speed = np.linalg.norm(slide.v[:, 3:], axis=1)
+    assert speed[-1] == pytest.approx(5 / 7, rel=1e-6)
+    assert slide.v[-1, 1] == pytest.approx(5 / 7 / 0.1, rel=1e-6)
+    rolls = np.flatnonzero(speed < 5 / 7 + 1e-6)[0] * 1e-3
+    assert rolls == pytest.approx(2 / 7 / (0.4 * G), abs=2e-3)
+    assert np.diff(slide.mechanical_energy).max() < 1e-12
+
+
+def test_stacks_stand_and_carry_their_weights() -> None:
+    cubes = stack({"low": 1.0, "high": 4.0})
+    q = cubes.tree.neutral()
+    q[[2, 9]] = 0.1, 0.3
+    stand = cubes.simulate(q, duration=0.3, record="f", friction=np.full(8, 0.5))
+    normal = stand.f[-1, 2::3]
+    assert normal[:4].sum() == pytest.approx(5.0 * G, rel=1e-4)
+    assert normal[4:].sum() == pytest.approx(4.0 * G, rel=1e-4)
+    assert abs(stand.q - q).max() < 1e-6
+    pushed = np.zeros((2, 6))
+    pushed[1, 3] = 0.4 * 4.0 * G  # friction holds it, and the lower one on the ground
+    leaning = cubes.simulate(q, duration=0.1, f_ext=pushed, friction=np.full(8, 0.5))
+    assert abs(leaning.q - q).max() < 1e-5
+
+
+def test_impulses_add_no_energy(leg: kt.Mechanism) -> None:
+    """Right at an impact, with the base in any pose."""
+    q, v, _ = leg.tree.random_state(seed=1, size=100)
+    q[:, 7:] = LEG.q[7:]
+    q[:, 2] -= leg.constraint_error(q)[:, 7::3].min(axis=1) + 1e-9  # touches
+    v = leg.project_velocity(q, 0.1 * v, active=[1, 0, 0, 0])
+    before = leg.tree.kinetic_energy(q, v)
+    after = leg.contact_step(q, v, np.zeros(leg.nv), 1e-12)
+    now = leg.tree.kinetic_energy(q, after.v)
+    assert (now <= before * (1 + 1e-6)).all()
+    assert np.count_nonzero(now < 0.9 * before) > 10
+    assert (after.f[:, 7::3] >= 0.0).all()
+
+
+def test_a_leg_with_a_closed_loop_lands(leg: kt.Mechanism) -> None:
+    q = LEG.q.copy()
+    q[2] = 0.4
+    land = leg.simulate(q, duration=0.22, record="f")
+    error = leg.constraint_error(land.q)
+    assert abs(error[:, :5]).max() < 1e-12
+    assert error[:, 7::3].min() > -1e-4  # of the order of (v dt)²
+    assert abs(error[180:, 7]).max() < 1e-4  # the foot is on the ground, and the body still falls
+    assert (land.f[180:, 7] > 0.0).all()
+    assert not land.f[:170, 5:].any()
+    assert np.diff(land.mechanical_energy).max() < 1e-3
+    free = leg.simulate(q, duration=0.22, active=[1, 0, 0, 0])
+    assert free.q[-1, 2] == pytest.approx(0.4 - G * 0.22**2 / 2, rel=1e-2)
+    assert land.counts["unsolved"] == 0
+    assert land.counts["worst_residual"] < 1e-4
+
+
+def test_a_rod_that_jams_stays_bounded() -> None:
+    """Painlevé's rod: with so much friction accelerations have no solution while its tip slides; impulses have."""
+    b = kt.ModelBuilder("rod")
+    b.add_link("ground")
+    parent = "ground"
+    for name, joint in (("x", kt.joints.Prismatic((1, 0, 0))), ("z", kt.joints.Prismatic((0, 0, 1)))):
+        b.add_link(name, kt.Inertia.zero())
+        b.add_joint(f"along_{name}", parent=parent, child=name, joint=joint)
+        parent = name
+    b.add_link("rod", kt.Inertia.from_com(1.0, (0, 0, 0), np.diag([1e-3, 1 / 3, 1 / 3])))
+    b.add_joint("turn", parent=parent, child="rod", joint=kt.joints.Revolute((0, 1, 0)))
+    tip = kt.Contact("rod", point=(1.0, 0.0, 0.0), friction=2.5)
+    rod = kt.Mechanism(kt.Robot(b.build()), [tip])
+    angles = np.linspace(0.3, 1.4, 12)  # the tip is below and ahead, and slides forwards
+    q = np.stack([0 * angles, np.sin(angles), angles], axis=1)
+    jam = rod.simulate(q, np.tile([2.0, 0.0, 0.0], (12, 1)), duration=0.5, record="f")
+    assert not jam.counts["unsolved"].any()
+    assert jam.counts["worst_residual"].max() < 1e-5
+    energy = jam.mechanical_energy
+    assert (energy.max(axis=1) < energy[:, 0] + 0.05).all()
+    assert jam.f[..., 2].max() > 100.0  # it is stopped within a step
+
+
+def test_penetration_is_taken_away_without_speed() -> None:
+    deep = POINT.simulate([0.0, 0.0, -0.05], steps=3)
+    assert np.allclose(deep.q[:, 2], [-0.05, 0.0, 0.0, 0.0], rtol=0, atol=1e-6)
+    assert abs(deep.v).max() < 1e-12
+
+
+def test_stops_of_joints_are_exact_and_friction_holds() -> None:
+    b = kt.ModelBuilder("slider")
+    b.add_link("rail")
+    b.add_link("car", kt.Inertia.from_com(2.0, (0, 0, 0), np.eye(3)))
+    limits = kt.JointLimits(lower=-0.1, upper=0.3)
+    slide = kt.joints.Prismatic((1, 0, 0))
+    b.add_joint("slide", parent="rail", child="car", joint=slide, limits=limits, friction=3.0)
+    robot = kt.Robot(b.build())
+    cars = kt.Mechanism(robot, [kt.Contact("car", height=-1.0)])
+    moves = cars.simulate([[0.0], [0.0]], [[1.0], [-1.0]], duration=0.5, limits="position")
+    assert np.allclose(moves.q[:, -1, 0], [0.3, -0.1], rtol=0, atol=1e-12)
+    assert moves.q.max() < 0.3 + 1e-12
+    assert moves.q.min() > -0.1 - 1e-12
+    assert abs(moves.v[:, -1]).max() < 1e-12
+    rubbing = kt.Mechanism(robot.with_friction(coulomb=True), cars.constraints)
+    stops = rubbing.simulate([0.0], [0.3], duration=0.4, tau=[0.5])
+    until = 0.3 / (2.5 / 2.0)
+    assert np.allclose(stops.v[:230, 0], 0.3 - 1.25 * stops.t[:230], rtol=0, atol=1e-12)
+    assert abs(stops.v[stops.t > until + 1e-3]).max() < 1e-12
+    assert abs(rubbing.simulate([0.0], duration=0.1, tau=[2.999]).q).max() < 1e-12
+
+
+def test_the_bits_do_not_depend_on_the_batch_nor_on_going_on(leg: kt.Mechanism) -> None:
+    q = np.tile(LEG.q, (19, 1))
+    q[:, 2] = np.linspace(0.1, 0.3, 19)
+    v = np.zeros((19, leg.nv))
+    v[:, 3] = np.linspace(-1.0, 1.0, 19)
+    many = leg.simulate(q, v, duration=0.1, record="f")
+    for k in (0, 7, 18):
+        alone = leg.simulate(q[k], v[k], duration=0.1, record="f")
+        for name in ("q", "v", "f"):
+            assert same_bits(getattr(alone, name), getattr(many, name)[k])
+        assert alone.counts["iterations"] == many.counts["iterations"][k]
+    threads = kt.get_num_threads()
+    try:
+        kt.set_num_threads(1)
+        assert same_bits(leg.simulate(q, v, duration=0.1).q, many.q)
+    finally:
+        kt.set_num_threads(threads)
+    halves = leg.simulate(leg.simulate(q, v, duration=0.04), duration=0.06)
+    assert same_bits(halves.q[:, -1], many.q[:, -1])
+
+
+def test_a_step_is_one_of_a_simulation(leg: kt.Mechanism) -> None:
+    q = LEG.q.copy()
+    q[2] = 0.0
+    still, none = np.zeros(leg.nv), np.zeros(leg.nv)
+    motion = leg.simulate(q, steps=2, record="f")
+    first = leg.contact_step(q, still, none, 1e-3)
+    second = leg.contact_step(first.q, first.v, none, 1e-3, f_start=first.f)
+    assert np.allclose(motion.q[1:], [first.q, second.q], rtol=0, atol=1e-14)
+    assert np.allclose(motion.f[1:], [first.f, second.f], rtol=0, atol=1e-9)
+    assert not motion.f[0].any()
+    assert np.allclose(leg.step(q, still, none, 1e-3).v, first.v, rtol=0, atol=1e-14)
+
+
+def test_what_makes_no_sense() -> None:
+    for wrong, match in (
+        ({"integrator": "rk4"}, r"'rk4' is for smooth motions: choose semi_implicit_euler or implicit_euler"),
+        ({"record": "a"}, "velocities jump"),
+        ({"friction": [0.1, 0.2]}, "friction has shape"),
+        ({"friction": [-0.1]}, "friction holds -0.1: it cannot be negative"),
+        ({"restitution": [1.5]}, "restitution holds 1.5: it cannot be outside of 0 to 1"),
+        ({"contacts": "soft"}, "contacts is 'soft'; choose from solved, stick"),
+        ({"max_iterations": 0}, "max_iterations"),
+    ):
+        with pytest.raises(KinetreeError, match=match):
+            POINT.simulate(np.zeros(3), steps=3, **wrong)
+    with pytest.raises(ArgumentError, match="friction is for the constraints"):
+        POINT.tree.simulate(np.zeros(3), steps=3, friction=[0.1])
+    with pytest.raises(ArgumentError, match="tolerance is for contacts"):
+        POINT.tree.simulate(np.zeros(3), steps=3, tolerance=1e-9)
+    sticks = POINT.simulate([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], steps=3, contacts="stick", integrator="rk4")
+    assert abs(sticks.v[-1]).max() < 1e-12
+    nan = POINT.simulate(np.zeros((2, 3)), steps=3, tau=[[[0.0] * 3] * 3, [[0.0, 0.0, 1e308]] * 3], dt=1.0)
+    assert nan.reasons.tolist() == [None, "not finite"]
+
+
+def test_slots_take_their_contacts_at_run_time() -> None:
+    """A sphere against tilted ground, as a contact of its own and as a point, a normal and a gap from outside."""
+    tree = rolling(0.4).tree
+    normal = np.array([0.2, -0.1, 0.9]) / np.linalg.norm([0.2, -0.1, 0.9])
+    own = kt.Mechanism(tree, [kt.Contact("ball", normal=normal, radius=0.1, friction=0.3, restitution=0.5)])
+    slot = kt.Mechanism(tree, [kt.ContactSlot("hit", "ball", friction=0.3, restitution=0.5)])
+    q, v = np.array([0.0, 0.0, 0.12, 0.0, 0.0, 0.0, 1.0]), np.array([1.0, 2.0, 0.0, 0.5, 0.0, -1.0])
+    x, y, none = (q, v), (q, v), np.zeros(6)
+    for _ in range(60):
+        centre = y[0][:3]
+        found = slot.slots({"hit": (centre - 0.1 * normal, normal, normal @ centre - 0.1)})
+        x, after = own.contact_step(*x, none, 1e-3)[:2], slot.contact_step(*y, none, 1e-3, slots=found)
+        y = after[:2]
+        assert np.allclose(y[0], x[0], rtol=0, atol=1e-9)
+        assert np.allclose(y[1], x[1], rtol=0, atol=1e-7)
+    assert np.allclose(slot.contact_step(q, v, none, 1e-3).v, slot.tree.step(q, v, none, 1e-3).v, atol=1e-2)
+    assert not slot.contact_step(q, v, none, 1e-3).f.any()
+    over_time = np.stack([slot.slots({})] * 3)
+    assert slot.simulate(q, v, slots=over_time).q.shape == (4, 7)
+
+
+def test_slots_that_make_no_sense() -> None:
+    mech = kt.Mechanism(POINT.tree, [kt.ContactSlot("a", "at_z"), kt.ContactSlot("b", "at_z")])
+    up = (0.0, 0.0, 1.0)
+    assert mech.slots({"b": (up, up, 0.5)})[0, 6] > 100.0
+    for wrong, match in (
+        ({"c": (up, up, 0.1)}, "no contact slot 'c'"),
+        ({"a": (up, (0.0, 0.0, 0.0), 0.1)}, "not a finite point, a normal and a gap"),
+        ({"a": (up, up, np.nan)}, "not a finite point"),
+    ):
+        with pytest.raises(ArgumentError, match=match):
+            mech.slots(wrong)
+    with pytest.raises(ArgumentError, match="a contact slot has a name"):
+        kt.ContactSlot("", "at_z")
+    with pytest.raises(ArgumentError, match="friction"):
+        kt.ContactSlot("a", "at_z", friction=-1.0)
+    with pytest.raises(KinetreeError, match="contact_step: slots has shape"):
+        mech.contact_step(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, slots=np.zeros((3, 7)))
+    assert not mech.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).f.any()
+    with pytest.raises(KinetreeError, match="contacts in slots do not stick"):
+        mech.simulate(np.zeros(3), steps=3, contacts="stick", slots=mech.slots({}))
