@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from kinetree.functions.of_user import compile
     from kinetree.integrators import integrator
-    from kinetree.loading import DHLink, from_dh, from_screws, load
+    from kinetree.loading import DHLink, from_dh, from_screws, load, load_mechanism
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
     from kinetree.robot.mechanism import Mechanism
@@ -103,6 +103,7 @@ __all__ = [
     "joint_damping",
     "joint_friction",
     "load",
+    "load_mechanism",
     "maximum",
     "minimum",
     "modern_robotics",
@@ -136,7 +137,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
         "payload",
     ),
     "functions.of_user": ("compile",),
-    "loading": ("DHLink", "from_dh", "from_screws", "load"),
+    "loading": ("DHLink", "from_dh", "from_screws", "load", "load_mechanism"),
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
     "robot.mechanism": ("Mechanism",),

@@ -53,7 +53,8 @@ effortLimit: robot.effort_limits
 rotorInertia: robot.armature  # times the square of the gear ratio
 buildReducedModel: robot.lock(joints, q)
 appendModel: robot.attach(other, frame)
-buildModelFromUrdf buildModelsFromUrdf buildModelFromXML RobotWrapper BuildFromURDF: kt.load(source)
+buildModelFromUrdf buildModelsFromUrdf buildModelFromXML buildModelsFromSdf RobotWrapper BuildFromURDF: kt.load(source)
+buildModelsAndConstraintsFromSdf: kt.load_mechanism(source)
 JointModelFreeFlyer: kt.load(source, floating_base=True)
 LOCAL local: reference="body"
 WORLD global space: reference="world"
@@ -239,7 +240,7 @@ computeGeneralizedGravityDerivatives computeStaticTorqueDerivatives computeCentr
 jacob0_analytical hessian0 hessiane mjd_inverseFD mjd_transitionFD: \
 analytic derivatives are not there yet; robot.jacobian_rate is the rate of a Jacobian along v
 AutoDiffXd Expression: kinetree.algorithms take any scalar, such as kinetree.algorithms.rnea(robot.model, q, v, a)
-buildModelFromMJCF from_mjcf mj_saveModel buildModelFromSdf: MJCF and SDF are not read yet; kt.load(source) reads URDF
+buildModelFromMJCF from_mjcf mj_saveModel: MJCF is not read yet; kt.load(source) reads URDF and SDF
 GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances collision_model visual_model \
 mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
 copy: robots do not change, so that none has to be copied: with_limits, attach and the like return new ones

@@ -78,6 +78,20 @@ def test_what_is_flipped_by_half_a_turn_turns_back(body: kt.Robot, axis: tuple[f
         np.testing.assert_allclose(found[:5], 0.0, atol=1e-12)
 
 
+def test_it_ends_at_once_where_it_arrives(linkage: kt.Mechanism) -> None:
+    q = np.random.default_rng(2).normal(size=(20, 3))
+    alone, helped = linkage.assemble(q, restarts=0), linkage.assemble(q)
+    assert alone.iterations.max() < 100
+    arrived = alone.converged == 1.0
+    assert arrived.sum() > 15
+    assert same_bits(alone.q[arrived], helped.q[arrived])
+    few = linkage.assemble(q, max_iterations=3, restarts=2)
+    assert (few.iterations <= 9).all()
+    assert (few.converged == 0.0).any()
+    for limit in ("tolerance", "max_iterations", "restarts"):
+        assert linkage.assemble(q, **{limit: np.nan}).iterations.max() < 1200
+
+
 def test_joints_that_are_fixed_stay_to_the_last_bit(linkage: kt.Mechanism, body: kt.Robot) -> None:
     found = linkage.assemble([0.1, 0.5, -2.0], fixed=["motor"])
     assert found.converged == 1.0

@@ -301,8 +301,11 @@ def test_a_humanoid_on_two_feet() -> None:
     v = np.array(project_velocity(model, q.tolist(), v.tolist()))
     tau = np.where(np.arange(model.nv) < 6, 0.0, rng.normal(size=model.nv, scale=20.0))
     a, _ = forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist())
-    driving, _f, missing = inverse_dynamics(model, q.tolist(), v.tolist(), a)
+    driving, _, missing = inverse_dynamics(model, q.tolist(), v.tolist(), a)
     np.testing.assert_allclose(missing, 0.0, atol=1e-11)
+    spared = inverse_dynamics(model, q.tolist(), v.tolist(), a, least="torque")
+    assert np.linalg.norm(spared[0]) < min(np.linalg.norm(x) for x in (driving, tau))
+    np.testing.assert_allclose(spared[2], 0.0, atol=1e-11)  # 4e-10 without the last correction
     assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)  # there is a choice
     again, _ = forward_dynamics(model, q.tolist(), v.tolist(), driving)
     np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())

@@ -109,7 +109,7 @@ def test_memory_is_that_of_what_is_kept():
     ROBOT.simulate(q, steps=2000, record_every=1000)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 30 * q.nbytes  # all steps would be 4000 times that
+    assert most < 100 * q.nbytes  # three records and Python's own objects; all steps would be 4000 times that
 
 
 def test_progress():

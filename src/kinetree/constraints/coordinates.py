@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.joints import Joint
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.spatial import Scalar
@@ -30,11 +29,8 @@ SIMILAR = 0.1
 PREFERENCE = 1e3
 """How many times its length the column of a passive velocity counts, where dependent velocities are chosen."""
 
-MOVES = 4
+MOVES = 6
 """Configurations that are looked at beside the one nearest to the neutral one."""
-
-OTHERS = 4
-"""Random configurations near which others are sought."""
 
 
 class Place(NamedTuple):
@@ -49,23 +45,29 @@ class Place(NamedTuple):
 class Reference:
     """What the constraints of a model say at configurations in which they hold, and which have no pattern.
 
-    Should none be found in which all hold, these are where they come next to it.
+    Should none be found in which all hold, these are beside where they come next to it.
 
     The rank is the highest not far from the neutral configuration. There joints may be in line: moves along what is
-    free lead away. Of several ways to assemble a mechanism one may tie velocities to each other that are independent in
-    another: configurations of the same rank near random ones show others, and are sought where it matters.
+    free lead away, and to other ways to assemble the mechanism, of which one may tie velocities to each other that are
+    independent in another.
     """
 
     def __init__(self, model: ConstrainedModel) -> None:
-        self.model, self._rng = model, np.random.default_rng(0)
-        first = _closed(model, self._configuration(lambda joint: joint.neutral()))
+        self.model, rng = model, np.random.default_rng(0)
+        neutral = [0.0] * model.nq
+        for body in model.leading:
+            for k, x in zip(body.q_index, body.joint.neutral(), strict=True):
+                neutral[k] = x
+        first = _closed(model, neutral)
         found = [first]
         for _ in range(MOVES):
-            move = 0.3 * self._rng.normal(size=model.nv)
-            move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
-            found.insert(0, _closed(model, integrate(model, first.q, move.tolist())))
+            move = 0.3 * rng.normal(size=model.nv)
+            if first.is_closed:
+                move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
+            beside = integrate(model, first.q, move.tolist())
+            found.insert(0, _closed(model, beside) if first.is_closed else _place(model, beside, is_closed=False))
         self.is_closed, self.rank = max((place.is_closed, place.rank) for place in found)
-        self.near = self._of_this_rank(found)
+        self.near = [x.J for x in found if (x.is_closed, x.rank) == (self.is_closed, self.rank)]
 
     @property
     def mobility(self) -> int:
@@ -88,27 +90,7 @@ class Reference:
 
     def _place_of(self, known: Collection[int]) -> Array | None:
         """Return J where these velocities are independent; None if it is nowhere found."""
-        return next((J for J in self._places() if rank(np.delete(J, sorted(known), axis=1), J) == self.rank), None)
-
-    def _places(self) -> Iterator[Array]:
-        yield from self.near
-        yield from self._others
-
-    @cached_property
-    def _others(self) -> list[Array]:
-        starts = (self._configuration(lambda joint: joint.random(self._rng).tolist()) for _ in range(OTHERS))
-        return self._of_this_rank([_closed(self.model, start) for start in starts])
-
-    def _of_this_rank(self, places: Iterable[Place]) -> list[Array]:
-        return [x.J for x in places if (x.is_closed, x.rank) == (self.is_closed, self.rank)]
-
-    def _configuration(self, of: Callable[[Joint], Sequence[float]]) -> list[Scalar]:
-        """Return the configuration in which each joint is where this function says."""
-        q = [0.0] * self.model.nq
-        for body in self.model.leading:
-            for k, x in zip(body.q_index, of(body.joint), strict=True):
-                q[k] = x
-        return q
+        return next((J for J in self.near if rank(np.delete(J, sorted(known), axis=1), J) == self.rank), None)
 
 
 def rank(A: Array, beside: Array) -> int:
@@ -121,8 +103,12 @@ def rank(A: Array, beside: Array) -> int:
 def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Place:
     """Return a place near this configuration in which the constraints hold."""
     q, closed, *_ = table_of(model)["assemble"].function(model, q0)
+    return _place(model, q, is_closed=bool(closed > 0.5))
+
+
+def _place(model: ConstrainedModel, q: list[Scalar], is_closed: bool) -> Place:
     J = np.array([list(row.J) for row in model.constraint_rows(q)], dtype=float)
-    return Place(q, J, rank(J, J), closed > 0.5) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
+    return Place(q, J, rank(J, J), is_closed) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
 
 
 def pivots(A: Array, rank: int) -> list[int]:

@@ -114,8 +114,8 @@ def assemble(
     def body(s: _State) -> _State:
         cost, lowest = dot(s.e, s.e), dot(s.best_e, s.best_e)
         damping = FLOOR + s.ratio * select_less(cost, 1.0, cost, 1.0)
-        spent = select((s.idle > PATIENCE - 0.5) | (s.steps >= most), 1.0 - s.met, 0.0)
-        over = select(s.attempt >= others, spent, s.met)
+        spent = select((s.idle < PATIENCE) & (s.steps < most), 0.0, 1.0 - s.met)  # at limits that are NaN too
+        over = select(s.attempt < others, s.met, s.met + spent)  # one of them at most is 1
         step = _chosen(spent, _away(model, s.attempt + 1.0), _step(model, s.q, s.e, damping, switched, held))
         trial = _moved(model, _chosen(spent, start, s.q), step, fixed)
         e = _errors(model, trial, switched)
