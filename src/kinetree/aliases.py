@@ -234,7 +234,7 @@ orientations are the upper left 3×3 of poses; SciPy's Rotation has quaternions,
 Motion Force: velocities and forces are arrays of six, the angular part first
 normalize: nothing has to be normalised: a quaternion of any norm is the same rotation
 impulseDynamics constraintDynamics initConstraintDynamics RigidConstraintModel RigidContactModel contact ncon efc_J: \
-contacts and constraints are not there yet
+kt.Mechanism(robot, [kt.Contact(frame), ...]) has constraints, with mech.forward_dynamics, mech.impulse and others
 computeRNEADerivatives computeABADerivatives computeForwardKinematicsDerivatives getJointVelocityDerivatives \
 getJointAccelerationDerivatives getFrameVelocityDerivatives getFrameAccelerationDerivatives \
 computeGeneralizedGravityDerivatives computeStaticTorqueDerivatives computeCentroidalDynamicsDerivatives \
@@ -244,8 +244,7 @@ AutoDiffXd Expression: kinetree.algorithms take any scalar, such as kinetree.alg
 buildModelFromMJCF from_mjcf mj_saveModel: MJCF is not read yet; kt.load(source) reads URDF and SDF
 GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances collision_model visual_model \
 mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
-pinv_jacobian: \
-numpy.linalg.pinv(J), J of robot.jacobian; robot.differential_inverse_kinematics is damped and within the limits
+pinv_jacobian: numpy.linalg.pinv(J); robot.differential_inverse_kinematics is damped and within the limits
 copy: robots do not change, so that none has to be copied: with_limits, attach and the like return new ones
 to_urdf: kinetree reads files and writes none; pickle keeps a robot
 plot teach vplot display initViewer loadViewerModel MeshcatVisualizer: \

@@ -63,7 +63,7 @@ def test_every_integrator(integrator: str) -> None:
 
 
 def test_an_integrator_of_the_users_own() -> None:
-    @kt.integrator("midpoint", order=2)
+    @kt.integrator("midpoint of a linkage", order=2)
     def midpoint(system, t, q, v, dt):
         a = system.acceleration(t, q, v)
         middle = system.acceleration(t + dt / 2, system.moved(q, dt / 2 * v), v + dt / 2 * a)

@@ -276,3 +276,22 @@ def test_slots_that_make_no_sense() -> None:
     assert not mech.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).f.any()
     with pytest.raises(KinetreeError, match="contacts in slots do not stick"):
         mech.simulate(np.zeros(3), steps=3, contacts="stick", slots=mech.slots({}))
+
+
+@pytest.mark.parametrize("joint", [kt.joints.FreeFlyer(), kt.joints.Planar((0.0, 1.0, 0.0))])
+def test_what_flies_keeps_its_speed_and_direction(joint: kt.joints.Joint) -> None:
+    """However fast it spins: along a straight line without gravity."""
+    b = kt.ModelBuilder("top")
+    b.add_link("ground")
+    b.add_link("top", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * 0.01))
+    b.add_joint("free", parent="ground", child="top", joint=joint)
+    robot = kt.Robot(b.build(gravity=(0.0, 0.0, 0.0)))
+    top = kt.Mechanism(robot, [kt.Contact("top", height=-50.0)])
+    start = robot.neutral()
+    v = np.array([0.0, 20.0, 0.0, 1.0, 0.0, 0.5]) if robot.nv == 6 else np.array([1.0, 0.5, 20.0])
+    flight = top.simulate(start, v, duration=1.0)
+    way = flight.frame_placement(frame="top")[:, :3, 3]
+    first = robot.frame_velocity(start, v, frame="top", reference="aligned")[3:]
+    last = robot.frame_velocity(flight.q[-1], flight.v[-1], frame="top", reference="aligned")[3:]
+    assert np.allclose(last, first, rtol=0, atol=1e-11)
+    assert np.allclose(way[-1], first, rtol=1e-4)  # the way of a step is exact to second order

@@ -63,7 +63,7 @@ class Trajectory(Quantities):
     counts : dict of (...) arrays, optional
         What was counted for each robot, such as steps of the integrator's own.
     inputs : mapping, optional
-        Numbers of the robot that were given (`kinetree.gravity`, …), (..., n or 1, …): energies and momentum count them.
+        Numbers of the robot that were given (`kinetree.gravity`, …), (..., n or 1, …); energies, momentum count them.
     end : End, optional
         What the simulation carried at its end.
 
