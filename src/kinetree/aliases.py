@@ -234,7 +234,7 @@ orientations are the upper left 3×3 of poses; SciPy's Rotation has quaternions,
 Motion Force: velocities and forces are arrays of six, the angular part first
 normalize: nothing has to be normalised: a quaternion of any norm is the same rotation
 impulseDynamics constraintDynamics initConstraintDynamics RigidConstraintModel RigidContactModel contact ncon efc_J: \
-kt.Mechanism(robot, [kt.Contact(frame), ...]) has constraints, with mech.forward_dynamics, mech.impulse and others
+kt.Mechanism is a robot with constraints and contacts: mech.forward_dynamics, mech.impulse and others
 computeRNEADerivatives computeABADerivatives computeForwardKinematicsDerivatives getJointVelocityDerivatives \
 getJointAccelerationDerivatives getFrameVelocityDerivatives getFrameAccelerationDerivatives \
 computeGeneralizedGravityDerivatives computeStaticTorqueDerivatives computeCentroidalDynamicsDerivatives \
