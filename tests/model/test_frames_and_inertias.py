@@ -192,7 +192,7 @@ def test_the_old_name_of_body_inertia_says_the_new_one() -> None:
         (lambda r: r.attach(LOAD, ["hand"]), "the name of a frame is a str"),
         (lambda r: r.attach(LOAD, "hand", placement=True), "placement has dtype bool"),
         (lambda r: r.attach(arm(), "hand", prefix=2), "prefix is 2, it must be a str"),
-        (lambda r: r.attach([1.0] * 10, "hand"), "attach takes a Robot or an Inertia; list was given"),
+        (lambda r: r.attach([1.0] * 10, "hand"), "attach takes a Robot or a kinetree.Inertia; builtins.list was"),
         (lambda r: r.with_inertia("hand", [1.0] * 10), r"with_inertia takes an Inertia\(mass, com, inertia about it\)"),
         (lambda r: r.with_inertia("hnd", LOAD), "no frame 'hnd', did you mean 'hand'"),
         (lambda r: r.with_frame(3, on="hand"), "name is 3, it must be a str"),

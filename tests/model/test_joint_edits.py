@@ -123,6 +123,19 @@ def test_limits_as_numbers_and_arrays() -> None:
         robot.with_limits(velocity=np.ones(robot.nv))
 
 
+def test_followers_keep_their_limits_which_narrow_those_of_their_leader():
+    robot = build({"follow": {"limits": kt.JointLimits(-1.0, 1.0, velocity=1.0)}})
+    (k,) = np.flatnonzero(robot.velocity_limits == 0.5)
+    looser = robot.with_limits(lower=-3.0, upper={"slide": 1.2}, velocity=0.8)
+    assert (looser.joint("slide").limits, looser.joint("follow").limits.upper) == (
+        kt.JointLimits(-0.5, 0.5, velocity=0.5),
+        1.0,
+    )
+    assert looser.with_limits(velocity=0.4).velocity_limits[k] == 0.4
+    both = looser.with_limits(upper={"slide": 1.2}, lower={"follow": -2.0}, velocity={"slide": 3.0, "follow": 4.0})
+    assert both.joint("slide").limits == kt.JointLimits(-0.5, 1.0, velocity=2.0)
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -164,11 +177,19 @@ def test_limits_as_numbers_and_arrays() -> None:
         (lambda _: build({"turn": {"stiffness": -1.0}}), "joint 'turn': stiffness is -1.0, and cannot be negative"),
         (lambda _: build({"turn": {"rest_position": np.inf}}), "joint 'turn' holds the number inf"),
         (lambda r: r.with_limits(lower={"turn": 2}, upper={"turn": 1}), "joint 'turn': the lower limit 2.0 is above"),
-        (lambda r: r.with_limits(lower={"follow": 2}), "joint 'follow' follows 'slide': give the limits of that one"),
+        (
+            lambda r: r.with_limits(effort={"follow": 2}),
+            "joint 'follow' follows 'slide': give the effort limit of that one",
+        ),
+        (
+            lambda r: r.with_limits(lower={"follow": 2, "slide": 0}, upper={"slide": 1}),
+            "'follow' follows 'slide': between 0.0 and 1.0 that one has no place where 'follow' is between",
+        ),
+        (lambda r: r.with_limits(velocity=0), "velocity holds a limit of 0: it is read as none"),
         (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
         (lambda r: r.with_limits(effort={"turn": -2}), "joint 'turn': the limit effort is -2.0: it is a magnitude"),
         (lambda r: r.with_limits(effort={"turn": [1, 2]}), "effort of joint 'turn' has shape"),
-        (lambda r: r.with_limits(velocity={"turn": 0}), "joint 'turn': a velocity limit of 0 is read as none"),
+        (lambda r: r.with_limits(velocity={"turn": 0}), "joint 'turn': a velocity limit of 0: it is read as none"),
         (lambda r: r.with_limits(velocity={"turn": False}), "velocity of joint 'turn' has dtype bool"),
     ],
 )  # fmt: skip

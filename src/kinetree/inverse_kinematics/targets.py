@@ -23,8 +23,12 @@ from kinetree.spatial.vector import Vec3
 from kinetree.validation import Array, check_poses, is_rotation, real_array
 
 
+class FrameGoal:
+    """What is wanted of one frame: a `FrameTarget` or a `LookAt`."""
+
+
 @dataclass(frozen=True, eq=False)
-class FrameTarget:
+class FrameTarget(FrameGoal):
     """Where a frame is wanted, and how much the parts of its pose count.
 
     Parameters
@@ -49,7 +53,7 @@ class FrameTarget:
 
 
 @dataclass(frozen=True, eq=False)
-class LookAt:
+class LookAt(FrameGoal):
     """A point that an axis of a frame is to point at; how it turns about this axis is free.
 
     Parameters
@@ -71,8 +75,8 @@ class LookAt:
     weight: float = 1.0
 
 
-One = ArrayLike | FrameTarget | LookAt
-Target = One | Sequence[FrameTarget | LookAt]
+One = ArrayLike | FrameGoal
+Target = One | Sequence[FrameGoal]
 
 FLOAT64 = np.dtype(np.float64)
 LEAST = 1e-30

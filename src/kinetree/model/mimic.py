@@ -90,19 +90,20 @@ def with_leaders_limits(joints: list[JointSpec]) -> list[JointSpec]:
     limits = {spec.name: spec.limits for spec in joints}
     for spec in joints:
         if spec.leader is not None and isinstance(spec.joint, Mimic):
-            limits[spec.leader] = _narrowed(limits[spec.leader], spec.joint, spec.limits)
+            own = limits[spec.leader]
+            limits[spec.leader] = narrowed(own, spec.joint, spec.limits) or own  # contradictory files mean the leader's
     return [replace(spec, limits=limits[spec.name]) for spec in joints]
 
 
-def _narrowed(own: JointLimits, joint: Mimic, limits: JointLimits) -> JointLimits:
-    """Return a leader's limits within which a follower, at ``factor · q + offset``, keeps its own."""
+def narrowed(own: JointLimits, joint: Mimic, limits: JointLimits) -> JointLimits | None:
+    """Return a leader's limits within which a follower, at ``factor · q + offset``, keeps its own; None if none do."""
     factor, offset = joint.factor, joint.offset
     if factor == 0.0:
         return own
     low, high = sorted(((limits.lower - offset) / factor, (limits.upper - offset) / factor))
     low, high = max(own.lower, low), min(own.upper, high)
-    if low > high:  # files whose limits contradict each other mean the leader's
-        return own
+    if low > high:
+        return None
     return JointLimits(low, high, min(own.fastest, limits.fastest / abs(factor)), own.effort)
 
 

@@ -142,7 +142,7 @@ def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: Pose | Non
         }
         return changed(robot, model, together)
     if not isinstance(what, Inertia):
-        raise ArgumentError(f"attach takes a Robot or an Inertia; {type(what).__name__} was given")
+        raise ArgumentError(f"attach takes a Robot or a kinetree.Inertia; {type(what).__module__}.{type(what).__name__} was given")
     if prefix:
         raise ArgumentError(f"prefix={prefix!r} is for the names of an attached robot: an Inertia has none")
     return changed(robot, changes.with_payload(robot.model, X.T @ what, frame))

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints import Mimic
-from kinetree.model import JointLimits, JointSpring, Model
+from kinetree.model import Body, JointLimits, JointSpring, Model
 from kinetree.model.body import ONE_HAS_SPRINGS
-from kinetree.model.mimic import spring_at_leader
+from kinetree.model.mimic import narrowed, spring_at_leader
 from kinetree.robot.edit import changed
 from kinetree.robot.robot import Robot
 from kinetree.robot.springs import combined
@@ -22,6 +22,11 @@ from kinetree.validation import Array, real_array
 R = TypeVar("R", bound=Robot)
 Values: TypeAlias = "ArrayLike | Mapping[str, ArrayLike]"
 ByJoint: TypeAlias = dict[str, tuple[float, ...]]
+
+ZERO_IS_NONE = (
+    "it is read as none, as in URDF: give numpy.inf for none; a joint that stays is named in fixed= of inverse "
+    "kinematics, or made part of its link: robot.lock"
+)
 
 
 def with_joint_physics(
@@ -113,7 +118,8 @@ def with_limits(
     """Return this robot with other limits of its joints; infinite where there is none.
 
     Each is one number for all joints of one degree of freedom, an array as `Robot.lower_limits` and its like are, or a
-    dict of numbers by the name of the joint, which leaves the others as they are.
+    dict of numbers by the name of the joint, which leaves the others as they are. A joint that follows another (mimic)
+    keeps its own limits, which narrow those of its leader; in a dict it can be given others.
 
     Parameters
     ----------
@@ -127,8 +133,8 @@ def with_limits(
     ArgumentError
         If something is no number, or not of that shape.
     ModelError
-        If there is no such joint, it cannot have limits, its lower limit is above the upper one, or a velocity limit by
-        name is 0, which elsewhere is read as none.
+        If there is no such joint, it cannot have limits, its lower limit is above the upper one, a follower's limits
+        leave its leader no room, or a velocity limit is 0, which files mean as none.
 
     Examples
     --------
@@ -141,14 +147,30 @@ def with_limits(
     given = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
     limits = {what: _limits(model, what, value) for what, value in given.items() if value is not None}
     bodies = list(model.bodies)
-    for i in model.joint_order:
-        body = bodies[i]
+    for i, body in enumerate(bodies):
         new = {what: x[body.joint_name] for what, x in limits.items() if body.joint_name in x}
         try:
             bodies[i] = replace(body, limits=JointLimits(**{**vars(body.limits), **new})) if new else body
         except ModelError as error:
             raise ModelError(f"joint {body.joint_name!r}: {error}") from None
+    for i, body in enumerate(bodies):
+        if i not in model.joint_order and isinstance(body.joint, Mimic):
+            k = next(k for k in model.joint_order if bodies[k].v_index == body.v_index)
+            if (bodies[k].limits, body.limits) != (model.bodies[k].limits, model.bodies[i].limits):
+                bodies[k] = _within_follower(bodies[k], body, body.joint)
     return changed(robot, replace(model, bodies=tuple(bodies)))
+
+
+def _within_follower(leader: Body, follower: Body, joint: Mimic) -> Body:
+    """Return a leader within the limits that its follower leaves it."""
+    limits = narrowed(leader.limits, joint, follower.limits)
+    if limits is None:
+        name, l, f = follower.joint_name, leader.limits, follower.limits
+        raise ModelError(
+            f"joint {name!r} follows {leader.joint_name!r}: between {l.lower} and {l.upper} that one has no place where "
+            f"{name!r} is between {f.lower} and {f.upper}; give limits of {name!r} too"
+        )
+    return replace(leader, limits=limits)
 
 
 def _with_springs(model: Model, what: str, value: Values) -> Model:
@@ -239,6 +261,8 @@ def _limits(model: Model, what: str, value: Values) -> dict[str, float]:
         return {name: _limit(model, what, name, x) for name, x in value.items()}
     of_q = what in ("lower", "upper")
     array = _numbers(what, value, model.nq if of_q else model.nv)
+    if what == "velocity" and (array == 0.0).any():
+        raise ModelError(f"velocity holds a limit of 0: {ZERO_IS_NONE}")
     found = {}
     for body in model.leading:
         index = list(body.q_index if of_q else body.v_index)
@@ -254,15 +278,12 @@ def _limits(model: Model, what: str, value: Values) -> dict[str, float]:
 def _limit(model: Model, what: str, name: str, value: ArrayLike) -> float:
     i = model.body_of_joint(name)
     body = model.bodies[i]
-    if i not in model.joint_order:
+    if i not in model.joint_order and what == "effort":
         leader = next(b.joint_name for b in model.leading if b.v_index == body.v_index)
-        raise ModelError(f"joint {name!r} follows {leader!r}: give the limits of that one")
+        raise ModelError(f"joint {name!r} follows {leader!r}: give the effort limit of that one")
     if not body.has_one_coordinate:
         raise ModelError(f"joint {name!r} has {len(body.v_index)} degrees of freedom: only joints with one have limits")
     limit = float(real_array(f"{what} of joint {name!r}", value, batch=False))
     if what == "velocity" and limit == 0.0:
-        raise ModelError(
-            f"joint {name!r}: a velocity limit of 0 is read as none, as in URDF: give numpy.inf for none; a joint that "
-            "stays is named in fixed= of inverse kinematics, or made part of its link: robot.lock"
-        )
+        raise ModelError(f"joint {name!r}: a velocity limit of 0: {ZERO_IS_NONE}")
     return limit

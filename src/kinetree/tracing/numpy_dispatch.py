@@ -30,7 +30,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 SUGGESTIONS = {
     "sort": "kt.minimum(a, b) and kt.maximum(a, b) put two values in order",
     "vecdot": "write (a * b).sum(-1)",
-    "pinv": "with kt.solve_spd: J.T @ kt.solve_spd(J @ J.T, b)",
+    "pinv": "with kt.solve_spd, damped: J.T @ kt.solve_spd(J @ J.T + 1e-6 * np.eye(len(J)), b)",
     "cholesky": "kt.solve_spd(A, b) solves with a symmetric positive definite A",
     "eigh": "kt.eigh3(A) has the eigenvalues and eigenvectors of a symmetric 3×3 matrix",
     "eigvalsh": "kt.eigh3(A) has the eigenvalues and eigenvectors of a symmetric 3×3 matrix",
