@@ -7,12 +7,11 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.calls import own
@@ -23,6 +22,9 @@ from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 _NO_MORE = 2.0**60
 """A period, in steps, that does not end."""

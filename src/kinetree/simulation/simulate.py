@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.integrators import Integrator
-from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.events import Event
@@ -17,6 +16,9 @@ from kinetree.simulation.request import Request
 from kinetree.simulation.run import run
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 
 def simulate(
