@@ -77,7 +77,10 @@ class Quantities:
         """Return where the origins of some frames are in the world, (..., n, len(names), 3) in m."""
         if isinstance(names, str):
             raise ArgumentError(f"frame_positions takes a list of names: [{names!r}]")
-        return np.stack([self.frame_placement(frame=name)[..., :3, 3] for name in names], axis=-2)
+        found = np.empty((*self.q.shape[:-1], len(names), 3))
+        for k, name in enumerate(names):
+            found[..., k, :] = self.frame_placement(frame=name)[..., :3, 3]
+        return found
 
 
 def read_only(array: Any) -> Array:
