@@ -158,7 +158,7 @@ def _at_records(request: Request, name: str, rows: int) -> Array:
     array = request.given[name]
     if array.ndim == 3:
         array = array[:, np.minimum(np.arange(rows) * request.every, array.shape[1] - 1)]
-    return array.reshape(*request.lead, -1, array.shape[-1])
+    return array.reshape(*request.lead, -1, array.shape[-1]).copy()  # it may be the caller's
 
 
 def _end(request: Request, rollout: Rollout, t: float) -> End:
@@ -167,6 +167,8 @@ def _end(request: Request, rollout: Rollout, t: float) -> End:
     state = {port.name: carried[own(port)].reshape((*lead, *port.shape)) for port in request.plan.state}
     q, v = (carried[name].reshape(*lead, -1) for name in ("q", "v"))
     moving = bool((carried["reason"] == MOVING).all())
+    if not (lead or moving):  # one robot, which goes on from where it stopped
+        t = float(request.times.of(carried["step"].item() - request.times.first))
     memory = carried["memory"] if moving and "memory" in carried else np.empty(0)
     return End(t, q, v, state, memory, _acting(request, rollout.step))
 

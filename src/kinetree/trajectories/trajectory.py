@@ -36,9 +36,9 @@ NOT_RECORDED = 'was not recorded: simulate(…, record="q v a tau") records it'
 class Trajectory(Quantities):
     """A motion of a robot, or of a batch of robots: samples in time, and what follows from them.
 
-    `Robot.simulate` returns one; recorded motions make one too. It does not change, and its arrays are read-only.
-    ``trajectory[10:100:2]`` is that part in time, ``trajectory[-1]`` one `State`; ``trajectory.robots[3]`` is one robot
-    of a batch.
+    `Robot.simulate` returns one; recorded motions make one too. It does not change, and its arrays are read-only views
+    of those given: do not write to these. ``trajectory[10:100:2]`` is that part in time, ``trajectory[-1]`` one
+    `State`; ``trajectory.robots[3]`` is one robot of a batch.
 
     Parameters
     ----------
@@ -192,9 +192,9 @@ class Trajectory(Quantities):
 
     @property
     def final(self) -> State:
-        """The last sample; of one robot that has stopped, the time at which it did."""
+        """The last sample; of one robot that has stopped until then, with the time at which it did."""
         last = self[-1]
-        return last if self.batch_shape or np.isnan(self.stopped_at) else last._replace(t=float(self.stopped_at))
+        return last if self.batch_shape else last._replace(t=float(np.fmin(last.t, self.stopped_at)))
 
     def __len__(self) -> int:
         return len(self.t)
@@ -226,8 +226,9 @@ class Trajectory(Quantities):
                 "robots[…] takes those of the robots"
             )
         t = self.t[index]
-        events = [e for e in self.events if len(t) and t[0] <= getattr(e, "time", t[0]) <= t[-1]]
-        return self._with(t, lambda x: x if x.shape[-2] == 1 else x[..., index, :], lambda x: x, events)
+        first, last = (t[0], t[-1]) if len(t) else (0.0, 0.0)
+        events = [e for e in self.events if first <= getattr(e, "time", first) <= last]
+        return self._with(t, lambda x: x if x.shape[-2] == 1 else x[..., index, :], lambda x: x, events, last)
 
     @property
     def robots(self) -> Robots:
@@ -237,11 +238,12 @@ class Trajectory(Quantities):
         """
         return Robots(self)
 
-    def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any]) -> Trajectory:
-        """Return what `part` takes of the arrays over time, and `of_robots` of those over robots."""
+    def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any], last: float = np.inf) -> Trajectory:
+        """Return what `part` takes of the arrays over time, `of_robots` of those over robots, until the last time."""
         a, tau = (None if (x := self.__dict__[name]) is None else part(x) for name in ("_a", "_tau"))
-        stops, reasons = of_robots(self.stopped_at), of_robots(self.reasons)
-        rest = {"stopped_at": stops, "reasons": reasons, "events": events}
+        stops = of_robots(self.stopped_at)
+        reasons = np.where(stops > last, None, of_robots(self.reasons))
+        rest = {"stopped_at": np.where(stops > last, np.nan, stops), "reasons": reasons, "events": events}
         counts, inputs = {x: of_robots(n) for x, n in self.counts.items()}, {x: part(n) for x, n in self.inputs.items()}
         return Trajectory(self.robot, t, part(self.q), part(self.v), a, tau, counts=counts, inputs=inputs, **rest)
 
