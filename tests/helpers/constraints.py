@@ -61,12 +61,13 @@ def _rod(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generato
     return model, Rod("s", to, length=float(np.linalg.norm((pose(model, q, "s") - pose(model, q, to))[:3, 3])))
 
 
-def _contact(radius: float) -> Maker:
+def _contact(radius: float, point: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Maker:
     def make(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
         model = held_at(model, q, s, random_placement(rng), "s")
         normal = np.array(TILTED) / np.linalg.norm(TILTED)
-        r = (np.linalg.inv(pose(model, q, to)) @ pose(model, q, "s"))[:3, 3]
-        return model, Contact("s", to, normal=TILTED, radius=radius, height=float(normal @ r) - radius)
+        r = (np.linalg.inv(pose(model, q, to)) @ pose(model, q, "s") @ [*point, 1.0])[:3]
+        height = float(normal @ r) - radius
+        return model, Contact("s", to, normal=TILTED, radius=radius, height=height, point=point)
 
     return make
 
@@ -114,6 +115,7 @@ MAKERS: dict[str, Maker] = {
     "rod": _rod,
     "contact": _contact(0.0),
     "sphere": _contact(0.4),
+    "corner": _contact(0.1, (0.3, -0.2, 0.5)),
     "wheel": _wheel,
     "gear": _gear,
 }

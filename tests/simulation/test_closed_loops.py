@@ -88,6 +88,14 @@ def test_a_step_is_one_step_of_a_simulation() -> None:
     assert np.allclose(after.v, FALL.v[1], rtol=0, atol=1e-15)
 
 
+def test_a_step_with_impulses_needs_no_contacts() -> None:
+    after = LINKAGE.contact_step(Q, np.zeros(3), np.zeros(3), 1e-3)
+    plain = LINKAGE.step(Q, np.zeros(3), np.zeros(3), 1e-3)
+    assert np.allclose(after.v, plain.v, rtol=0, atol=1e-12)
+    assert np.allclose(after.f, LINKAGE.forward_dynamics(Q, np.zeros(3), np.zeros(3)).f, rtol=1e-6)
+    assert after.iterations == 0.0
+
+
 def test_constraints_are_switched_from_step_to_step() -> None:
     acting = (np.arange(300) < 100)[:, None] * 1.0
     motion = LINKAGE.simulate(Q, active=acting)

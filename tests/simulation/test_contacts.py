@@ -295,3 +295,33 @@ def test_what_flies_keeps_its_speed_and_direction(joint: kt.joints.Joint) -> Non
     last = robot.frame_velocity(flight.q[-1], flight.v[-1], frame="top", reference="aligned")[3:]
     assert np.allclose(last, first, rtol=0, atol=1e-11)
     assert np.allclose(way[-1], first, rtol=1e-4)  # the way of a step is exact to second order
+
+
+def test_stiff_joints_take_implicit_steps() -> None:
+    """A point that a damper drags down: with a step of a millisecond the explicit method diverges."""
+    stiff = {kt.joint_damping: [0.0, 0.0, 1e4]}
+    drag = POINT.simulate([0.0, 0.0, 0.01], duration=1.0, inputs=stiff, integrator="implicit_euler", record="f")
+    assert drag.v[500, 2] == pytest.approx(-2.0 * G / 1e4, rel=1e-6)
+    slow = POINT.simulate([0.0, 0.0, 1e-4], duration=1.0, inputs=stiff, integrator="implicit_euler", record="f")
+    assert slow.f[-1, 2] == pytest.approx(2.0 * G)
+    assert abs(slow.q[-1]).max() < 1e-12
+
+
+def test_shapes_that_make_no_sense() -> None:
+    corners = kt.box_contacts("at_z", (0.2, 0.4, 0.6), point=(1.0, 0.0, 0.0), friction=0.3, name="crate")
+    half = [np.array(c.point) - [1.0, 0.0, 0.0] for c in corners]
+    assert len({c.point for c in corners}) == 8
+    assert np.allclose(np.abs(half), [0.1, 0.2, 0.3])
+    assert {c.friction for c in corners} == {0.3}
+    assert kt.Mechanism(POINT.tree, corners).constraint_names[0] == "crate_0"
+    for wrong, match in (
+        (lambda: kt.box_contacts("a", (1.0, 2.0)), "three edges"),
+        (lambda: kt.box_contacts("a", 1.0), "three edges"),
+        (lambda: kt.box_contacts("a", (1.0, 2.0, -1.0)), "an edge of a box"),
+        (lambda: kt.capsule_contacts("a", 0.0, 0.1), "the length of a capsule"),
+        (lambda: kt.capsule_contacts("a", 1.0, np.nan), "the radius of a capsule"),
+        (lambda: kt.Contact("a", point=(1.0, 2.0)), r"the point of contact .* give a finite \(x, y, z\)"),
+        (lambda: kt.Contact("a", point=(1.0, 2.0, np.inf)), "the point of contact"),
+    ):
+        with pytest.raises(KinetreeError, match=match):
+            wrong()

@@ -131,6 +131,14 @@ def test_a_stop_leaves_the_others_alone() -> None:
     assert np.array_equal(free.q, moved.q[1])
 
 
+def test_a_simulation_goes_on_from_where_a_robot_stopped() -> None:
+    robot, clock = single("pendulum"), condition("pendulum", "clock")
+    stopped = robot.simulate([0.5], duration=0.5, events=[kt.Event(clock, stop=True)], record_every=400)
+    assert stopped.end.t == stopped.stopped_at == pytest.approx(0.3, abs=1e-12)
+    more = robot.simulate(stopped, duration=0.2)
+    assert (more.t[0], more.q[0]) == (stopped.stopped_at, stopped.end.q)
+
+
 def test_the_first_of_several_stops_it_and_later_ones_are_not_seen() -> None:
     """All within one step."""
     r = single("ball")
@@ -277,6 +285,8 @@ def test_events_and_counts_are_in_files(alone: bool, suffix: str, tmp_path: Path
     ("changed", "message"),
     [
         ({"event_q": np.zeros((1, 3))}, r"'event_q' has shape \(1, 3\); \(1, 2\) is expected"),
+        ({"event_times": np.array([np.nan])}, "'event_times' holds a number that is not finite"),
+        ({"event_q": np.array([[0.0, np.inf]])}, "'event_q' holds a number that is not finite"),
         ({"event_robots": np.array([[0]])}, r"'event_robots' has shape \(1, 1\); \(1, 0\)"),
         ({"event_names": np.array([1.0])}, "the array 'event_names' has the type float64: expected texts"),
         ({"event_times": np.array(["now"])}, "the array 'event_times' has the type <U3: expected real numbers"),

@@ -183,6 +183,12 @@ def interrupt():
     raise KeyboardInterrupt
 
 
+@pytest.mark.parametrize("times", [0, [], np.linspace(0.0, 0.1, 101)])
+def test_how_many_pictures(times):
+    with pytest.raises(ArgumentError, match=r"^(0|101) pictures: give a number from 1 to 100, or their times in s$"):
+        swing().plot_motion(times)
+
+
 def test_what_a_picture_needs_is_named(tmp_path, monkeypatch):
     motion = swing()
     monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", lambda: False)

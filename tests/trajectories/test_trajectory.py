@@ -148,6 +148,17 @@ def test_parts_in_time_and_of_the_robots(batch):
     assert (len(batch), batch.duration, len(list(batch)), len(batch.robots)) == (11, 1.0, 11, 2)
 
 
+def test_a_part_that_ends_before_a_stop_has_none(batch):
+    robot = batch.robots[1, 2]
+    before, after = robot[:6], robot[:7]
+    assert np.isnan(before.stopped_at)
+    assert (before.reasons.item(), after.reasons.item()) == (None, "hit the floor")
+    assert (before.final.t, after.final.t, robot.robot.simulate(before, steps=1).t[0]) == (0.5, 0.55, 0.5)
+    assert np.isnan(batch[:6].stopped_at).all()
+    samples = kt.Trajectory(robot.robot, before.t, before.q, before.v, stopped_at=0.55)  # and it stopped after them
+    assert (samples.stopped_at, samples.final.t) == (0.55, 0.5)
+
+
 def test_masks_and_arrays_choose_robots_as_in_numpy(batch):
     for index in ([1, 0, 1], np.array([[1], [0]]), [False, True], ~np.isnan(batch.stopped_at), (slice(None), [2, 0])):
         chosen = batch.robots[index]
@@ -284,6 +295,7 @@ def test_energies_and_frames_are_those_of_the_robot(batch):
     still = kt.Trajectory(arm, [0.0, 1.0], np.zeros((2, 6)), np.zeros((2, 6)))
     assert still.energy_drift == 0.0
     positions = batch.frame_positions(["ee_link", "forearm_link"])
+    assert batch.frame_positions([]).shape == (2, 3, 11, 0, 3)
     assert positions.shape == (2, 3, 11, 2, 3)
     assert np.array_equal(positions[..., 1, :], arm.frame_placement(q, frame="forearm_link")[..., :3, 3])
     assert np.array_equal(batch.momentum(), arm.centroidal_momentum(q, v))

@@ -113,8 +113,8 @@ def check(arguments: argparse.Namespace) -> None:
 def counts(arguments: argparse.Namespace, robot: Robot) -> tuple[int, int]:
     """Return the number of steps, and every which one is kept."""
     exact = arguments.duration / arguments.dt
-    if not exact < 2**53 or round(exact) < 1 or abs(exact - round(exact)) > 1e-6 * exact:
-        raise ArgumentError(f"--duration {arguments.duration:g} is {exact:.6g} steps of --dt {arguments.dt:g}")
+    if not exact < 2**53 or round(exact) < 1 or abs(exact - round(exact)) > 1e-6 + 1e-15 * exact:
+        raise ArgumentError(f"--duration {arguments.duration:g} is {exact:.9g} steps of --dt {arguments.dt:g}")
     steps = round(exact)
     if steps > MOST_STEPS:
         raise ArgumentError(

@@ -12,7 +12,7 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.contacts import ForceSet, Interval, NotNegative
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.scalars.functions import Scalar, is_zero, select_less
-from kinetree.scalars.linalg import dot
+from kinetree.scalars.linalg import dot, transposed
 
 
 class Unilateral(NamedTuple):
@@ -118,7 +118,7 @@ class Eliminated:
     """
 
     def __init__(self, factor: Factor, J: Sequence[Vector], bilateral: Delassus) -> None:
-        self._inverse = [1.0 / d for d in factor.D]
+        self._inverse, self._n = [1.0 / d for d in factor.D], bilateral.n
         rows = [factor.solve_L_transposed(row) for row in J]
         self._answers = [bilateral.forces(self._coupling(row, bilateral)) for row in rows]
         self.C = [
@@ -139,8 +139,8 @@ class Eliminated:
 
     def joint_forces(self, f: Vector) -> list[Scalar]:
         """Return ``Cᵀ f``, which counts what the bilateral constraints answer."""
-        return [dot(column, f) for column in zip(*self.C, strict=True)]
+        return [dot(column, f) for column in transposed(self.C)] if self.C else [0.0] * len(self._inverse)
 
     def answers(self, f: Vector) -> list[Scalar]:
         """Return the forces with which the bilateral constraints answer these."""
-        return [dot(column, f) for column in zip(*self._answers, strict=True)]
+        return [dot(column, f) for column in transposed(self._answers)] if self.C else [0.0] * self._n

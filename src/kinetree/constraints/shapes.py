@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kinetree.constraints.types.contact import Contact
@@ -32,8 +32,8 @@ def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: An
     >>> [c.name for c in box_contacts("foot", (0.2, 0.1, 0.04))][:2]
     ['box_foot_0', 'box_foot_1']
     """
-    if len(size) != 3:
-        raise ArgumentError(f"a box has three edges, not {size!r}")
+    if not isinstance(size, Iterable) or len(size) != 3:
+        raise ArgumentError(f"a box has the lengths of three edges, not {size!r}")
     half = [0.5 * positive("an edge of a box", x) for x in size]
     return _at(name or f"box_{frame}", frame, itertools.product(*((x, -x) for x in half)), how)
 

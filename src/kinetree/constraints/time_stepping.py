@@ -19,11 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.dynamics.factorization import factorised
-from kinetree.algorithms.dynamics.rnea import rnea
 from kinetree.constraints.contact_problem import Eliminated, Unilateral, contacts, count, friction, stops
-from kinetree.constraints.delassus import Delassus, row_values
 from kinetree.constraints.fixed_axes import centripetal, turned
+from kinetree.constraints.free_step import FreeStep, free_step
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts import NotNegative, Problem, Solution, solve
@@ -32,7 +30,7 @@ from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import INTEGRATORS, Integrator, State
 from kinetree.integrators.euler import semi_implicit_euler
-from kinetree.integrators.implicit import implicit_euler, own_derivatives, with_rotors
+from kinetree.integrators.implicit import implicit_euler
 from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
@@ -82,44 +80,25 @@ def stepped(
     implicit : bool
         Whether damping and springs of the joints act at the end of the step (see `integrators.implicit`).
     """
-    model, tau = system.model.with_slots(system.slots), system.motor_forces(t, q, v)
-    smooth = replace(model, friction=replace(model.friction, coulomb=False))
-    heavier: Model = smooth
-    if implicit:
-        stiffness, damping = own_derivatives(replace(system, model=smooth, limits="none"), q, v)
-        tau = tau - Column(dt * k * x for k, x in zip(stiffness, v, strict=True))
-        heavier = with_rotors(smooth, dt * damping + (dt * dt) * stiffness)
-    f_ext = system.wrenches and system.wrenches(t)
-    factor = factorised(heavier, q)
-    h = rnea(smooth, q, v, [0.0] * model.nv, f_ext, f_ext_frame=system.f_ext_frame)
-    y = [dt * x for x in factor.solve_L_transposed([a - b for a, b in zip(tau, h, strict=True)])]
-
+    model = system.model.with_slots(system.slots)
     lasting = replace(model, constraints=tuple(c for c in model.constraints if c.force_set() is None))
     on = _of_lasting(model, system.active)
-    begin, v = v, v + dt * centripetal(model, q, v)
-    bilateral = Delassus(factor, [row.J for row in lasting.constraint_rows(q)], row_values(lasting, on))
-    slip = [dot(row.J, v) for row in lasting.constraint_rows(q)]
-    for i, row in zip(bilateral.kept, bilateral.BD, strict=True):
-        slip[i] = slip[i] + dot(row, y)
-    held_by = bilateral.forces(slip)
-    y = [a + b for a, b in zip(y, bilateral.joint_forces(held_by), strict=True)]
+    free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit)
 
     meeting = [*contacts(model, q, system.active, system.restitution, system.friction)]
     meeting += [*(stops(model, q) if system.limits in ("position", "all") else ()), *friction(model, dt)]
-    rows = Eliminated(factor, [row for each in meeting for row in each.J], bilateral)
-    contact = _Contact(meeting, rows, v, y, dt, system.settings)
+    contact = _Contact(meeting, free, dt, system.settings)
     met = found = contact.solved(contact.near, start)
     if any(not is_zero(each.restitution) for each in meeting):
-        found = contact.solved(contact.rebounding(begin, met.force), contact.placed(met.force, start))
-    back = factor.solve_L(rows.joint_forces(_pushes(meeting, rows)), factor.D)
-    v, v_met = (v + Column(factor.solve_L(contact.pushed(x.force), factor.D)) for x in (found, met))
-    q_next = system.moved(q, dt * (v_met + (-0.5 * dt) * centripetal(model, q, v_met)) + Column(back))
-    q, v = q_next, turned(model, q, q_next, v)
-    held_by = [x + z for x, z in zip(held_by, rows.answers(contact.acting(found.force)), strict=True)]
+        found = contact.solved(contact.rebounding(v, met.force), contact.placed(met.force, start))
+    v_met, v_next, back = contact.velocity(met.force), contact.velocity(found.force), contact.moved_back()
+    q_next = system.moved(q, dt * (v_met + (-0.5 * dt) * centripetal(model, q, v_met)) + back)
+    v_next = turned(model, q, q_next, v_next)
     if lasting.constraints:
-        q, v = held(lasting, q, v, on)
-    impulses = _in_place(model, meeting, contact.acting(found.force), held_by)
-    return Stepped(q, v, impulses, met.iterations + (found.iterations if found is not met else 0.0), found.dual)
+        q_next, v_next = held(lasting, q_next, v_next, on)
+    impulses = _in_place(model, meeting, contact.acting(found.force), contact.held_by(found.force))
+    iterations = met.iterations if found is met else met.iterations + found.iterations
+    return Stepped(q_next, v_next, impulses, iterations, found.dual)
 
 
 def _of_lasting(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
@@ -147,7 +126,7 @@ def _last_rows(meeting: Sequence[Unilateral]) -> Iterator[tuple[Unilateral, int]
 
 
 class _Contact:
-    """The contact problem of a step, from the velocity v and the momenta ``Lᵀ y`` added to it.
+    """The contact problem of a step, beside the free one.
 
     Attributes
     ----------
@@ -156,17 +135,12 @@ class _Contact:
     """
 
     def __init__(
-        self,
-        meeting: Sequence[Unilateral],
-        rows: Eliminated,
-        v: Column,
-        y: Vector,
-        dt: Scalar,
-        settings: Mapping[str, Scalar],
+        self, meeting: Sequence[Unilateral], free: FreeStep, dt: Scalar, settings: Mapping[str, Scalar]
     ) -> None:
-        self.meeting, self.rows, self.y, self.settings = meeting, rows, y, settings
+        self.meeting, self.alone, self.settings = meeting, free, settings
         self.J = [row for each in meeting for row in each.J]
-        self.free = [dot(row, v) + dot(push, y) for row, push in zip(self.J, rows.CD, strict=True)]
+        self.rows = Eliminated(free.factor, self.J, free.bilateral)
+        self.free = [dot(row, free.v) + dot(push, free.y) for row, push in zip(self.J, self.rows.CD, strict=True)]
         self.near: list[Scalar] = [0.0] * len(self.J)
         for each, last in _last_rows(meeting):
             self.near[last] = positive_part(each.gap) / dt
@@ -196,9 +170,29 @@ class _Contact:
         """Return impulses, 0 where none may act."""
         return [x * each.on for each, part in _parts(self.meeting, force) for x in part]
 
-    def pushed(self, force: Vector) -> list[Scalar]:
-        """Return y with these impulses."""
-        return [x + z for x, z in zip(self.y, self.rows.joint_forces(self.acting(force)), strict=True)]
+    def velocity(self, force: Vector) -> Column:
+        """Return the velocity after these impulses."""
+        pushed = self.rows.joint_forces(self.acting(force))
+        y = [x + z for x, z in zip(self.alone.y, pushed, strict=True)]
+        return self.alone.v + Column(self.alone.factor.solve_L(y, self.alone.factor.D))
+
+    def held_by(self, force: Vector) -> list[Scalar]:
+        """Return the impulses of the bilateral constraints beside these."""
+        answers = self.rows.answers(self.acting(force))
+        return [x + z for x, z in zip(self.alone.impulses, answers, strict=True)]
+
+    def moved_back(self) -> Column:
+        """Return by how much positions change so that nothing has penetrated."""
+        pushes: list[Scalar] = [0.0] * len(self.J)
+        apart: list[tuple[int, Scalar]] = [(last, each.gap) for each, last in _last_rows(self.meeting)]
+        deepest = largest([positive_part(-gap) for _, gap in apart])
+        G = [[self.rows.G[i][j] for j, _ in apart] for i, _ in apart]
+        gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for _, gap in apart]
+        found = solve(Problem(G, gaps, [NotNegative()] * len(apart)), "pgs", max_iterations=MOST_PUSHES)
+        for (i, _), push in zip(apart, found.force, strict=True):
+            pushes[i] = push
+        factor = self.alone.factor
+        return Column(factor.solve_L(self.rows.joint_forces(pushes), factor.D))
 
     def placed(self, force: Vector, start: Vector) -> list[Scalar]:
         """Return all impulses with these in their places."""
@@ -206,19 +200,6 @@ class _Contact:
         for each, part in _parts(self.meeting, force):
             found[each.at] = part
         return found
-
-
-def _pushes(meeting: Sequence[Unilateral], rows: Eliminated) -> list[Scalar]:
-    """Return what moves back what has penetrated: the inverse inertia makes a length of it."""
-    pushes: list[Scalar] = [0.0] * len(rows.G)
-    apart: list[tuple[int, Scalar]] = [(last, each.gap) for each, last in _last_rows(meeting)]
-    deepest = largest([positive_part(-gap) for _, gap in apart])
-    G = [[rows.G[i][j] for j, _ in apart] for i, _ in apart]
-    gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for _, gap in apart]
-    found = solve(Problem(G, gaps, [NotNegative()] * len(apart)), "pgs", max_iterations=MOST_PUSHES)
-    for (i, _), push in zip(apart, found.force, strict=True):
-        pushes[i] = push
-    return pushes
 
 
 def _in_place(model: ConstrainedModel, meeting: Sequence[Unilateral], force: Vector, held_by: Vector) -> list[Scalar]:

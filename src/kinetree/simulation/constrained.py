@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.integrators import INTEGRATORS, Integrator
-from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 OPEN = 1e-3
 """Errors (m, rad) that are no rounding: the first step takes away smaller ones."""

@@ -133,51 +133,56 @@ def events_of(model: Model, events: Any) -> tuple[Event, ...]:
 class History:
     """What happened in a simulation, taken from the logs that come with its records.
 
-    Attributes
-    ----------
-    found : list of Happened
+    What has been taken is replaced at once and as a whole, wherever Ctrl-C comes.
     """
 
     def __init__(self, model: Model, events: tuple[Event, ...], lead: tuple[int, ...], times: Times) -> None:
-        self.found: list[Happened] = []
+        self._found: list[Happened] = []
         self._model, self._events, self._lead, self._times = model, events, lead, times
-        self._kept = np.zeros((math.prod(lead), len(events)))
-        self._before = np.zeros((math.prod(lead), len(events)))
+        self._taken = 0, 0, np.zeros((math.prod(lead), len(events)))  # steps, events found in them, and their numbers
 
-    def take(self, logs: Mapping[str, Array]) -> None:
-        """Take the logs of robots (n, records, size), of further records."""
-        counts, first = logs["event_counts"], 0
-        new = np.diff(counts, axis=1, prepend=self._before[:, None])
+    def take(self, logs: Mapping[str, Array], done: int) -> None:
+        """Take the logs of robots (n, records, size), of further records up to so many steps."""
+        steps, known, before = self._taken
+        if done > steps and logs:
+            del self._found[known:]
+            self._found += self._in(logs, before)
+            counts = logs["event_counts"]
+            self._taken = done, len(self._found), counts[:, -1] if counts.shape[1] else before
+
+    def end(self, carried: Mapping[str, Array]) -> tuple[Happened, ...]:
+        """Return all events in the order of time, with those after the last record and those that stopped a robot."""
+        if not self._events:
+            return ()
+        _, known, before = self._taken
+        last = {name: carried[name][:, None] for name in LOGS if name in carried}
+        found, ends = self._found[:known] + self._in(last, before), np.hstack([carried[x] for x in ("step", "q", "v")])
+        for k, event in enumerate(self._events):
+            stopped = np.flatnonzero(carried["reason"] == FIRST_EVENT + k)
+            found += [self._happened(event, int(robot), ends[robot]) for robot in stopped]
+        for number, event in zip(carried["event_counts"].sum(axis=0), self._events, strict=True):
+            if lost := int(number) - sum(e.name == event.name for e in found):
+                warn_user(
+                    f"event {event.name!r}: {lost} of {int(number)} were not kept, more than most={event.most} of a "
+                    "robot from one record to the next: make most larger, or record_every smaller",
+                    EventWarning,
+                )
+        return tuple(sorted(found, key=lambda event: (event.time, event.robot)))
+
+    def _in(self, logs: Mapping[str, Array], before: Array) -> list[Happened]:
+        """Return the events in these logs that did not stop a robot, after so many of each."""
+        counts, first, found = logs["event_counts"], 0, []
+        new = np.diff(counts, axis=1, prepend=before[:, None])
         for k, event in enumerate(self._events):
             log = logs.get("event_log", np.empty((*counts.shape[:2], 0)))[..., first : first + event.log(self._model)]
             first += event.log(self._model)
             for robot, row in np.argwhere(new[..., k] > 0) if not event.stop else ():
-                for entry in log[robot, row].reshape(event.most, -1)[: int(new[robot, row, k])]:
-                    self._add(event, int(robot), entry)
-        self._before = counts[:, -1] if counts.shape[1] else self._before
+                entries = log[robot, row].reshape(event.most, -1)[: int(new[robot, row, k])]
+                found += [self._happened(event, int(robot), entry) for entry in entries]
+        return found
 
-    def end(self, carried: Mapping[str, Array]) -> tuple[Happened, ...]:
-        """Return all events in the order of time, with those after the last record and those that stopped a robot."""
-        if self._events:
-            self.take({name: carried[name][:, None] for name in LOGS if name in carried})
-            ends = np.concatenate([carried["step"], carried["q"], carried["v"]], axis=1)
-            for k, event in enumerate(self._events):
-                for robot in np.flatnonzero(carried["reason"] == FIRST_EVENT + k):
-                    self._add(event, int(robot), ends[robot])
-            for k, event in enumerate(self._events):
-                lost = int((self._before - self._kept)[:, k].sum())
-                if lost:
-                    warn_user(
-                        f"event {event.name!r}: {lost} of {int(self._before[:, k].sum())} were not kept, more than "
-                        f"most={event.most} of a robot from one record to the next: make most larger, or record_every "
-                        "smaller",
-                        EventWarning,
-                    )
-        return tuple(sorted(self.found, key=lambda event: (event.time, event.robot)))
-
-    def _add(self, event: Event, robot: int, entry: Array) -> None:
+    def _happened(self, event: Event, robot: int, entry: Array) -> Happened:
         nq, times = self._model.nq, self._times
-        self._kept[robot, self._events.index(event)] += 1
         index = tuple(int(i) for i in np.unravel_index(robot, self._lead)) if self._lead else ()
         time, q, v = float(times.of(entry[0] - times.first)), entry[1 : 1 + nq].copy(), entry[1 + nq :].copy()
-        self.found.append(Happened(time, event.name, index, q, v))
+        return Happened(time, event.name, index, q, v)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS
 from kinetree.integrators.step import LIMITS
 from kinetree.robot.limits import beyond
-from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
@@ -28,6 +27,9 @@ from kinetree.simulation.times import Times, count, times
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, positive, real_array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}
 """What can be kept, and of which length it is; the last one is a mechanism's."""
@@ -71,7 +73,7 @@ class Request:
         contacts: str,
     ) -> None:
         self.robot, self._per_step = robot, given_inputs.names("per_step", per_step)
-        self.tree = robot.tree if isinstance(robot, Mechanism) else robot
+        self.tree = robot if isinstance(robot, Robot) else robot.tree
         choice("contacts", contacts, CONTACTS)
         self._integrator = chosen_integrator(robot, integrator, contacts)
         self._limits = choice("limits", limits, LIMITS)
@@ -152,11 +154,11 @@ class Request:
             if value is not None:
                 self._take_force(name, value, shape, self._linear)
         for name, value in of_constraints.items():
-            if not isinstance(robot, Mechanism):
+            if isinstance(robot, Robot):
                 raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
             self._take_force(name, value, shape_of(SHAPES[name], robot.model), False)
             check_range(name, self.given[name])
-        if isinstance(robot, Mechanism):
+        if not isinstance(robot, Robot):
             check_closed(robot, self._integrator, self.carried["q"], self.given.get("active"))
         if self.before is not None:
             own_names = {port.name for port in self.plan.state}

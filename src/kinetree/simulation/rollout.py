@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,8 +22,11 @@ CHECKED = ("q", "v")
 """What must be finite: a robot whose state is not stops."""
 
 
-class Rollout(NamedTuple):
+@dataclass
+class Rollout:
     """Many steps of n robots.
+
+    What has been done is replaced at once (see `_finish`), so that it fits together wherever Ctrl-C comes.
 
     Attributes
     ----------
@@ -37,6 +40,8 @@ class Rollout(NamedTuple):
         (n, records, size): where what is carried is written, every so many steps.
     logs : dict of array
         (n, records, size) of the last piece: the same for what is looked at after each piece, not kept.
+    done : int
+        How many steps have been done.
     """
 
     step: Function
@@ -44,33 +49,38 @@ class Rollout(NamedTuple):
     given: Mapping[str, Array]
     records: Mapping[str, Array]
     logs: dict[str, Array]
+    done: int = 0
 
-    def run(self, steps: int, every: int) -> Iterator[int]:
-        """Run all steps and yield, after each piece, how many are done: some records, or a part of the way to one.
+    def run(self, steps: int, every: int) -> Iterator[None]:
+        """Run all steps and yield after each piece: some records, or a part of the way to one.
 
         Where all robots have stopped it ends at once.
         """
-        done, most = 0, 64
-        while done < steps:
-            to_record = every - done % every
+        most = 64
+        while self.done < steps:
+            to_record = every - self.done % every
             whole = to_record == every <= most
-            count = min(steps - done, most // every * every if whole else min(most, to_record))
+            count = min(steps - self.done, most // every * every if whole else min(most, to_record))
             begin = time.perf_counter()
-            self._piece(done, count, every)
-            done = self.ended(done + count, steps, every)
+            self._piece(count, every)
+            self.end(steps, every)
             most = max(1, int(count * min(8.0, PIECE_SECONDS / max(time.perf_counter() - begin, 1e-6))))
-            yield done
+            yield
 
-    def ended(self, done: int, steps: int, every: int) -> int:
-        """Return how many steps are done: all of them where every robot has stopped, whose states are kept then."""
-        if (self.carried["reason"] == 0.0).any():
-            return done
-        for name, record in self.records.items():
-            record[:, done // every :] = self.carried[name][:, None]
-        return steps
+    def end(self, steps: int, every: int) -> None:
+        """Take all steps as done where every robot has stopped, whose states are kept then."""
+        if not (self.carried["reason"] == 0.0).any():
+            for name, record in self.records.items():
+                record[:, self.done // every :] = self.carried[name][:, None]
+            self.done = steps
 
-    def one(self, done: int, every: int) -> None:
-        """Run one step, where so many were done before."""
+    def _finish(self, done: int, carried: dict[str, Array], logs: dict[str, Array]) -> None:
+        """Replace what has been done, as one operation that no signal interrupts."""
+        self.__dict__.update({"done": done, "carried": carried, "logs": logs})
+
+    def one(self, every: int) -> None:
+        """Run one step."""
+        done = self.done
         inputs = [
             (self.carried[p.name] if p.name in self.carried else _now(self.given[p.name], done)).reshape(-1, *p.shape)
             for p in self.step.spec.inputs
@@ -81,17 +91,17 @@ class Rollout(NamedTuple):
         }
         before = self.carried["reason"]
         live = (before == 0.0) & np.isfinite(np.hstack([results[name] for name in CHECKED])).all(axis=1, keepdims=True)
-        for name, array in self.carried.items():
-            self.carried[name] = np.where(live, results[name], array)
-        self.carried["reason"] = np.where(live | (before != 0.0), self.carried["reason"], results["trouble"])
+        carried = {name: np.where(live, results[name], array) for name, array in self.carried.items()}
+        carried["reason"] = np.where(live | (before != 0.0), carried["reason"], results["trouble"])
         is_recorded = (done + 1) % every == 0
         if is_recorded:
             for name, record in self.records.items():
-                record[:, done // every] = self.carried[name]
-        for name in self.logs:
-            self.logs[name] = self.carried[name][:, None][:, : int(is_recorded)]
+                record[:, done // every] = carried[name]
+        logs = {name: carried[name][:, None][:, : int(is_recorded)] for name in self.logs}
+        self._finish(done + 1, carried, logs)
 
-    def _piece(self, done: int, count: int, every: int) -> None:
+    def _piece(self, count: int, every: int) -> None:
+        done = self.done
         names = [port.name for port in self.step.spec.inputs]
         outputs = [port.name for port in self.step.spec.outputs]
         kept = [*self.records, *self.logs]
@@ -107,15 +117,13 @@ class Rollout(NamedTuple):
         last = [np.empty(array.shape) for array in self.carried.values()]
         rows = slice(done // every, (done + count) // every)
         between = every if done % every == 0 else count + (rows.start == rows.stop)
-        for name in self.logs:
-            array = self.carried[name]
-            self.logs[name] = np.empty((len(array), rows.stop - rows.start, array.shape[1]))
-        recorded = [*(record[:, rows] for record in self.records.values()), *self.logs.values()]
+        shapes = {name: self.carried[name].shape for name in self.logs}
+        logs = {name: np.empty((n, rows.stop - rows.start, size)) for name, (n, size) in shapes.items()}
+        recorded = [*(record[:, rows] for record in self.records.values()), *logs.values()]
         variant = Variant((), (), "float64")
         kernel = self.step._kernels.scan(variant, steps, len(inputs[0]))
         run_steps(kernel, steps, inputs, last, recorded, count, between)
-        for name, array in zip(self.carried, last, strict=True):
-            self.carried[name] = array
+        self._finish(done + count, dict(zip(self.carried, last, strict=True)), logs)
 
 
 def _now(array: Array, done: int) -> Array:

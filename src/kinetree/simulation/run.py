@@ -7,12 +7,11 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.calls import own
@@ -23,6 +22,9 @@ from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 _NO_MORE = 2.0**60
 """A period, in steps, that does not end."""
@@ -43,6 +45,9 @@ class SimulationInterrupted(KeyboardInterrupt):
     def __init__(self, trajectory: Trajectory) -> None:
         super().__init__(f"the simulation was interrupted at t = {trajectory.t[-1]:g} s: see trajectory")
         self.trajectory = trajectory
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.trajectory,)
 
 
 def run(request: Request, progress: Callable[[int, int], object] | None) -> Trajectory:
@@ -66,23 +71,22 @@ def run(request: Request, progress: Callable[[int, int], object] | None) -> Traj
     rollout = Rollout(step, dict(request.carried), request.given, records, logs)
     history = History(request.robot.model, request.plan.events, request.lead, request.times)
     pieces = rollout.run(total, request.every) if request.callback is None else with_callback(request, rollout, first)
-    done, told = 0, time.perf_counter()
+    told = time.perf_counter()
     try:
-        for done in pieces:
-            if logs:
-                history.take(logs)
-            if progress is not None and (done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
-                progress(done, total)
+        for _ in pieces:
+            history.take(rollout.logs, rollout.done)
+            if progress is not None and (rollout.done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
+                progress(rollout.done, total)
                 told = time.perf_counter()
-        return _trajectory(request, rollout, first, done, history)
+        return _trajectory(request, rollout, first, history)
     except KeyboardInterrupt:
-        raise SimulationInterrupted(_trajectory(request, rollout, first, done, history)) from None
+        raise SimulationInterrupted(_trajectory(request, rollout, first, history)) from None
 
 
-def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -> Iterator[int]:
-    """Call a controller in Python at each step or every so many, and yield how many steps are done."""
+def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -> Iterator[None]:
+    """Call a controller in Python at each step or every so many, and yield after each step."""
     shape, period = (*request.lead, request.robot.nv), request.period or 1
-    for done in range(request.times.steps):
+    while (done := rollout.done) < request.times.steps:
         if done % period == 0:
             q, v = (rollout.carried[name].reshape(*request.lead, -1).copy() for name in ("q", "v"))
             tau = request.callback(q, v, request.times.of(done))  # type: ignore[misc]  # there is one
@@ -92,11 +96,9 @@ def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -
         if done % request.every == 0 and "held" in first:  # what is applied from this record on
             row = done // request.every
             (rollout.records["held"][:, row - 1] if row else first["held"])[...] = rollout.carried["held"]
-        rollout.one(done, request.every)
-        after = rollout.ended(done + 1, request.times.steps, request.every)
-        yield after
-        if after == request.times.steps:
-            return
+        rollout.one(request.every)
+        rollout.end(request.times.steps, request.every)
+        yield
 
 
 def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
@@ -123,9 +125,10 @@ def remembered(robot: Robot | Mechanism, make: Callable[..., Function], plan: Pl
     return known[key]
 
 
-def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], done: int, history: History) -> Trajectory:
-    """Return what was kept of so many steps."""
-    every, lead = request.every, request.lead
+def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], history: History) -> Trajectory:
+    """Return what was kept of the steps that have been done."""
+    every, lead, done = request.every, request.lead, rollout.done
+    history.take(rollout.logs, done)  # those of a piece that was just done when it was interrupted
     rows = 1 + done // every
     t = request.times.of(np.arange(rows) * every)
     kept = {name: array[..., :rows, :] for name, array in request.kept.items()}
@@ -161,7 +164,7 @@ def _at_records(request: Request, name: str, rows: int) -> Array:
     array = request.given[name]
     if array.ndim == 3:
         array = array[:, np.minimum(np.arange(rows) * request.every, array.shape[1] - 1)]
-    return array.reshape(*request.lead, -1, array.shape[-1])
+    return array.reshape(*request.lead, -1, array.shape[-1]).copy()  # it may be the caller's
 
 
 def _end(request: Request, rollout: Rollout, t: float) -> End:
@@ -170,6 +173,8 @@ def _end(request: Request, rollout: Rollout, t: float) -> End:
     state = {port.name: carried[own(port)].reshape((*lead, *port.shape)) for port in request.plan.state}
     q, v = (carried[name].reshape(*lead, -1) for name in ("q", "v"))
     moving = bool((carried["reason"] == MOVING).all())
+    if not (lead or moving):  # one robot, which goes on from where it stopped
+        t = float(request.times.of(carried["step"].item() - request.times.first))
     memory = carried["memory"] if moving and "memory" in carried else np.empty(0)
     return End(t, q, v, state, memory, _acting(request, rollout.step))
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.integrators import Integrator
-from kinetree.robot.mechanism import Mechanism
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.events import Event
@@ -17,6 +16,9 @@ from kinetree.simulation.request import Request
 from kinetree.simulation.run import run
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 
 def simulate(
@@ -60,7 +62,7 @@ def simulate(
     q : (..., nq) array, str or Trajectory
         Configurations to begin with, or the name of one. Leading axes are robots, each with the bits that it has alone.
         From a trajectory the simulation goes on where that one ended: with its velocities and time, and with what the
-        controller and the integrator carry, to the bit as if both were one.
+        controller and the integrator carry, to the bit as if both were one. Robots that had stopped go on as well.
     v : (..., nv) array, optional
         Velocities to begin with; zero if not given.
     duration, steps : float, int, optional
@@ -79,7 +81,7 @@ def simulate(
         beginning of each step, and its joint forces are held. A plain Python function ``controller(q, v, t)`` is
         called at the beginning of each step with all robots' states, which is slower by far.
     control_every : int, optional
-        Call the controller at the first step and every so many, and hold its joint forces in between.
+        Call the controller at the first step of this call and every so many, and hold its joint forces in between.
     f_ext : (..., nb, 6) or (..., steps, nb, 6) array or dict, optional
         Wrenches on the bodies, as in `forward_dynamics`.
     f_ext_frame : {"body", "world"}

@@ -22,6 +22,10 @@ COUNTING = {
 """Which kinds of numbers of the robot count in each function."""
 
 
+RECORDED = ("a", "tau", "f")
+"""What is recorded on request."""
+
+
 class Quantities:
     """Energies, momentum and frames of the states (q, v) of a robot over time, by the robot's functions of batches."""
 
@@ -77,7 +81,31 @@ class Quantities:
         """Return where the origins of some frames are in the world, (..., n, len(names), 3) in m."""
         if isinstance(names, str):
             raise ArgumentError(f"frame_positions takes a list of names: [{names!r}]")
-        return np.stack([self.frame_placement(frame=name)[..., :3, 3] for name in names], axis=-2)
+        found = np.empty((*self.q.shape[:-1], len(names), 3))
+        for k, name in enumerate(names):
+            found[..., k, :] = self.frame_placement(frame=name)[..., :3, 3]
+        return found
+
+    def _recorded(self, name: str) -> Array:
+        array: Array | None = self.__dict__[f"_{name}"]
+        if array is None:
+            raise ArgumentError(f'{name} was not recorded: simulate(…, record="q v {name}") records it')
+        return array
+
+    @property
+    def a(self) -> Array:
+        """Accelerations (..., n, nv); an error where they were not recorded."""
+        return self._recorded("a")
+
+    @property
+    def tau(self) -> Array:
+        """Joint torques (..., n, nv); an error where they were not recorded."""
+        return self._recorded("tau")
+
+    @property
+    def f(self) -> Array:
+        """Constraint forces (..., n, nrows), row by row (`Mechanism.row_slices`); an error if not recorded."""
+        return self._recorded("f")
 
 
 def read_only(array: Any) -> Array:

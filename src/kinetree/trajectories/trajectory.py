@@ -17,7 +17,7 @@ from kinetree.signatures import told
 from kinetree.trajectories.given import of_robots, times_of
 from kinetree.trajectories.interpolate import hermite
 from kinetree.trajectories.paths import Sample
-from kinetree.trajectories.quantities import Quantities, read_only
+from kinetree.trajectories.quantities import RECORDED, Quantities, read_only
 from kinetree.trajectories.robots import Robots
 from kinetree.trajectories.states import End, State
 from kinetree.validation import Array, real_array
@@ -30,16 +30,13 @@ else:
         lazy_methods(f"kinetree.trajectories.{module}", told) for module in ("figures", "stick_figure", "files.saved")
     )
 
-RECORDED = ("a", "tau", "f")
-"""What is recorded on request."""
-
 
 class Trajectory(Quantities):
     """A motion of a robot, or of a batch of robots: samples in time, and what follows from them.
 
-    `Robot.simulate` returns one; recorded motions make one too. It does not change, and its arrays are read-only.
-    ``trajectory[10:100:2]`` is that part in time, ``trajectory[-1]`` one `State`; ``trajectory.robots[3]`` is one robot
-    of a batch.
+    `Robot.simulate` returns one; recorded motions make one too. It does not change, and its arrays are read-only views
+    of those given: do not write to these. ``trajectory[10:100:2]`` is that part in time, ``trajectory[-1]`` one
+    `State`; ``trajectory.robots[3]`` is one robot of a batch.
 
     Parameters
     ----------
@@ -160,27 +157,6 @@ class Trajectory(Quantities):
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
-    def _recorded(self, name: str) -> Array:
-        array: Array | None = self.__dict__[f"_{name}"]
-        if array is None:
-            raise ArgumentError(f'{name} was not recorded: simulate(…, record="q v {name}") records it')
-        return array
-
-    @property
-    def a(self) -> Array:
-        """Accelerations (..., n, nv); an error where they were not recorded."""
-        return self._recorded("a")
-
-    @property
-    def tau(self) -> Array:
-        """Joint torques (..., n, nv); an error where they were not recorded."""
-        return self._recorded("tau")
-
-    @property
-    def f(self) -> Array:
-        """Constraint forces (..., n, nrows), row by row (`Mechanism.row_slices`); an error if not recorded."""
-        return self._recorded("f")
-
     @property
     def recorded(self) -> tuple[str, ...]:
         """What was recorded: "q" and "v", and "a", "tau" and "f" if they were."""
@@ -198,9 +174,9 @@ class Trajectory(Quantities):
 
     @property
     def final(self) -> State:
-        """The last sample; of one robot that has stopped, the time at which it did."""
+        """The last sample; of one robot that has stopped until then, with the time at which it did."""
         last = self[-1]
-        return last if self.batch_shape or np.isnan(self.stopped_at) else last._replace(t=float(self.stopped_at))
+        return last if self.batch_shape else last._replace(t=float(np.fmin(last.t, self.stopped_at)))
 
     def __len__(self) -> int:
         return len(self.t)
@@ -231,8 +207,9 @@ class Trajectory(Quantities):
                 "robots[…] takes those of the robots"
             )
         t = self.t[index]
-        events = [e for e in self.events if len(t) and t[0] <= getattr(e, "time", t[0]) <= t[-1]]
-        return self._with(t, lambda x: x if x.shape[-2] == 1 else x[..., index, :], lambda x: x, events)
+        first, last = (t[0], t[-1]) if len(t) else (0.0, 0.0)
+        events = [e for e in self.events if first <= getattr(e, "time", first) <= last]
+        return self._with(t, lambda x: x if x.shape[-2] == 1 else x[..., index, :], lambda x: x, events, last)
 
     @property
     def robots(self) -> Robots:
@@ -242,12 +219,19 @@ class Trajectory(Quantities):
         """
         return Robots(self)
 
-    def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any]) -> Trajectory:
-        """Return what `part` takes of the arrays over time, and `of_robots` of those over robots."""
-        rest = {"stopped_at": of_robots(self.stopped_at), "reasons": of_robots(self.reasons), "events": events}
+    def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any], last: float = np.inf) -> Trajectory:
+        """Return what `part` takes of the arrays over time, `of_robots` of those over robots, until the last time."""
+        stops = of_robots(self.stopped_at)
+        reasons = np.where(stops > last, None, of_robots(self.reasons))
+        rest: dict[str, Any] = {
+            "stopped_at": np.where(stops > last, np.nan, stops),
+            "reasons": reasons,
+            "events": events,
+        }
         rest |= {x: part(self.__dict__[f"_{x}"]) for x in RECORDED if x in self.recorded}
-        counts, inputs = {x: of_robots(n) for x, n in self.counts.items()}, {x: part(n) for x, n in self.inputs.items()}
-        return Trajectory(self.robot, t, part(self.q), part(self.v), counts=counts, inputs=inputs, **rest)
+        rest["counts"] = {x: of_robots(n) for x, n in self.counts.items()}
+        rest["inputs"] = {x: part(n) for x, n in self.inputs.items()}
+        return Trajectory(self.robot, t, part(self.q), part(self.v), **rest)
 
     def at(self, t: ArrayLike) -> Sample:
         """Return q, v and a at any times t (...) within, between the samples by interpolation on the manifold.

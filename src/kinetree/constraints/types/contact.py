@@ -27,8 +27,8 @@ class Contact(BetweenFrames):
 
     In `forward_dynamics`, `impulse` and the like it sticks: the material point that touches has no velocity against the
     plane, the force also pulls, and there is no limit to it. Give `active` = 0 where a foot is off the ground. Where
-    contacts are solved (`contact_dynamics`, `contact_impulse`) it pushes only, may lift off, and slides where friction
-    cannot hold it: ``‖(f_1, f_2)‖ ≤ friction · f_n``.
+    contacts are solved (`contact_dynamics`, `contact_impulse`, and steps in time: `step`, `simulate`) it pushes only,
+    may lift off, and slides where friction cannot hold it: ``‖(f_1, f_2)‖ ≤ friction · f_n``.
 
     Parameters
     ----------

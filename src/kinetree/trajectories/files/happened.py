@@ -38,6 +38,9 @@ def unpacked(name: str, arrays: Mapping[str, Any], robot: Robot, lead: tuple[int
         n = len(np.atleast_1d(next(iter(held.values()))))
         wanted = {"times": (), "names": (), "robots": (len(lead),), "q": (robot.nq,), "v": (robot.nv,)}
         columns = [_shaped(name, arrays, f"event_{x}", (n, *shape)) for x, shape in wanted.items()]
+        for x, column in zip(wanted, columns, strict=True):
+            if x != "names" and not np.isfinite(column).all():
+                raise FormatError(f"{name}: 'event_{x}' holds a number that is not finite (NaN or inf)")
         robots = columns[2]
         if (robots != np.floor(robots)).any() or not ((robots >= 0) & (robots < np.array(lead))).all():
             raise FormatError(f"{name}: 'event_robots' are no robots of a batch {lead}")
