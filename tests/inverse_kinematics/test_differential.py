@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -126,7 +128,8 @@ def test_a_humanoid_follows_several_frames_with_its_posture() -> None:
 
 def test_a_velocity_limit_of_zero_is_not_given() -> None:
     """As in trajectories: URDF demands a number, and 0 is written for none."""
-    robot = ROBOT.with_limits(velocity=0.0)
+    bodies = [replace(body, limits=replace(body.limits, velocity=0.0)) for body in ROBOT.model.bodies]
+    robot = kt.Robot(replace(ROBOT.model, bodies=tuple(bodies)))
     without = ROBOT.with_limits(velocity=np.inf)
     found, wanted = (r.differential_inverse_kinematics(FRAME)(Q, near(), DT) for r in (robot, without))
     assert np.array_equal(found.v, wanted.v)

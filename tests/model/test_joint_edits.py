@@ -183,7 +183,7 @@ def test_followers_keep_their_limits_which_narrow_those_of_their_leader():
         ),
         (
             lambda r: r.with_limits(lower={"follow": 2, "slide": 0}, upper={"slide": 1}),
-            "'follow' follows 'slide': between 0.0 and 1.0 that one has no place where 'follow' is between",
+            "'follow' follows 'slide': between 0.0 and 1.0 that has no place where 'follow' is between",
         ),
         (lambda r: r.with_limits(velocity=0), "velocity holds a limit of 0: it is read as none"),
         (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),

@@ -142,7 +142,8 @@ def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: Pose | Non
         }
         return changed(robot, model, together)
     if not isinstance(what, Inertia):
-        raise ArgumentError(f"attach takes a Robot or a kinetree.Inertia; {type(what).__module__}.{type(what).__name__} was given")
+        given = f"{type(what).__module__}.{type(what).__name__}"
+        raise ArgumentError(f"attach takes a Robot or a kinetree.Inertia; {given} was given")
     if prefix:
         raise ArgumentError(f"prefix={prefix!r} is for the names of an attached robot: an Inertia has none")
     return changed(robot, changes.with_payload(robot.model, X.T @ what, frame))

@@ -167,7 +167,7 @@ def _within_follower(leader: Body, follower: Body, joint: Mimic) -> Body:
     if limits is None:
         name, l, f = follower.joint_name, leader.limits, follower.limits
         raise ModelError(
-            f"joint {name!r} follows {leader.joint_name!r}: between {l.lower} and {l.upper} that one has no place where "
+            f"joint {name!r} follows {leader.joint_name!r}: between {l.lower} and {l.upper} that has no place where "
             f"{name!r} is between {f.lower} and {f.upper}; give limits of {name!r} too"
         )
     return replace(leader, limits=limits)
