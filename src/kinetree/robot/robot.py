@@ -19,19 +19,19 @@ from kinetree.validation import Array, real_array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from kinetree import identification, simulation
     from kinetree import inverse_kinematics as ik
-    from kinetree import simulation
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
     from kinetree.robot import edit, joint_edit, joints, locking, table
     from kinetree.robot.signatures import Functions
 else:
     Functions = object
-    named, edit, joint_edit, joints, locking, table, ik, simulation, of_user = (
+    named, edit, joint_edit, joints, locking, table, ik, simulation, identification, of_user = (
         lazy_methods(f"kinetree.{module}")
         for module in (
             *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking", "robot.table"),
-            *("inverse_kinematics", "simulation", "functions.of_user"),
+            *("inverse_kinematics", "simulation", "identification", "functions.of_user"),
         )
     )
 
@@ -167,6 +167,7 @@ class Robot(WithFunctions, Functions):
     inverse_kinematics_solver = ik.inverse_kinematics_solver
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
+    base_parameters = identification.base_parameters
     compile = of_user.compile
 
     _instead = "see with_gravity and kinetree.load"
