@@ -1,5 +1,8 @@
 """Identification: which parameters of a robot its motions tell, and what they are."""
 
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.fit import Fit, Residual
+from kinetree.identification.identify import identify
+from kinetree.identification.samples import Samples
 
-__all__ = ["BaseParameters", "base_parameters"]
+__all__ = ["BaseParameters", "Fit", "Residual", "Samples", "base_parameters", "identify"]

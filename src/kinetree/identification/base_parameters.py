@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError
 from kinetree.identification import terms
 from kinetree.identification.grouping import group
-from kinetree.identification.regressor import Columns, dense, positions
+from kinetree.identification.regressor import Columns, dense, packed, positions
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
 from kinetree.tables import number
@@ -100,12 +100,12 @@ class BaseParameters:
         robot : Robot, optional
         values : mapping of str to (nv,) array-like, optional
             Of joint terms: armature, damping, friction and stiffness are the robot's where they are not given, an
-            ``offset`` is that of its springs, all others are zero.
+            ``offset`` is that of its springs if their stiffness is a term; all others are zero.
         """
         robot = self.robot if robot is None else robot
         rest = robot.rest_positions[positions(robot.model)]
         known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
-        known["offset"] = -robot.stiffness * rest
+        known["offset"] = -robot.stiffness * rest if "stiffness" in self.joint_terms else np.zeros(robot.nv)
         known |= {term: real_array(term, x, robot.nv, batch=False) for term, x in (values or {}).items()}
         joints = [known[term][k] if term in known else 0.0 for term, k in self.places]
         return np.concatenate([robot.inertial_parameters, joints])
@@ -131,6 +131,11 @@ class BaseParameters:
         With the joint term "stribeck" it takes the speeds ``stribeck_speed`` (nv,) as a further argument.
         """
         return dense(self.robot, self.columns)
+
+    @cached_property
+    def rows(self) -> Function:
+        """The same without the entries that are always zero, row after row: what is quick to sum up."""
+        return packed(self.robot, self.columns)
 
     @property
     def columns(self) -> Columns:

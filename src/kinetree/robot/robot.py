@@ -168,6 +168,7 @@ class Robot(WithFunctions, Functions):
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
     base_parameters = identification.base_parameters
+    identify = identification.identify
     compile = of_user.compile
 
     _instead = "see with_gravity and kinetree.load"

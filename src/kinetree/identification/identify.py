@@ -1,0 +1,157 @@
+"""`robot.identify`: from recorded motions to estimated parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.identification import consistent as bodies
+from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.fit import Fit
+from kinetree.identification.least_squares import LOSSES, Prior, Solution, ordinary, robust, weighted
+from kinetree.identification.stribeck import estimated_speeds
+from kinetree.robot import Robot
+from kinetree.validation import positive, real_array
+
+WEIGHTS = ("joints", None)
+NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness")
+LEAST_NOISE = 1e-6
+"""Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
+
+
+def identify(
+    robot: Robot,
+    log: Any,
+    joint_terms: Sequence[str] = ("armature", "damping", "friction"),
+    *,
+    weights: str | None = "joints",
+    loss: str | None = None,
+    known: Mapping[str, float] | None = None,
+    smoothing: float | None = None,
+    stribeck_speed: ArrayLike | None = None,
+    consistent: bool = True,
+    prior_spread: float = 1.0,
+    tolerance: float = 1e-6,
+) -> Fit:
+    """Estimate the parameters of this robot from recorded motions.
+
+    The base parameters are estimated by least squares, from as many samples as there are in bounded memory, and then
+    all parameters: of bodies that can exist, as near to this robot's as the data let them be.
+
+    Parameters
+    ----------
+    log : (q, v, a, tau), Trajectory, or an iterable of these
+        Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
+        which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
+        An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
+    joint_terms : sequence of str
+        What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
+        and springs, and friction that is turned on.
+    weights : "joints" or None
+        Whether the equations of each joint count by its noise, which is estimated with the parameters, or all alike.
+    loss : None, "huber" or "cauchy"
+        How outliers count: like all others, less, or hardly at all. The equations are weighted by joints then.
+    known : mapping of str to float, optional
+        By names of base parameters (`BaseParameters.names`), standard deviations of this robot's values: 0 of what
+        is not estimated. Others are not known before.
+    smoothing : float, optional
+        The speed around which Coulomb friction changes sign (rad/s, m/s); this robot's if not given.
+    stribeck_speed : (nv,) array-like, optional
+        The speeds at which friction of the term "stribeck" has fallen to half; estimated if not given.
+    consistent : bool
+        Whether to look for bodies that can exist.
+    prior_spread : float
+        How far, relative to its size, a parameter of this robot may be from the truth: what the data leave open is near
+        to this robot's, by the entropic divergence of Lee, Wensing and Park.
+    tolerance : float
+        See `Robot.base_parameters`.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    ArgumentError
+        If a choice is not known, arrays do not fit the robot, hold numbers that are not finite, or there are fewer
+        equations than parameters.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q, v, a = robot.random_state(seed=0, size=500)
+    >>> fit = robot.identify((q, v, a, robot.inverse_dynamics(q, v, a)), ["armature"])
+    >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
+    True
+    """
+    if weights not in WEIGHTS:
+        raise ArgumentError(f"weights is {weights!r}, it must be 'joints' or None")
+    if loss is not None and loss not in LOSSES:
+        raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
+    if loss is not None and weights is None:
+        raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
+    spread = positive("prior_spread", prior_spread)
+    base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
+    if "stribeck" in base.joint_terms:
+        given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
+        speeds = estimated_speeds(base, log) if given is None else given
+    elif stribeck_speed is not None:
+        raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
+    else:
+        speeds = None
+    rows = Rows(base, speeds)
+    factors = rows.factors(log)
+    if factors.count * robot.nv < base.dimension:
+        raise ArgumentError(
+            f"{factors.count} samples are {factors.count * robot.nv} equations for {base.dimension} parameters: more "
+            "samples are needed"
+        )
+    prior = _prior(base, known or {})
+    if loss is not None:
+        solution = robust(rows, log, factors, prior, loss)
+    else:
+        solution = ordinary(factors, prior) if weights is None else weighted(factors, prior)
+    found = _consistent(base, factors, solution, spread) if consistent else None
+    return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
+
+
+def _prior(base: BaseParameters, known: Mapping[str, float]) -> Prior:
+    deviations = np.full(base.dimension, np.inf)
+    for name, s in known.items():
+        if name not in base.names:
+            raise ArgumentError(unknown_name("base parameter", name, base.names))
+        if not s >= 0.0:
+            raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation cannot be negative")
+        deviations[base.names.index(name)] = s
+    return Prior(base.of(), deviations)
+
+
+def _consistent(base: BaseParameters, factors: Factors, solution: Solution, spread: float) -> bodies.Consistent:
+    """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's."""
+    count = 10 * base.robot.nb
+    prior = base.all_parameters()
+    prior[:count] = bodies.repaired(prior[:count].reshape(-1, 10)).ravel()
+    bounded = np.zeros(len(prior), bool)
+    std = np.sqrt(np.diag(solution.covariance))
+    for (term, _), place in base.places.items():
+        if term in NOT_NEGATIVE:
+            bounded[place] = True
+            if not prior[place] > 0.0:
+                j = base.independent.index(place) if place in base.independent else None
+                size = 1.0 if j is None else max(abs(solution.values[j]), std[j])
+                prior[place] = size or 1.0
+    limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
+    A, _ = (
+        factors.stacked(np.maximum(solution.noise, limit))
+        if (solution.noise < limit).any()
+        else (solution.information, 0)
+    )
+    return bodies.newton(
+        bodies.Problem(A @ base.projection, A @ solution.values, base.robot.nb, bounded, prior, spread**-2)
+    )
