@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError
 from kinetree.identification import terms
 from kinetree.identification.grouping import group
-from kinetree.identification.regressor import Columns, dense, packed, positions
+from kinetree.identification.regressor import Columns, dense, massless, packed, positions
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
 from kinetree.tables import number
@@ -136,6 +136,14 @@ class BaseParameters:
     def rows(self) -> Function:
         """The same without the entries that are always zero, row after row: what is quick to sum up."""
         return packed(self.robot, self.columns)
+
+    @cached_property
+    def rest(self) -> Robot | None:
+        """The robot without masses, with what its joints do and is not estimated; None if that is nothing."""
+        friction = self.robot.model.friction
+        left = massless(self.robot).with_joint_physics(**{term: 0.0 for term in OF_ROBOTS if term in self.joint_terms})
+        counts = [left.armature, left.stiffness, friction.damping * left.damping, friction.coulomb * left.friction]
+        return left if any(x.any() for x in counts) else None
 
     @property
     def columns(self) -> Columns:

@@ -21,12 +21,20 @@ import numpy as np
 from kinetree.errors import KinetreeError
 from kinetree.validation import Array
 
-STEPS = 200
+STEPS = 500
 GAP = 1e-10
 """How far from the least value Newton's method may end; a difference of one is a standard deviation, roughly."""
 
+ROUGH = 0.1
+GROWTH = 30.0
+"""How precisely the function with a share of the data is minimised, and by what the share grows."""
+
 THINNEST = 1e-6
 """The least eigenvalue of a prior's pseudo-inertia relative to that of a ball of its mass and size."""
+
+
+BALL = 0.01
+"""Mean square of each coordinate in such a ball where no link has a mass (m²)."""
 
 
 def _basis() -> Array:
@@ -98,19 +106,31 @@ class Problem(NamedTuple):
         divergence += (ratio - np.log(ratio) - 1.0).sum()
         return float(0.5 * ((self.A @ x - self.b) ** 2).sum() + self.strength * divergence)
 
-    def derivatives(self, x: Array) -> tuple[Array, Array]:
-        """Return the gradient (N,) and the Hessian (N, N)."""
-        gradient, hessian = self.A.T @ (self.A @ x - self.b), self.A.T @ self.A
-        J, J0 = (np.linalg.inv(pseudo_inertia(p[: 10 * self.bodies].reshape(-1, 10))) for p in (x, self.prior))
+    def condensed(self) -> Problem:
+        """Return the same, up to a constant, with as many rows as parameters."""
+        R = np.asarray(np.linalg.qr(np.column_stack([self.A, self.b]), mode="r"))[: self.A.shape[1]]
+        return self._replace(A=R[:, :-1], b=R[:, -1])
+
+    def rows(self, x: Array) -> tuple[Array, Array]:
+        """Return M and r with the gradient ``Mᵀ r`` and the Hessian ``Mᵀ M``.
+
+        Of a divergence with ``J = C Cᵀ`` they are the entries of ``C⁻¹ B_k C⁻ᵀ`` for the ten unit pseudo-inertias, and
+        of ``Cᵀ J_0⁻¹ C − 1``.
+        """
+        root, n = np.sqrt(self.strength), len(x)
+        J, J0 = (pseudo_inertia(p[: 10 * self.bodies].reshape(-1, 10)) for p in (x, self.prior))
+        C = np.linalg.cholesky(J)
+        inverse = np.linalg.inv(C)
+        blocks, right = [self.A], [self.A @ x - self.b]
         for i in range(self.bodies):
-            own = slice(10 * i, 10 * i + 10)
-            JB = J[i] @ BASIS
-            gradient[own] += self.strength * np.einsum("ab,kba->k", J0[i] - J[i], BASIS)
-            hessian[own, own] += self.strength * np.einsum("kab,lba->kl", JB, JB)
+            M = np.zeros((16, n))
+            M[:, 10 * i : 10 * i + 10] = (inverse[i] @ BASIS @ inverse[i].T).reshape(10, 16).T
+            blocks.append(root * M)
+            right.append(root * (C[i].T @ np.linalg.solve(J0[i], C[i]) - np.eye(4)).ravel())
         at = np.flatnonzero(self.positive)
-        gradient[at] += self.strength * (1.0 / self.prior[at] - 1.0 / x[at])
-        hessian[at, at] += self.strength / x[at] ** 2
-        return gradient, hessian
+        blocks.append(root * np.eye(n)[at] / x[at, None])
+        right.append(root * (x[at] / self.prior[at] - 1.0))
+        return np.vstack(blocks), np.concatenate(right)
 
 
 class Consistent(NamedTuple):
@@ -128,47 +148,65 @@ class Consistent(NamedTuple):
 
 
 def newton(problem: Problem) -> Consistent:
-    """Return the minimum by damped Newton steps from the prior.
+    """Return the minimum by damped Newton steps, with the weight of the data growing from little to all of it.
 
-    For a function that is self-concordant after division by `strength`, a decrement λ below 0.68 leaves at most λ² of
-    it (Boyd and Vandenberghe, section 9.6.3).
+    The function is self-concordant after division by `strength`: at a squared decrement λ² below 0.4 strengths it is at
+    most λ² above its least value (Boyd and Vandenberghe, section 9.6.3).
     """
-    x, value = problem.prior.copy(), problem.value(problem.prior)
+    problem, x = problem.condensed(), problem.prior
+    data = 0.5 * float(((problem.A @ x - problem.b) ** 2).sum())
+    share = min(1.0, problem.strength / max(data, np.finfo(float).tiny))
+    while True:
+        root = np.sqrt(share)
+        stage = problem._replace(A=problem.A * root, b=problem.b * root)
+        x, decrement = _minimum(stage, x, GAP if share == 1.0 else ROUGH)
+        if share == 1.0:
+            return Consistent(x, decrement)
+        share = min(1.0, share * GROWTH)
+
+
+def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float]:
+    """Return where a squared decrement is below a gap, or rounding stops the descent, and the squared decrement."""
+    value = problem.value(x)
     for _ in range(STEPS):
-        gradient, hessian = problem.derivatives(x)
-        scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
-        step = -scale * np.linalg.lstsq(hessian * np.outer(scale, scale), scale * gradient)[0]
-        decrement = float(-gradient @ step)
-        if decrement <= GAP * problem.strength:
-            return Consistent(x, max(decrement, 0.0))
+        M, r = problem.rows(x)
+        scale = np.linalg.norm(M, axis=0)
+        scale[scale == 0.0] = 1.0
+        Q, R = np.linalg.qr(M / scale)
+        step = -np.linalg.solve(R, Q.T @ r) / scale
+        decrement = float(((M @ step) ** 2).sum())
+        if decrement <= gap * problem.strength:
+            return x, decrement
         length = 1.0
         while not problem.value(x + length * step) <= value - 0.1 * length * decrement:
             length /= 2.0
-            if length < 1e-12:  # rounding is all that is left
-                return Consistent(x, decrement)
+            if length < 1e-9:  # rounding is all that is left
+                return x, decrement
         x = x + length * step
         value = problem.value(x)
-    raise KinetreeError("no bodies that fit were found: is the noise zero, or the prior far from anything that fits?")
+    raise KinetreeError(
+        "no bodies that fit were found: the data contradict the prior, or hold numbers out of all scale"
+    )
 
 
-def repaired(ten: Array) -> Array:
-    """Return inertial parameters (nb, 10) of bodies that can exist, near these; those of nothing become small balls.
+def repaired(ten: Array, mass: float) -> Array:
+    """Return inertial parameters (nb, 10) of bodies that can exist, near these.
 
     Parameters
     ----------
     ten : (nb, 10) array
+    mass : float
+        Of the balls that links without mass become.
     """
     J = pseudo_inertia(ten)
-    mass = np.maximum(J[:, 3, 3], 0.0)
-    typical = mass[mass > 0.0].mean() if (mass > 0.0).any() else 1.0
-    sizes = np.array([np.trace(j[:3, :3]) / (3.0 * m) for j, m in zip(J, mass, strict=True) if m > 0.0])
-    size = np.median(sizes[sizes > 0.0]) if (sizes > 0.0).any() else 0.01
+    sizes = np.array([np.trace(j[:3, :3]) / (3.0 * j[3, 3]) for j in J if j[3, 3] > 0.0])
+    size = np.median(sizes[sizes > 0.0]) if (sizes > 0.0).any() else BALL
     out = []
-    for j, m in zip(J, mass, strict=True):
-        m = max(m, 1e-3 * typical)
+    for j in J:
+        m = j[3, 3] if j[3, 3] > 0.0 else mass
         units = np.sqrt(np.array([*[size * m] * 3, m]))
         w, V = np.linalg.eigh(j / np.outer(units, units))
-        near = (V * np.maximum(w, THINNEST if w[-1] > 1e-3 else 1.0)) @ V.T * np.outer(units, units)
+        near = (V * np.maximum(w, THINNEST if j[3, 3] > 0.0 else 1.0)) @ V.T * np.outer(units, units)
         out.append(_parameters(near))
     return np.array(out).reshape(-1, 10)
 
@@ -177,9 +215,3 @@ def _parameters(J: Array) -> Array:
     """Return the ten parameters of a pseudo-inertia."""
     I = np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3]
     return np.array([J[3, 3], *J[:3, 3], I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
-
-
-def margins(ten: Array) -> Array:
-    """Return the least eigenvalues (nb,) of pseudo-inertias, relative to the greatest."""
-    w = np.linalg.eigvalsh(pseudo_inertia(ten.reshape(-1, 10)))
-    return np.asarray(w[:, 0] / np.maximum(np.abs(w).max(axis=1), np.finfo(float).tiny))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from kinetree.identification.base_parameters import OF_ROBOTS, BaseParameters
-from kinetree.identification.regressor import pattern
+from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.regressor import massless, pattern
 from kinetree.identification.samples import Piece, pieces
 from kinetree.robot import Robot
-from kinetree.spatial import Inertia
 from kinetree.validation import Array
 
 Weights = Callable[[Array], Array]
@@ -38,14 +37,14 @@ class Rows:
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
         self._ends = np.cumsum([0, *map(len, self.pattern)])
         self._function, self._speed = base.rows, [] if stribeck_speed is None else [stribeck_speed]
-        self.rest = _massless(base)
+        self.rest = base.rest
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
         q, v, a, tau, f_ext = piece
         flat = self._function(q, v, a, *self._speed)
         if self.rest is not None or f_ext is not None:
-            rest = self.rest or _massless_robot(self.robot)
+            rest = self.rest or massless(self.robot)
             tau = tau - (rest.inverse_dynamics(q, v, a) if f_ext is None else rest.inverse_dynamics(q, v, a, f_ext))
         return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
 
@@ -105,6 +104,12 @@ class Factors:
                 block[len(R) :] *= weights[:, k, None]
             self.R[k] = np.asarray(np.linalg.qr(block, mode="r"))
 
+    def with_factors(self, R: list[Array]) -> Factors:
+        """Return the same with other triangular factors."""
+        other = copy(self)
+        other.R = list(R)
+        return other
+
     @property
     def spread(self) -> Array:
         """Standard deviation of the joint forces (nv,)."""
@@ -129,18 +134,3 @@ class Factors:
         """Return the sums of squared residuals (nv,)."""
         pairs = zip(self.R, self.pattern, strict=True)
         return np.array([((R[:, :-1] @ values[columns] - R[:, -1]) ** 2).sum() for R, columns in pairs])
-
-
-def _massless(base: BaseParameters) -> Robot | None:
-    """Return the robot with only what its joints do and is not estimated; None if that is nothing."""
-    robot = base.robot
-    known = {term: 0.0 for term in OF_ROBOTS if term in base.joint_terms}
-    left = _massless_robot(robot).with_joint_physics(**known)
-    friction = robot.model.friction
-    counts = [left.armature, left.stiffness, friction.damping * left.damping, friction.coulomb * left.friction]
-    return left if any(x.any() for x in counts) else None
-
-
-def _massless_robot(robot: Robot) -> Robot:
-    model = robot.model.with_gravity([0.0, 0.0, 0.0])
-    return Robot(replace(model, bodies=tuple(replace(body, inertia=Inertia.zero()) for body in model.bodies)))

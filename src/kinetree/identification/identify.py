@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.identification import consistent as bodies
+from kinetree.identification import semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
@@ -18,6 +19,7 @@ from kinetree.identification.stribeck import estimated_speeds
 from kinetree.robot import Robot
 from kinetree.validation import positive, real_array
 
+SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
 WEIGHTS = ("joints", None)
 NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness")
 LEAST_NOISE = 1e-6
@@ -27,7 +29,7 @@ LEAST_NOISE = 1e-6
 def identify(
     robot: Robot,
     log: Any,
-    joint_terms: Sequence[str] = ("armature", "damping", "friction"),
+    joint_terms: Sequence[str] | BaseParameters = ("armature", "damping", "friction"),
     *,
     weights: str | None = "joints",
     loss: str | None = None,
@@ -36,6 +38,7 @@ def identify(
     stribeck_speed: ArrayLike | None = None,
     consistent: bool = True,
     prior_spread: float = 1.0,
+    solver: str = "newton",
     tolerance: float = 1e-6,
 ) -> Fit:
     """Estimate the parameters of this robot from recorded motions.
@@ -49,9 +52,9 @@ def identify(
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
         An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
-    joint_terms : sequence of str
+    joint_terms : sequence of str or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
-        and springs, and friction that is turned on.
+        and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
     weights : "joints" or None
         Whether the equations of each joint count by its noise, which is estimated with the parameters, or all alike.
     loss : None, "huber" or "cauchy"
@@ -68,6 +71,9 @@ def identify(
     prior_spread : float
         How far, relative to its size, a parameter of this robot may be from the truth: what the data leave open is near
         to this robot's, by the entropic divergence of Lee, Wensing and Park.
+    solver : "newton" or "clarabel"
+        What finds those bodies: both find the same. Clarabel (``pip install kinetree[identification]``) is a solver
+        of cone programmes that knows nothing of bodies.
     tolerance : float
         See `Robot.base_parameters`.
 
@@ -96,8 +102,15 @@ def identify(
         raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
     if loss is not None and weights is None:
         raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
+    if solver not in SOLVERS:
+        raise ArgumentError(f"solver is {solver!r}, it must be one of {', '.join(map(repr, SOLVERS))}")
     spread = positive("prior_spread", prior_spread)
-    base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
+    if isinstance(joint_terms, BaseParameters):
+        base = joint_terms
+        if base.robot != robot or smoothing is not None:
+            raise ArgumentError("these base parameters are another robot's, or smoothing is given with them")
+    else:
+        base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
     if "stribeck" in base.joint_terms:
         given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
         speeds = estimated_speeds(base, log) if given is None else given
@@ -117,7 +130,7 @@ def identify(
         solution = robust(rows, log, factors, prior, loss)
     else:
         solution = ordinary(factors, prior) if weights is None else weighted(factors, prior)
-    found = _consistent(base, factors, solution, spread) if consistent else None
+    found = _consistent(base, factors, solution, spread, solver) if consistent else None
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
 
 
@@ -132,11 +145,23 @@ def _prior(base: BaseParameters, known: Mapping[str, float]) -> Prior:
     return Prior(base.of(), deviations)
 
 
-def _consistent(base: BaseParameters, factors: Factors, solution: Solution, spread: float) -> bodies.Consistent:
+def _consistent(
+    base: BaseParameters, factors: Factors, solution: Solution, spread: float, solver: str
+) -> bodies.Consistent:
     """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's."""
     count = 10 * base.robot.nb
     prior = base.all_parameters()
-    prior[:count] = bodies.repaired(prior[:count].reshape(-1, 10)).ravel()
+    limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
+    A, _ = (
+        factors.stacked(np.maximum(solution.noise, limit))
+        if (solution.noise < limit).any()
+        else (solution.information, 0)
+    )
+    ten = prior[:count].reshape(-1, 10)
+    masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
+    tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]
+    A, b = A @ base.projection, A @ solution.values
+    prior = min(tried, key=lambda p: float(((A @ p - b) ** 2).sum()))
     bounded = np.zeros(len(prior), bool)
     std = np.sqrt(np.diag(solution.covariance))
     for (term, _), place in base.places.items():
@@ -146,12 +171,4 @@ def _consistent(base: BaseParameters, factors: Factors, solution: Solution, spre
                 j = base.independent.index(place) if place in base.independent else None
                 size = 1.0 if j is None else max(abs(solution.values[j]), std[j])
                 prior[place] = size or 1.0
-    limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
-    A, _ = (
-        factors.stacked(np.maximum(solution.noise, limit))
-        if (solution.noise < limit).any()
-        else (solution.information, 0)
-    )
-    return bodies.newton(
-        bodies.Problem(A @ base.projection, A @ solution.values, base.robot.nb, bounded, prior, spread**-2)
-    )
+    return SOLVERS[solver](bodies.Problem(A, b, base.robot.nb, bounded, prior, spread**-2))

@@ -90,3 +90,8 @@ def positions(model: Model) -> list[int]:
     """Return for each entry of v an entry of q of the same joint: the coordinate itself where there is one."""
     of_v = {k: body.q_index[j] for body in model.leading for j, k in enumerate(body.v_index)}
     return [of_v[k] for k in range(model.nv)]
+
+
+def massless(robot: Robot) -> Robot:
+    """Return the robot with bodies without mass: what its joints do is left, and wrenches."""
+    return robot.with_inertial_parameters([0.0] * (10 * robot.nb))
