@@ -128,7 +128,8 @@ class BaseParameters:
     def regressor(self) -> Function:
         """The minimal regressor as a compiled function: ``tau = regressor(q, v, a) @ base parameters``, (..., nv, n).
 
-        With the joint term "stribeck" it takes the speeds ``stribeck_speed`` (nv,) as a further argument.
+        With the joint term "stribeck" it takes the speeds ``stribeck_speed`` (nv,) as a further argument; all take
+        ``direction`` (nv,), which is in the place of the sign of the velocity where it is given.
         """
         return dense(self.robot, self.columns)
 

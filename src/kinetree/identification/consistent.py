@@ -85,7 +85,8 @@ class Problem(NamedTuple):
     prior : (N,) array
         Of bodies that exist.
     strength : float
-        One where the prior is right up to a factor, roughly; 1/s² for relative deviations s.
+        One where the prior of the bodies is right up to a factor, roughly; 1/s² for relative deviations s. That of the
+        joints' parameters is one at most: who describes a robot seldom knows its friction.
     """
 
     A: Array
@@ -103,8 +104,8 @@ class Problem(NamedTuple):
         relative = np.linalg.solve(J0, J)
         divergence = np.trace(relative, axis1=1, axis2=2).sum() - np.linalg.slogdet(relative)[1].sum() - 4 * self.bodies
         ratio = x[self.positive] / self.prior[self.positive]
-        divergence += (ratio - np.log(ratio) - 1.0).sum()
-        return float(0.5 * ((self.A @ x - self.b) ** 2).sum() + self.strength * divergence)
+        joints = min(self.strength, 1.0) * (ratio - np.log(ratio) - 1.0).sum()
+        return float(0.5 * ((self.A @ x - self.b) ** 2).sum() + self.strength * divergence + joints)
 
     def condensed(self) -> Problem:
         """Return the same, up to a constant, with as many rows as parameters."""
@@ -128,6 +129,7 @@ class Problem(NamedTuple):
             blocks.append(root * M)
             right.append(root * (C[i].T @ np.linalg.solve(J0[i], C[i]) - np.eye(4)).ravel())
         at = np.flatnonzero(self.positive)
+        root = np.sqrt(min(self.strength, 1.0))
         blocks.append(root * np.eye(n)[at] / x[at, None])
         right.append(root * (x[at] / self.prior[at] - 1.0))
         return np.vstack(blocks), np.concatenate(right)
@@ -150,8 +152,8 @@ class Consistent(NamedTuple):
 def newton(problem: Problem) -> Consistent:
     """Return the minimum by damped Newton steps, with the weight of the data growing from little to all of it.
 
-    The function is self-concordant after division by `strength`: at a squared decrement λ² below 0.4 strengths it is at
-    most λ² above its least value (Boyd and Vandenberghe, section 9.6.3).
+    The function is self-concordant after division by the strength of the prior, or by one if that is less: at a squared
+    decrement λ² below 0.4 of this it is at most λ² above its least value (Boyd and Vandenberghe, section 9.6.3).
     """
     problem, x = problem.condensed(), problem.prior
     data = 0.5 * float(((problem.A @ x - problem.b) ** 2).sum())
@@ -175,7 +177,7 @@ def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float]:
         Q, R = np.linalg.qr(M / scale)
         step = -np.linalg.solve(R, Q.T @ r) / scale
         decrement = float(((M @ step) ** 2).sum())
-        if decrement <= gap * problem.strength:
+        if decrement <= gap * min(problem.strength, 1.0):
             return x, decrement
         length = 1.0
         while not problem.value(x + length * step) <= value - 0.1 * length * decrement:

@@ -10,12 +10,16 @@ import numpy as np
 
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.regressor import massless, pattern
-from kinetree.identification.samples import Piece, pieces
+from kinetree.identification.samples import Piece, parts, pieces
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
 Weights = Callable[[Array], Array]
 """From residuals (n, nv) to the factors of the rows."""
+
+
+LONGEST = 1 << 17
+"""Samples of one motion that are looked at in one piece, for how they are correlated."""
 
 
 class Rows:
@@ -41,8 +45,8 @@ class Rows:
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        q, v, a, tau, f_ext = piece
-        flat = self._function(q, v, a, *self._speed)
+        q, v, a, tau, f_ext, direction = piece
+        flat = self._function(q, v, a, *self._speed, **({} if direction is None else {"direction": direction}))
         if self.rest is not None or f_ext is not None:
             rest = self.rest or massless(self.robot)
             tau = tau - (rest.inverse_dynamics(q, v, a) if f_ext is None else rest.inverse_dynamics(q, v, a, f_ext))
@@ -53,6 +57,18 @@ class Rows:
         for piece in pieces(self.robot, log):
             rows, tau = self.of(piece)
             yield self._residual(rows, tau, values), tau
+
+    def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
+        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples."""
+        for part in parts(log):
+            seen, count = [], 0
+            for e, _ in self.residuals(part, values):
+                seen.append(e)
+                count += len(e)
+                if count >= LONGEST:
+                    break
+            if count:
+                yield np.concatenate(seen)
 
     def _residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
         predicted = [Y @ values[columns] for Y, columns in zip(rows, self.pattern, strict=True)]

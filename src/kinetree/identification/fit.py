@@ -54,6 +54,9 @@ class Fit:
         Of what the data tell.
     noise : (nv,) array
         Standard deviation of the noise of each joint force (N·m, N).
+    correlation_time : (nv,) array
+        How many samples of each joint count as one, since their residuals are alike: what a model lacks, it lacks for
+        a while.
     count : int
         Number of samples.
     parameters : (N,) array
@@ -68,6 +71,7 @@ class Fit:
         self._rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, count
         self.values, self.covariance, self.noise = solution[:3]
         self.parameters, self.gap = consistent
+        self.correlation_time = solution.times
         self._untold = np.abs(solution.untold).max(axis=0, initial=0.0) > UNTOLD
         self.std = np.where(self._untold, np.inf, np.sqrt(np.diag(self.covariance)))
 

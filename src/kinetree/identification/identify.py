@@ -14,7 +14,7 @@ from kinetree.identification import semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
-from kinetree.identification.least_squares import LOSSES, Prior, Solution, ordinary, robust, weighted
+from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
 from kinetree.identification.stribeck import estimated_speeds
 from kinetree.robot import Robot
 from kinetree.validation import positive, real_array
@@ -126,10 +126,7 @@ def identify(
             "samples are needed"
         )
     prior = _prior(base, known or {})
-    if loss is not None:
-        solution = robust(rows, log, factors, prior, loss)
-    else:
-        solution = ordinary(factors, prior) if weights is None else weighted(factors, prior)
+    solution = estimate(rows, log, factors, prior, weights, loss)
     found = _consistent(base, factors, solution, spread, solver) if consistent else None
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
 
@@ -152,11 +149,8 @@ def _consistent(
     count = 10 * base.robot.nb
     prior = base.all_parameters()
     limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
-    A, _ = (
-        factors.stacked(np.maximum(solution.noise, limit))
-        if (solution.noise < limit).any()
-        else (solution.information, 0)
-    )
+    exact = (solution.noise < limit).any()
+    A = factors.stacked(np.maximum(solution.noise, limit))[0] if exact else solution.information
     ten = prior[:count].reshape(-1, 10)
     masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
     tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,9 @@ HUBER = 1.345
 
 CAUCHY = 2.385
 """The scale of Cauchy's loss with the same efficiency."""
+
+CLIP = 4.0
+"""Residuals beyond so many standard deviations count as these in correlations."""
 
 ITERATIONS = 30
 
@@ -68,6 +71,8 @@ class Solution(NamedTuple):
         Orthonormal rows: directions of the parameters, in units of their effects, that change no force of these data.
     information : (m, n) array
         Rows A of the equations in units of their noise: ``AᵀA`` is Fisher's information.
+    times : (nv,) array
+        How many samples count as one: see `correlation_times`.
     """
 
     values: Array
@@ -75,6 +80,7 @@ class Solution(NamedTuple):
     noise: Array
     untold: Array
     information: Array
+    times: Array
 
 
 def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
@@ -93,45 +99,86 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     return x0 + factor.T @ (U.T[:told] @ b), factor.T @ factor, directions[told:]
 
 
-def ordinary(factors: Factors, prior: Prior) -> Solution:
+def estimate(rows: Rows, log: Any, factors: Factors, prior: Prior, weights: str | None, loss: str | None) -> Solution:
+    """Return the estimate by these choices, with residuals that are correlated in time counted as so many fewer.
+
+    Where the log can be read once only, all are taken as independent.
+    """
+
+    def once(times: Array) -> Solution:
+        if loss is not None:
+            return robust(rows, log, factors, prior, loss, times)
+        return weighted(factors, prior, times) if weights else ordinary(factors, prior, times)
+
+    found = once(np.ones(len(factors.R)))
+    if isinstance(log, Iterator):
+        return found
+    times = correlation_times(rows, log, found)
+    return once(times) if (times > 1.0).any() else found
+
+
+def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
+    """Return how many samples tell as much of each joint as one that is independent of the others: at least one.
+
+    It is ``1 + 2 Σ ρ_k`` over the autocorrelations of the residuals, up to where they are no longer significant.
+    References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
+    Monte Carlo", 1992, for where to end.
+    """
+    total = np.zeros((0, len(found.noise)))
+    count = 0
+    for e in rows.residuals_of_motions(log, found.values):
+        e = np.clip(e - e.mean(axis=0), -CLIP * found.noise, CLIP * found.noise)
+        size = 2 << int(len(e)).bit_length()
+        own = np.fft.irfft(np.abs(np.fft.rfft(e, size, axis=0)) ** 2, size, axis=0)[: len(e)]
+        length = max(len(own), len(total))
+        total = sum(np.pad(x, ((0, length - len(x)), (0, 0))) for x in (own, total))
+        count += len(e)
+    rho = total / np.maximum(total[0], np.finfo(float).tiny)
+    pairs = rho[1:-1:2] + rho[2::2]
+    going_on = np.logical_and.accumulate(pairs > 3.0 / np.sqrt(max(count, 1)), axis=0)
+    return np.asarray(1.0 + 2.0 * (pairs * going_on).sum(axis=0))
+
+
+def ordinary(factors: Factors, prior: Prior, times: Array) -> Solution:
     """Return what makes the sum of squared residuals least; the covariance counts each joint's own noise."""
     one = np.ones(len(factors.R))
     values, inverse, untold = solve(*factors.stacked(one), prior)
     noise = _noise(factors, values, one, inverse)
     A, _ = factors.stacked(one)
-    spread = np.repeat(noise, [len(R) for R in factors.R])[:, None] * (A @ inverse)
-    return Solution(values, spread.T @ spread, noise, untold, factors.stacked(noise)[0])
+    scales = noise * np.sqrt(times)
+    spread = np.repeat(scales, [len(R) for R in factors.R])[:, None] * (A @ inverse)
+    return Solution(values, spread.T @ spread, noise, untold, factors.stacked(scales)[0], times)
 
 
-def weighted(factors: Factors, prior: Prior) -> Solution:
+def weighted(factors: Factors, prior: Prior, times: Array | float = 1.0) -> Solution:
     """Return what makes the residuals least in units of each joint's noise, which is estimated with them."""
-    scales = np.ones(len(factors.R))
+    scales, root = np.ones(len(factors.R)), np.sqrt(times)
     values, inverse, untold = solve(*factors.stacked(scales), prior)
     noise = _noise(factors, values, scales, inverse)
     for _ in range(ITERATIONS):
-        values, inverse, untold = solve(*factors.stacked(noise), prior)
-        before, noise = noise, _noise(factors, values, noise, inverse)
+        values, inverse, untold = solve(*factors.stacked(noise * root), prior)
+        before, noise = noise, _noise(factors, values, noise * root, inverse)
         if np.abs(noise - before).max(initial=0.0) <= 1e-6 * noise.max(initial=0.0):
             break
-    return Solution(values, inverse, noise, untold, factors.stacked(noise)[0])
+    return Solution(values, inverse, noise, untold, factors.stacked(noise * root)[0], root**2 * np.ones(len(noise)))
 
 
-def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str) -> Solution:
+def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, times: Array) -> Solution:
     """Return the M-estimate of a loss by iterated re-weighting: outliers count less, or hardly at all.
 
     References: Huber and Ronchetti, "Robust Statistics", 2009, section 7.6: the covariance is that of least squares
     with the noise's variance replaced by ``E ψ² / (E ψ')²``.
     """
     law = LOSSES[loss]
-    found = weighted(factors, prior)
+    found = weighted(factors, prior, times)
     for _ in range(ITERATIONS):
         scale = law.constant * _median_noise(rows, log, found.values)
         seen = rows.factors(log, found.values, lambda e, c=scale: np.sqrt(law.weight(e / c)))  # type: ignore[misc]
         noise = _effective_noise(rows, log, found.values, scale, law)
-        A, b = seen.stacked(noise * np.sqrt(seen.total / seen.count))
+        A, b = seen.stacked(noise * np.sqrt(times * seen.total / seen.count))
         values, inverse, untold = solve(A, b, prior)
         moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))
-        found = Solution(values, inverse, scale / law.constant, untold, A)
+        found = Solution(values, inverse, scale / law.constant, untold, A, times)
         if not moved.any():
             break
     return found

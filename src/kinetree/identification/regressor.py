@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.functions.of_user import compile
-from kinetree.identification.terms import TERMS, JointMotion
+from kinetree.identification.terms import TERMS, JointMotion, smooth_sign
 from kinetree.model import WORLD, Model
 
 if TYPE_CHECKING:
@@ -45,23 +45,24 @@ def packed(robot: Robot, columns: Columns) -> Function:
 def _compile(robot: Robot, columns: Columns, name: str, flat: bool) -> Function:
     stribeck = any(term == "stribeck" for (term, _), _ in columns.places)
     page: Any = partial(_with_speeds if stribeck else _without_speeds, robot, columns, flat)
-    made: Function = compile(
-        robot, page, name=name, shapes={"stribeck_speed": (robot.nv,)} if stribeck else {}, fuse=True
-    )
+    shapes = {"direction": (robot.nv,)} | ({"stribeck_speed": (robot.nv,)} if stribeck else {})
+    made: Function = compile(robot, page, name=name, shapes=shapes, fuse=True)
     return made
 
 
-def _with_speeds(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, stribeck_speed: Any) -> Any:
+def _with_speeds(
+    robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, stribeck_speed: Any, direction: Any = None
+) -> Any:
     """Regressor of the base parameters: joint forces are its product with them."""
-    return _rows(robot, columns, flat, q, v, a, stribeck_speed)
+    return _rows(robot, columns, flat, q, v, a, stribeck_speed, direction)
 
 
-def _without_speeds(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any) -> Any:
+def _without_speeds(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, direction: Any = None) -> Any:
     """Regressor of the base parameters: joint forces are its product with them."""
-    return _rows(robot, columns, flat, q, v, a, [1.0] * robot.nv)
+    return _rows(robot, columns, flat, q, v, a, [1.0] * robot.nv, direction)
 
 
-def _rows(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, speeds: Any) -> Any:
+def _rows(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, speeds: Any, direction: Any) -> Any:
     at, count = positions(robot.model), 10 * robot.nb
     terms = {place: key for key, place in columns.places}
     inertial = robot.joint_torque_regressor(q, v, a)
@@ -72,7 +73,8 @@ def _rows(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, sp
                 rows[k][j] = inertial[k, place]
         else:
             term, k = terms[place]
-            rows[k][j] = TERMS[term](JointMotion(q[at[k]], v[k], a[k], columns.smoothing, speeds[k]))
+            sign = smooth_sign(v[k], columns.smoothing) if direction is None else direction[k]
+            rows[k][j] = TERMS[term](JointMotion(q[at[k]], v[k], a[k], sign, speeds[k]))
     return [rows[k][j] for k, row in enumerate(pattern(robot.model, columns)) for j in row] if flat else rows
 
 

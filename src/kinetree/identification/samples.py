@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, real_array
@@ -30,6 +30,9 @@ class Samples(NamedTuple):
         Velocities, accelerations and joint forces.
     f_ext : (n, nb, 6) array-like, optional
         Measured wrenches on the bodies, as `inverse_dynamics` takes them.
+    direction : (n, nv) array-like, optional
+        Which way each joint slides, from −1 to 1, in the place of the sign of its velocity: friction that first
+        stretches what it holds knows where the joint came from (`sliding_direction`).
     """
 
     q: ArrayLike
@@ -37,6 +40,7 @@ class Samples(NamedTuple):
     a: ArrayLike
     tau: ArrayLike
     f_ext: ArrayLike | None = None
+    direction: ArrayLike | None = None
 
 
 class Piece(NamedTuple):
@@ -47,18 +51,19 @@ class Piece(NamedTuple):
     a: Array
     tau: Array
     f_ext: Array | None
+    direction: Array | None
 
 
 def parts(log: Any) -> Iterable[Any]:
     """Return the motions of a log: itself, or what an iterable holds."""
-    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in (4, 5))
+    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in (4, 5, 6))
     if not one and not isinstance(log, Iterable):
         raise ArgumentError(f"a log is (q, v, a, tau), a Trajectory, or an iterable of these; {log!r} was given")
     return (log,) if one else log
 
 
 def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
-    """Yield the samples of a log in pieces of `PIECE`, checked.
+    """Yield the samples of a log in pieces of `PIECE`, checked; no piece has samples of two motions.
 
     Raises
     ------
@@ -74,7 +79,7 @@ def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
 def _arrays(robot: Robot, part: Any) -> Piece:
     if isinstance(part, Trajectory):
         part = Samples(part.q, part.v, part.a, part.tau)
-    if not isinstance(part, tuple) or len(part) not in (4, 5):
+    if not isinstance(part, tuple) or len(part) not in (4, 5, 6):
         raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(part).__name__} was given")
     given = Samples(*part)
     q = real_array("q", given.q, robot.nq)
@@ -83,15 +88,11 @@ def _arrays(robot: Robot, part: Any) -> Piece:
     arrays["tau"] = real_array("tau", given.tau, *lead, robot.nv, batch=False)
     if given.f_ext is not None:
         arrays["f_ext"] = real_array("f_ext", given.f_ext, *lead, robot.nb, 6, batch=False)
+    if given.direction is not None:
+        arrays["direction"] = real_array("direction", given.direction, *lead, robot.nv, batch=False)
     for name, x in arrays.items():
         bad = np.argwhere(~np.isfinite(x))
         if len(bad):
             raise ArgumentError(f"{name}[{', '.join(map(str, bad[0]))}] is not finite: leave such samples out")
     flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
-    return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"))
-
-
-def count_of(what: str, count: int, least: int) -> None:
-    """Raise where there are too few samples."""
-    if count < least:
-        raise KinetreeError(f"{count} samples do not tell {what}: at least {least} are needed")
+    return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))

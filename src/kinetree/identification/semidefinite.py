@@ -53,7 +53,8 @@ def solve(problem: Problem) -> Consistent:
     P[:n, :n] = A.T @ A
     linear = np.zeros(count)
     linear[:n] = -A.T @ b
-    linear[first_log:] = -1.0
+    share = min(problem.strength, 1.0) / problem.strength
+    linear[first_log:], linear[first_own:] = -1.0, -share
     rows, right, cones = [], [], []
     for i in range(nb):
         own = slice(10 * i, 10 * i + 10)
@@ -72,7 +73,7 @@ def solve(problem: Problem) -> Consistent:
         right += [0.0] * 36
         cones.append(clarabel.PSDTriangleConeT(8))
     for k, place in enumerate(at):
-        linear[place] += 1.0 * units[place] / problem.prior[place]
+        linear[place] += share * units[place] / problem.prior[place]
         rows += _exponential(count, first_own + k, place)
         right += [0.0, 1.0, 0.0]
         cones.append(clarabel.ExponentialConeT())

@@ -14,18 +14,21 @@ from kinetree.scalars.functions import Scalar, sqrt
 
 
 class JointMotion(NamedTuple):
-    """The motion of one degree of freedom: position, velocity, acceleration; speeds that columns depend on."""
+    """The motion of one degree of freedom: position, velocity, acceleration; which way it slides; a speed of friction.
+
+    `sign` is that of the velocity, smooth around zero, unless the samples have a direction of sliding.
+    """
 
     q: Scalar
     v: Scalar
     a: Scalar
-    smoothing: float
+    sign: Scalar
     stribeck_speed: Scalar
 
-    @property
-    def sign(self) -> Scalar:
-        """The sign of the velocity, smooth around zero, as in the dynamics (`Robot.with_friction`)."""
-        return self.v / sqrt(self.v * self.v + self.smoothing**2)
+
+def smooth_sign(v: Scalar, smoothing: float) -> Scalar:
+    """Return the sign of a velocity as in the dynamics (`Robot.with_friction`)."""
+    return v / sqrt(v * v + smoothing**2)
 
 
 def _stribeck(at: JointMotion) -> Scalar:
