@@ -3,6 +3,8 @@
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
+from kinetree.identification.prepare import prepare, sliding_direction
 from kinetree.identification.samples import Samples
 
 __all__ = ["BaseParameters", "Fit", "Residual", "Samples", "base_parameters", "identify"]
+__all__ += ["prepare", "sliding_direction"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +35,8 @@ class BaseParameters:
     Attributes
     ----------
     robot : Robot
-    joint_terms : tuple of str
-        Those of `Robot.base_parameters`.
+    joint_terms : dict
+        Those of `Robot.base_parameters`: which joints have each term, None for all.
     all_names : tuple of str
         A name for each of all N parameters, such as ``"I_zz of link2"`` or ``"armature of joint1"``.
     independent : tuple of int
@@ -55,11 +55,11 @@ class BaseParameters:
     """
 
     def __init__(
-        self, robot: Robot, joint_terms: Sequence[str], gravity: str, smoothing: float, tolerance: float
+        self, robot: Robot, joint_terms: terms.JointTerms, gravity: str, smoothing: float, tolerance: float
     ) -> None:
         self.robot, self.gravity, self.smoothing, self.tolerance = robot, gravity, smoothing, tolerance
         model = robot.model
-        self.joint_terms = terms.checked(joint_terms)
+        self.joint_terms = terms.checked(model, joint_terms)
         self.places = terms.places(model, self.joint_terms)
         inertial = [f"{what} of {body}" for body in model.body_names for what in TEN]
         self.all_names = (*inertial, *(f"{term} of {model.v_names[k]}" for term, k in self.places))
@@ -103,9 +103,10 @@ class BaseParameters:
             ``offset`` is that of its springs if their stiffness is a term; all others are zero.
         """
         robot = self.robot if robot is None else robot
-        rest = robot.rest_positions[positions(robot.model)]
+        rest, sprung = robot.rest_positions[positions(robot.model)], np.zeros(robot.nv)
+        sprung[[k for term, k in self.places if term == "stiffness"]] = 1.0
         known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
-        known["offset"] = -robot.stiffness * rest if "stiffness" in self.joint_terms else np.zeros(robot.nv)
+        known["offset"] = -robot.stiffness * rest * sprung
         known |= {term: real_array(term, x, robot.nv, batch=False) for term, x in (values or {}).items()}
         joints = [known[term][k] if term in known else 0.0 for term, k in self.places]
         return np.concatenate([robot.inertial_parameters, joints])
@@ -142,7 +143,10 @@ class BaseParameters:
     def rest(self) -> Robot | None:
         """The robot without masses, with what its joints do and is not estimated; None if that is nothing."""
         friction = self.robot.model.friction
-        left = massless(self.robot).with_joint_physics(**{term: 0.0 for term in OF_ROBOTS if term in self.joint_terms})
+        known = {term: getattr(self.robot, term).copy() for term in OF_ROBOTS if term in self.joint_terms}
+        for term, k in self.places.keys() & {(term, k) for term in known for k in range(self.robot.nv)}:
+            known[term][k] = 0.0
+        left = massless(self.robot).with_joint_physics(**known)
         counts = [left.armature, left.stiffness, friction.damping * left.damping, friction.coulomb * left.friction]
         return left if any(x.any() for x in counts) else None
 
@@ -168,7 +172,7 @@ class BaseParameters:
 
 def base_parameters(
     robot: Robot,
-    joint_terms: Sequence[str] = (),
+    joint_terms: terms.JointTerms = (),
     *,
     gravity: str = "known",
     smoothing: float | None = None,
@@ -181,11 +185,12 @@ def base_parameters(
 
     Parameters
     ----------
-    joint_terms : sequence of str
+    joint_terms : sequence of str, or mapping from str to sequence of str
         What joints do by themselves, a parameter each at every actuated entry of v: "armature" (rotor inertia),
         "damping" (viscous), "friction" (Coulomb), "offset" (a constant force), "stiffness", "damping_asymmetry"
         (another damping in the other direction, ``|v|``), "stribeck" (friction that falls off with speed,
-        ``sign(v) / (1 + (v/v_s)²)``). An asymmetric Coulomb friction is "friction" and "offset".
+        ``sign(v) / (1 + (v/v_s)²)``). An asymmetric Coulomb friction is "friction" and "offset". A mapping has the
+        joints of each term, None for all: ``{"friction": None, "stiffness": ["joint2"]}``.
     gravity : "known" or "any"
         Whether it is the robot's, or has any direction, as on a base that is tilted between motions.
     smoothing : float, optional

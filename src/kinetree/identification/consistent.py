@@ -86,7 +86,7 @@ class Problem(NamedTuple):
         Of bodies that exist.
     strength : float
         One where the prior of the bodies is right up to a factor, roughly; 1/s² for relative deviations s. That of the
-        joints' parameters is one at most: who describes a robot seldom knows its friction.
+        joints' parameters is one at most.
     """
 
     A: Array

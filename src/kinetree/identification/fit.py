@@ -103,7 +103,8 @@ class Fit:
         made = base.robot.with_inertial_parameters(self.parameters[: 10 * nb])
         own: dict[str, Array] = {}
         for (term, k), place in base.places.items():
-            own.setdefault(term, np.zeros(made.nv))[k] = self.parameters[place]
+            before = getattr(made, term).copy() if hasattr(made, term) else np.zeros(made.nv)
+            own.setdefault(term, before)[k] = self.parameters[place]
         physics = {term: own[term] for term in ("armature", "damping", "friction") if term in own}
         if physics:
             made = made.with_joint_physics(**physics)

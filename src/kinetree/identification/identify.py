@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
 from kinetree.identification.stribeck import estimated_speeds
+from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
 from kinetree.validation import positive, real_array
 
@@ -29,7 +30,7 @@ LEAST_NOISE = 1e-6
 def identify(
     robot: Robot,
     log: Any,
-    joint_terms: Sequence[str] | BaseParameters = ("armature", "damping", "friction"),
+    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
     weights: str | None = "joints",
     loss: str | None = None,
@@ -52,7 +53,7 @@ def identify(
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
         An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
-    joint_terms : sequence of str or BaseParameters
+    joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
         and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
     weights : "joints" or None
@@ -145,7 +146,10 @@ def _prior(base: BaseParameters, known: Mapping[str, float]) -> Prior:
 def _consistent(
     base: BaseParameters, factors: Factors, solution: Solution, spread: float, solver: str
 ) -> bodies.Consistent:
-    """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's."""
+    """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's.
+
+    Friction is near the estimate only: who describes a robot seldom knows it.
+    """
     count = 10 * base.robot.nb
     prior = base.all_parameters()
     limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
@@ -161,7 +165,7 @@ def _consistent(
     for (term, _), place in base.places.items():
         if term in NOT_NEGATIVE:
             bounded[place] = True
-            if not prior[place] > 0.0:
+            if term != "armature" or not prior[place] > 0.0:
                 j = base.independent.index(place) if place in base.independent else None
                 size = 1.0 if j is None else max(abs(solution.values[j]), std[j])
                 prior[place] = size or 1.0

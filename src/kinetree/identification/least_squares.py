@@ -128,10 +128,11 @@ def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
     count = 0
     for e in rows.residuals_of_motions(log, found.values):
         e = np.clip(e - e.mean(axis=0), -CLIP * found.noise, CLIP * found.noise)
-        size = 2 << int(len(e)).bit_length()
+        size = 2 << len(e).bit_length()
         own = np.fft.irfft(np.abs(np.fft.rfft(e, size, axis=0)) ** 2, size, axis=0)[: len(e)]
-        length = max(len(own), len(total))
-        total = sum(np.pad(x, ((0, length - len(x)), (0, 0))) for x in (own, total))
+        short, total = sorted((own, total), key=len)
+        total = total.copy()
+        total[: len(short)] += short
         count += len(e)
     rho = total / np.maximum(total[0], np.finfo(float).tiny)
     pairs = rho[1:-1:2] + rho[2::2]

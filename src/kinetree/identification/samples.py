@@ -33,6 +33,8 @@ class Samples(NamedTuple):
     direction : (n, nv) array-like, optional
         Which way each joint slides, from −1 to 1, in the place of the sign of its velocity: friction that first
         stretches what it holds knows where the joint came from (`sliding_direction`).
+    t : (n,) array-like, optional
+        Their times (s), for plots: no estimate depends on them.
     """
 
     q: ArrayLike
@@ -41,6 +43,7 @@ class Samples(NamedTuple):
     tau: ArrayLike
     f_ext: ArrayLike | None = None
     direction: ArrayLike | None = None
+    t: ArrayLike | None = None
 
 
 class Piece(NamedTuple):
@@ -56,7 +59,7 @@ class Piece(NamedTuple):
 
 def parts(log: Any) -> Iterable[Any]:
     """Return the motions of a log: itself, or what an iterable holds."""
-    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in (4, 5, 6))
+    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in range(4, 8))
     if not one and not isinstance(log, Iterable):
         raise ArgumentError(f"a log is (q, v, a, tau), a Trajectory, or an iterable of these; {log!r} was given")
     return (log,) if one else log
@@ -79,7 +82,7 @@ def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
 def _arrays(robot: Robot, part: Any) -> Piece:
     if isinstance(part, Trajectory):
         part = Samples(part.q, part.v, part.a, part.tau)
-    if not isinstance(part, tuple) or len(part) not in (4, 5, 6):
+    if not isinstance(part, tuple) or len(part) not in range(4, 8):
         raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(part).__name__} was given")
     given = Samples(*part)
     q = real_array("q", given.q, robot.nq)

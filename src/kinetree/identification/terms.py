@@ -6,7 +6,7 @@ Each term has one parameter at each actuated entry of v, and a column with one e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.model import Model
@@ -49,21 +49,37 @@ TERMS: Mapping[str, Callable[[JointMotion], Scalar]] = {
 """The column of each term, in the order of the parameters."""
 
 
-def checked(terms: Sequence[str]) -> tuple[str, ...]:
-    """Return names of terms, each once, in the order of `TERMS`."""
+JointTerms: TypeAlias = Sequence[str] | Mapping[str, Sequence[str] | None]
+"""Names of terms, of all joints; or by name the joints that have the term, None for all."""
+
+
+def checked(model: Model, terms: JointTerms) -> dict[str, tuple[str, ...] | None]:
+    """Return which joints have each term, in the order of `TERMS`; None stands for all."""
     if isinstance(terms, str):
         raise ArgumentError(f"joint terms are given as a list: [{terms!r}]")
-    for term in terms:
+    given = terms if isinstance(terms, Mapping) else dict.fromkeys(terms)
+    for term, joints in given.items():
         if term not in TERMS:
             raise ArgumentError(unknown_name("joint term", term, TERMS))
-    return tuple(term for term in TERMS if term in terms)
+        if isinstance(joints, str):
+            raise ArgumentError(f"the joints with {term} are given as a list: [{joints!r}]")
+        for joint in joints or ():
+            if joint not in model.joint_names:
+                raise ArgumentError(unknown_name("joint", joint, model.joint_names))
+    rows = {term: given[term] for term in TERMS if term in given}
+    return {term: None if joints is None else tuple(joints) for term, joints in rows.items()}
 
 
-def places(model: Model, terms: Sequence[str]) -> dict[tuple[str, int], int]:
-    """Return the index of the parameter of each term at each entry of v, after the 10 nb inertial ones.
+def places(model: Model, terms: Mapping[str, Sequence[str] | None]) -> dict[tuple[str, int], int]:
+    """Return the index of the parameter of each term at each entry of v that has it, after the 10 nb inertial ones.
 
     A floating base has none; springs are in joints of one coordinate.
     """
-    single = {k for body in model.bodies if body.has_one_coordinate for k in body.v_index}
-    found = [(term, k) for term in terms for k in model.actuated if term != "stiffness" or k in single]
+    of_v = {k: body for body in model.leading for k in body.v_index}
+    found = [
+        (term, k)
+        for term, joints in terms.items()
+        for k in model.actuated
+        if (joints is None or of_v[k].joint_name in joints) and (term != "stiffness" or of_v[k].has_one_coordinate)
+    ]
     return {key: 10 * model.nb + index for index, key in enumerate(found)}
