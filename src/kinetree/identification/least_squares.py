@@ -91,12 +91,16 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     free = s > 0.0
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0
-    U, sizes, Vt = np.linalg.svd((A / scale)[:, free])
+    n = int(free.sum())
+    R = np.zeros((n, n + 1))
+    condensed = np.linalg.qr(np.column_stack([(A / scale)[:, free], b]), mode="r")[:n]
+    R[: len(condensed)] = condensed
+    U, sizes, Vt = np.linalg.svd(R[:, :-1])
     told = int((sizes > TOLD * sizes.max(initial=0.0)).sum())
     directions = np.zeros((len(Vt), len(x0)))
     directions[:, free] = Vt
     factor = directions[:told] / scale / sizes[:told, None]
-    return x0 + factor.T @ (U.T[:told] @ b), factor.T @ factor, directions[told:]
+    return x0 + factor.T @ (U.T[:told] @ R[:, -1]), factor.T @ factor, directions[told:]
 
 
 def estimate(rows: Rows, log: Any, factors: Factors, prior: Prior, weights: str | None, loss: str | None) -> Solution:
