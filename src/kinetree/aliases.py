@@ -215,7 +215,6 @@ buildModelFromMJCF from_mjcf mj_saveModel buildModelFromSdf: MJCF and SDF are no
 GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances collision_model visual_model \
 mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
 copy: robots do not change, so that none has to be copied: with_limits, attach and the like return new ones
-to_urdf: kinetree reads files and writes none; pickle keeps a robot
 plot teach vplot display initViewer loadViewerModel MeshcatVisualizer: \
 there is no viewer; robot.frame_placements(q) is what one draws
 """

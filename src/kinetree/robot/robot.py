@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
-    from kinetree.robot import edit, joint_edit, joints, locking, table
+    from kinetree.robot import edit, joint_edit, joints, locking, table, urdf
     from kinetree.robot.signatures import Functions
 else:
     Functions = object
-    named, edit, joint_edit, joints, locking, table, ik, simulation, identification, of_user = (
+    named, edit, joint_edit, joints, locking, table, urdf, ik, simulation, identification, of_user = (
         lazy_methods(f"kinetree.{module}")
         for module in (
-            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking", "robot.table"),
+            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking"),
+            *("robot.table", "robot.urdf"),
             *("inverse_kinematics", "simulation", "identification", "functions.of_user"),
         )
     )
@@ -170,6 +171,7 @@ class Robot(WithFunctions, Functions):
     base_parameters = identification.base_parameters
     identify = identification.identify
     compile = of_user.compile
+    to_urdf = urdf.to_urdf
 
     _instead = "see with_gravity and kinetree.load"
 
