@@ -11,7 +11,7 @@ from kinetree.locks import importing
 
 if TYPE_CHECKING:
     from kinetree import algorithms as algorithms
-    from kinetree import conventions, modern_robotics, trajectories
+    from kinetree import conventions, identification, modern_robotics, trajectories
     from kinetree import formats as formats
     from kinetree import joints as joints
     from kinetree import model as model
@@ -147,6 +147,7 @@ _SUBMODULES = (
     "algorithms",
     "conventions",
     "formats",
+    "identification",
     "joints",
     "model",
     "modern_robotics",
