@@ -11,8 +11,9 @@ from kinetree.locks import importing
 
 if TYPE_CHECKING:
     from kinetree import algorithms as algorithms
-    from kinetree import conventions, identification, modern_robotics, trajectories
+    from kinetree import conventions, modern_robotics, trajectories
     from kinetree import formats as formats
+    from kinetree import identification as identification
     from kinetree import joints as joints
     from kinetree import model as model
     from kinetree import robot as robot

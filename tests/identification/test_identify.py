@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import Array, random_tree
-from kinetree.identification import Samples
+from kinetree.identification import LogWarning, Samples, suspicions
 from kinetree.identification.consistent import pseudo_inertia
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 from kinetree.model import ModelBuilder
@@ -155,7 +155,8 @@ def test_what_the_data_do_not_tell(arm: kt.Robot, motion: tuple[Array, ...]) -> 
     v[:, 2] = a[:, 2] = 0.0
     q[:, 2] = 0.4
     heavier = arm.with_inertial_parameters(1.5 * arm.inertial_parameters)
-    fit = heavier.identify((q, v, a, arm.inverse_dynamics(q, v, a)), ["damping", "friction"])
+    with pytest.warns(LogWarning, match="joint2 never moves"):
+        fit = heavier.identify((q, v, a, arm.inverse_dynamics(q, v, a)), ["damping", "friction"])
     assert {"damping of joint2", "friction of joint2"} <= {*fit.untold}
     assert "not told by these data" in str(fit)
     untold = [name in fit.untold for name in fit.base.names]
@@ -245,6 +246,23 @@ def test_the_residual_shows_what_the_model_lacks(arm: kt.Robot, motion: tuple[Ar
     np.testing.assert_allclose(residual.relative, residual.rms / (tau + noise).std(axis=0))
     slow = tau + np.sin(np.linspace(0, 20, 400))[:, None]
     assert (arm.identify((q, v, a, slow), TERMS).residual((q, v, a, slow)).correlation > 0.5).all()
+
+
+def test_a_log_that_is_wrong_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    limited = arm.with_limits(lower=-3.2, upper=3.2)
+    degrees = np.degrees(q[:, 0])
+    wrong = {
+        "positions of joint0 .* in degrees": (np.column_stack([degrees, q[:, 1:]]), v, a, tau),
+        "forces of joint1 have the other sign": (q, v, a, tau * [1, -1, 1]),
+        "forces of joint2 stay at their greatest": (q, v, a, np.minimum(tau, [1e9, 1e9, np.quantile(tau[:, 2], 0.9)])),
+    }
+    assert suspicions(limited, motion) == suspicions(poor(arm), motion) == []
+    for message, log in wrong.items():
+        with pytest.raises(kt.ArgumentError, match=message):
+            limited.identify(log, TERMS)
+        assert len(suspicions(limited, log)) == 1
+        assert limited.identify(log, TERMS, check=False, consistent=False).count == 400
 
 
 def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:

@@ -5,6 +5,7 @@ from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
 from kinetree.identification.prepare import prepare, sliding_direction
 from kinetree.identification.samples import Samples
+from kinetree.identification.suspicions import LogWarning, suspicions
 
-__all__ = ["BaseParameters", "Fit", "Residual", "Samples", "base_parameters", "identify"]
-__all__ += ["prepare", "sliding_direction"]
+__all__ = ["BaseParameters", "Fit", "LogWarning", "Residual", "Samples", "base_parameters", "identify"]
+__all__ += ["prepare", "sliding_direction", "suspicions"]

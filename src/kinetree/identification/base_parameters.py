@@ -223,4 +223,9 @@ def base_parameters(
     if gravity not in GRAVITY:
         raise ArgumentError(f"gravity is {gravity!r}, it must be one of {', '.join(map(repr, GRAVITY))}")
     speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
-    return BaseParameters(robot, joint_terms, gravity, float(speed), positive("tolerance", tolerance))
+    chosen = terms.checked(robot.model, joint_terms)
+    key = tuple(chosen.items()), gravity, float(speed), positive("tolerance", tolerance)
+    known: dict[Any, BaseParameters] = robot.__dict__.setdefault("_base_parameters", {})
+    if key not in known:  # two threads may both compute it
+        known[key] = BaseParameters(robot, chosen, *key[1:])
+    return known[key]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, unknown_name, warn_user
 from kinetree.identification import consistent as bodies
 from kinetree.identification import semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
@@ -16,6 +16,7 @@ from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
 from kinetree.identification.stribeck import estimated_speeds
+from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
 from kinetree.validation import positive, real_array
@@ -41,6 +42,7 @@ def identify(
     prior_spread: float = 1.0,
     solver: str = "newton",
     tolerance: float = 1e-6,
+    check: bool = True,
 ) -> Fit:
     """Estimate the parameters of this robot from recorded motions.
 
@@ -77,16 +79,23 @@ def identify(
         of cone programmes that knows nothing of bodies.
     tolerance : float
         See `Robot.base_parameters`.
+    check : bool
+        Whether to refuse a log with `suspicions`, unless it is an iterator; joints that never move are a warning.
 
     Returns
     -------
     Fit
 
+    Warns
+    -----
+    LogWarning
+        If a joint never moves.
+
     Raises
     ------
     ArgumentError
-        If a choice is not known, arrays do not fit the robot, hold numbers that are not finite, or there are fewer
-        equations than parameters.
+        If a choice is not known, arrays do not fit the robot, hold numbers that are not finite, there are fewer
+        equations than parameters, or the log seems to be wrong.
 
     Examples
     --------
@@ -112,6 +121,8 @@ def identify(
             raise ArgumentError("these base parameters are another robot's, or smoothing is given with them")
     else:
         base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
+    if check and not isinstance(log, Iterator):
+        _refuse(suspicions(robot, log))
     if "stribeck" in base.joint_terms:
         given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
         speeds = estimated_speeds(base, log) if given is None else given
@@ -130,6 +141,15 @@ def identify(
     solution = estimate(rows, log, factors, prior, weights, loss)
     found = _consistent(base, factors, solution, spread, solver) if consistent else None
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
+
+
+def _refuse(found: list[str]) -> None:
+    """Raise where a log is wrong; warn where it tells little."""
+    wrong = [text for text in found if "never moves" not in text]
+    if wrong:
+        raise ArgumentError(f"{'; '.join(wrong)}; check=False takes the log as it is")
+    for text in found:
+        warn_user(text, LogWarning)
 
 
 def _prior(base: BaseParameters, known: Mapping[str, float]) -> Prior:

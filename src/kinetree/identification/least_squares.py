@@ -194,7 +194,7 @@ def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None
     left = np.full(len(factors.R), float(factors.count))
     if inverse is not None:
         A, _ = factors.stacked(scales)
-        taken = np.einsum("ij,jk,ik->i", A, inverse, A)
+        taken = ((A @ inverse) * A).sum(axis=1)
         left -= np.add.reduceat(taken, np.cumsum([0, *map(len, factors.R)])[:-1])
     least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
     return np.asarray(np.maximum(np.sqrt(factors.squares(values) / np.maximum(left, 1.0)), least))
