@@ -140,6 +140,27 @@ def test_without_the_solver_the_message_names_the_extra(
         arm.identify(motion, TERMS, solver="clarabel")
 
 
+def test_noise_in_the_motion_bends_least_squares_alone(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    rng, base = np.random.default_rng(0), arm.base_parameters(TERMS)
+    errors: dict[str, list[Array]] = {"squares": [], "instruments": []}
+    for _ in range(60):
+        noisy = q, v, a + 0.7 * rng.normal(size=a.shape), tau + NOISE * rng.normal(size=tau.shape)
+        for name, choice in (("squares", {}), ("instruments", {"instruments": motion})):
+            fit = arm.identify(noisy, base, consistent=False, **choice)
+            errors[name].append((fit.values - truth(arm, fit)) / fit.std)
+    bias = {name: np.abs(np.mean(e, axis=0)).max() for name, e in errors.items()}
+    assert bias["squares"] > 2.0
+    assert bias["instruments"] < 4.0 / np.sqrt(60)
+    assert abs(np.square(errors["instruments"]).mean() - 1.0) < 0.2
+    exact = arm.identify(motion, base, instruments=motion)
+    np.testing.assert_allclose(exact.values, truth(arm, exact), atol=1e-9 * np.abs(exact.values).max())
+    assert exact.gap < 1e-8
+    for other in (tuple(x[:-1] for x in motion), tuple(np.vstack([x, x]) for x in motion)):
+        with pytest.raises(kt.ArgumentError, match="samples"):
+            arm.identify(motion, base, instruments=other)
+
+
 def test_samples_may_come_in_parts(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
     whole = arm.identify(motion, TERMS)
     parts = (Samples(*(x[i : i + 100] for x in motion)) for i in range(0, 400, 100))
@@ -148,6 +169,48 @@ def test_samples_may_come_in_parts(arm: kt.Robot, motion: tuple[Array, ...]) -> 
     np.testing.assert_allclose(fit.values, whole.values, rtol=1e-9, atol=1e-11)
     path = kt.Trajectory(arm, np.arange(400.0), *motion)
     np.testing.assert_array_equal(arm.identify(path, TERMS).values, whole.values)
+
+
+BOX = kt.Inertia(2.0, [0.1, 0, 0.2], np.diag([0.02, 0.03, 0.04]))
+HELD = [[0, 1, 0, 0], [0, 0, 1, 0.3], [1, 0, 0, 0], [0, 0, 0, 1]]
+
+
+def test_a_payload() -> None:
+    b = ModelBuilder("chain")
+    b.add_link("base")
+    for i, axis in enumerate(((0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0.6, 0.8))):
+        b.add_link(f"link{i}", BOX)
+        placement = np.eye(4)
+        placement[:3, 3] = 0.1 * i, 0.2, 0.3
+        parent = f"link{i - 1}" if i else "base"
+        b.add_joint(f"joint{i}", parent=parent, child=f"link{i}", joint=Revolute(axis), placement=placement.tolist())
+    b.add_frame("hand", link="link3", placement=HELD)
+    arm = kt.Robot(b.build())
+    q, v, a = arm.random_state(0, 200)
+    tau = arm.attach(BOX, "hand").inverse_dynamics(q, v, a)
+    found = arm.identify_payload((q, v, a, tau), "hand")
+    np.testing.assert_allclose(found.values, np.array(BOX), atol=1e-10)
+    np.testing.assert_allclose(np.array(found.inertia), np.array(BOX), atol=1e-6)
+    errors = []
+    for seed in range(40):
+        noisy = tau + np.array([1.0, 2.0, 3.0, 1.0]) * np.random.default_rng(seed).normal(size=tau.shape)
+        found = arm.identify_payload((q, v, a, noisy), "hand")
+        assert np.linalg.eigvalsh(pseudo_inertia(np.array(found.inertia))).min() > 0.0
+        errors.append((found.values - np.array(BOX)) / found.std)
+    assert abs(np.square(errors).mean() - 1.0) < 0.25
+
+
+def test_a_payload_that_few_joints_tell_in_part(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, _ = motion
+    hand = arm.body_names[-1]
+    tau = arm.attach(BOX, hand).inverse_dynamics(q, v, a)
+    found = arm.identify_payload((q, v, a, tau), hand)
+    assert np.isinf(found.std).any()
+    np.testing.assert_allclose(arm.attach(found.inertia, hand).inverse_dynamics(q, v, a), tau, atol=1e-5)
+    with pytest.raises(kt.ArgumentError, match="'base' does not move"):
+        arm.identify_payload(motion, "base")
+    with pytest.raises(kt.ArgumentError, match="1 samples do not tell"):
+        arm.identify_payload(tuple(x[:1] for x in motion), hand)
 
 
 def test_what_the_data_do_not_tell(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
@@ -274,6 +337,7 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         ({"known": {"damping": 0.0}}, "damping of joint0"),
         ({"known": {"damping of joint0": -1.0}}, "cannot be negative"),
         ({"stribeck_speed": [1, 1, 1]}, 'without "stribeck"'),
+        ({"instruments": motion, "loss": "huber"}, "instruments go with"),
         ({"solver": "mosek"}, "'newton', 'clarabel'"),
         ({"prior_spread": 0.0}, "prior_spread"),
     ]:

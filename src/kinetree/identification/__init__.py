@@ -3,9 +3,10 @@
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
+from kinetree.identification.payload import Payload, identify_payload
 from kinetree.identification.prepare import prepare, sliding_direction
 from kinetree.identification.samples import Samples
 from kinetree.identification.suspicions import LogWarning, suspicions
 
-__all__ = ["BaseParameters", "Fit", "LogWarning", "Residual", "Samples", "base_parameters", "identify"]
-__all__ += ["prepare", "sliding_direction", "suspicions"]
+__all__ = ["BaseParameters", "Fit", "LogWarning", "Payload", "Residual", "Samples", "base_parameters", "identify"]
+__all__ += ["identify_payload", "prepare", "sliding_direction", "suspicions"]

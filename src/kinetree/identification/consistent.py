@@ -25,6 +25,9 @@ STEPS = 500
 GAP = 1e-10
 """How far from the least value Newton's method may end; a difference of one is a standard deviation, roughly."""
 
+QUADRATIC = 1e-4
+"""Below this the squared decrement is squared by each step, until rounding is all that is left."""
+
 ROUGH = 0.1
 GROWTH = 30.0
 """How precisely the function with a share of the data is minimised, and by what the share grows."""
@@ -169,7 +172,7 @@ def newton(problem: Problem) -> Consistent:
 
 def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float]:
     """Return where a squared decrement is below a gap, or rounding stops the descent, and the squared decrement."""
-    value = problem.value(x)
+    value, before, unit = problem.value(x), np.inf, min(problem.strength, 1.0)
     for _ in range(STEPS):
         M, r = problem.rows(x)
         scale = np.linalg.norm(M, axis=0)
@@ -177,8 +180,9 @@ def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float]:
         Q, R = np.linalg.qr(M / scale)
         step = -np.linalg.solve(R, Q.T @ r) / scale
         decrement = float(((M @ step) ** 2).sum())
-        if decrement <= gap * min(problem.strength, 1.0):
+        if decrement <= gap * unit or (decrement < QUADRATIC * unit and decrement > 0.5 * before):
             return x, decrement
+        before = decrement
         length = 1.0
         while not problem.value(x + length * step) <= value - 0.1 * length * decrement:
             length /= 2.0

@@ -14,6 +14,7 @@ from kinetree.identification import semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
+from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
 from kinetree.identification.stribeck import estimated_speeds
 from kinetree.identification.suspicions import LogWarning, suspicions
@@ -35,6 +36,7 @@ def identify(
     *,
     weights: str | None = "joints",
     loss: str | None = None,
+    instruments: Any = None,
     known: Mapping[str, float] | None = None,
     smoothing: float | None = None,
     stribeck_speed: ArrayLike | None = None,
@@ -62,6 +64,9 @@ def identify(
         Whether the equations of each joint count by its noise, which is estimated with the parameters, or all alike.
     loss : None, "huber" or "cauchy"
         How outliers count: like all others, less, or hardly at all. The equations are weighted by joints then.
+    instruments : log, optional
+        The commanded motion, with a sample for each one of the log, whose forces are not read: where velocities and
+        accelerations are noisy, least squares are biased, and instrumental variables are not.
     known : mapping of str to float, optional
         By names of base parameters (`BaseParameters.names`), standard deviations of this robot's values: 0 of what
         is not estimated. Others are not known before.
@@ -112,6 +117,8 @@ def identify(
         raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
     if loss is not None and weights is None:
         raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
+    if instruments is not None and (loss is not None or weights is None):
+        raise ArgumentError("instruments go with weights by joints, and without a loss")
     if solver not in SOLVERS:
         raise ArgumentError(f"solver is {solver!r}, it must be one of {', '.join(map(repr, SOLVERS))}")
     spread = positive("prior_spread", prior_spread)
@@ -138,7 +145,10 @@ def identify(
             "samples are needed"
         )
     prior = _prior(base, known or {})
-    solution = estimate(rows, log, factors, prior, weights, loss)
+    if instruments is not None:
+        solution = instrumental(rows, log, instruments, factors, prior)
+    else:
+        solution = estimate(rows, log, factors, prior, weights, loss)
     found = _consistent(base, factors, solution, spread, solver) if consistent else None
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
 

@@ -22,6 +22,9 @@ HUBER = 1.345
 CAUCHY = 2.385
 """The scale of Cauchy's loss with the same efficiency."""
 
+SIGNIFICANT = 4.5
+"""The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2."""
+
 CLIP = 4.0
 """Residuals beyond so many standard deviations count as these in correlations."""
 
@@ -140,7 +143,7 @@ def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
         count += len(e)
     rho = total / np.maximum(total[0], np.finfo(float).tiny)
     pairs = rho[1:-1:2] + rho[2::2]
-    going_on = np.logical_and.accumulate(pairs > 3.0 / np.sqrt(max(count, 1)), axis=0)
+    going_on = np.logical_and.accumulate(pairs > SIGNIFICANT / np.sqrt(max(count, 1)), axis=0)
     return np.asarray(1.0 + 2.0 * (pairs * going_on).sum(axis=0))
 
 

@@ -175,7 +175,7 @@ def transfer(X: Array) -> Array:
     return moved
 
 
-def _matrix(X: Transform) -> Array:
+def matrix_of(X: Transform) -> Array:
     """Return a transform of motions as a matrix (6, 6)."""
     return np.array([list(X @ m) for m in MOTIONS], dtype=float).T
 
@@ -193,7 +193,7 @@ def _positions(model: Model, cluster: Cluster, rng: np.random.Generator | None) 
     J: dict[int, Array] = {}
     for i in cluster.bodies:
         body, state = model.bodies[i], model.jcalc(i, q)
-        X[i], J[i] = _matrix(state.X_J @ body.X_T), np.zeros((6, len(cluster.v_index)))
+        X[i], J[i] = matrix_of(state.X_J @ body.X_T), np.zeros((6, len(cluster.v_index)))
         if body.parent in X:
             J[i], X[i] = X[i] @ J[body.parent], X[i] @ X[body.parent]
         for k, S_k in zip(body.v_index, state.S, strict=True):

@@ -170,6 +170,7 @@ class Robot(WithFunctions, Functions):
     simulate = simulation.simulate
     base_parameters = identification.base_parameters
     identify = identification.identify
+    identify_payload = identification.identify_payload
     compile = of_user.compile
     to_urdf = urdf.to_urdf
 
