@@ -24,6 +24,10 @@ class Timing:
     def median(self) -> float:
         return median(self.rounds)
 
+    def over(self, count: int) -> Timing:
+        """Return the time for one of so many things that a pass does."""
+        return Timing(tuple(x / count for x in self.rounds))
+
 
 def _passes(thunk: Thunk, seconds: float) -> int:
     """Return how many passes take about this long."""

@@ -33,3 +33,8 @@ def erd_srdfs() -> list[Path]:
 def frax_urdf(name: str) -> Path | None:
     """Return the file of the frax package with this file name, None where frax is not installed."""
     return next((path for path in _files("frax") if path.name == name), None)
+
+
+def erd_sdf(name: str) -> Path:
+    """Return the SDF file of example-robot-data with this file name."""
+    return next(path for path in _files("example-robot-data", ".sdf") if path.name == name)

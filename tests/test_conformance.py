@@ -1,8 +1,8 @@
 """Every algorithm of the table, called in every way that there is: the same bits, and the page's numbers.
 
-A new algorithm is tested by being in `kinetree.algorithms.ALGORITHMS`. What is promised is that the bits of a state
-depend neither on the states beside it, nor on lanes, threads, strides and ``out=``; that they are those of the page
-on Python floats but for rounding; and that float32 is as exact as float32 can be.
+A new algorithm is tested by being in `kinetree.algorithms.ALGORITHMS`, or in the table of mechanisms. What is promised
+is that the bits of a state depend neither on the states beside it, nor on lanes, threads, strides and ``out=``; that
+they are those of the page on Python floats but for rounding; and that float32 is as exact as float32 can be.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.compiler import ALGORITHMS, Algorithm, Use, shape_of, share_small_batches, uses
+from helpers.compiler import ALGORITHMS, Algorithm, Use, robot_function, shape_of, share_small_batches, table_of, uses
 from helpers.exact_trees import exact_tree, one_of_each
 from helpers.joints import TILTED
 from helpers.kernels import same_bits
 from helpers.sampling import sample
 from helpers.trees import random_states
+from kinetree.constraints.model import constrained
 from kinetree.joints import FreeFlyer, Joint, Prismatic, Revolute, Spherical
+from kinetree.model import Model
 
 Array = np.ndarray[Any, Any]
 
@@ -36,12 +38,17 @@ PAGE_ULPS = 500.0
 FLOAT32_ULPS = 500.0
 
 ARM: list[Joint] = [Revolute((0, 0, 1)), Revolute(TILTED), Prismatic((1, 0, 0)), Revolute((0, 1, 0)), Spherical()]
-ROBOTS = {
+ROBOTS: dict[str, Model] = {
     "mimic": exact_tree("mimic", 1, ARM, followers=1, straight=1.0),
     "floating": exact_tree("floating", 2, [FreeFlyer(), *ARM[1:4]]),
     "every other joint": exact_tree("every other joint", 3, one_of_each(-1)[::2], straight=0.8),
     "the others": exact_tree("the others", 4, one_of_each(-1)[1::2], straight=0.8),
 }
+SLIDERS: list[Joint] = [Prismatic((1, 0, 0)), Revolute(TILTED), Prismatic((0, 1, 0)), Prismatic((0, 0, 1))]
+HELD = [kt.Rod("tip", None, length=0.75), kt.Gear({"joint0": 1, "joint1": -2}), kt.Gear({"joint1": 1, "joint2": 1})]
+MECHANISM = constrained(exact_tree("held", 5, SLIDERS, straight=1.0), HELD, actuated=["joint1"], independent=["joint1"])
+MODELS: dict[str, Model] = {**ROBOTS, "mechanism": MECHANISM}
+ITERATIVE = {"assemble"}  # the bits of these are tested beside what they find
 
 
 class Case(NamedTuple):
@@ -58,14 +65,21 @@ class Case(NamedTuple):
 
 
 def ways(robot: str, algorithm: Algorithm) -> list[Case]:
-    """Return the ways to call an algorithm of a robot: a frame that joints move, one on the way, the first joint."""
-    model = ROBOTS[robot]
-    return [Case(robot, algorithm, use) for use in uses(algorithm, ("tip", "link1"), model.joint_names[0])]
+    """Return the ways to call an algorithm of a robot: a frame that joints move, one on the way, the first joint.
+
+    Of the mechanism it is the last joint, the only one that may be prescribed whatever is switched off.
+    """
+    names = MODELS[robot].joint_names
+    joint = names[-1 if robot == "mechanism" else 0]
+    return [Case(robot, algorithm, use) for use in uses(algorithm, ("tip", "link1"), joint)]
 
 
 USUAL = [ways("mimic", algorithm)[0] for algorithm in ALGORITHMS.values()]
+HELD_WAYS = [ways("mechanism", algorithm) for name, algorithm in table_of(MECHANISM).items() if name not in ITERATIVE]
+USUAL += sample([first for first, *_ in HELD_WAYS], 2)
 OTHERS = [case for algorithm in ALGORITHMS.values() for case in ways("floating", algorithm)]
 OTHERS += [case for robot in ROBOTS if robot != "floating" for a in ALGORITHMS.values() for case in ways(robot, a)[-1:]]
+OTHERS += [case for _, *others in HELD_WAYS for case in others]
 OTHERS = sample(OTHERS, 7)
 """All ways to call the algorithms of one robot, and of the others the way with most that is not the default: one in
 seven of these, or all with KINETREE_TEST_ALL=1."""
@@ -74,7 +88,8 @@ seven of these, or all with KINETREE_TEST_ALL=1."""
 @lru_cache
 def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
     """Return a random array (STATES, …) for each input, the optional ones too, for these rows of Jacobians."""
-    model, row = ROBOTS[robot], ALGORITHMS[algorithm]
+    model = MODELS[robot]
+    row = table_of(model)[algorithm]
     rng = np.random.default_rng(len(algorithm))
     arrays = {}
     for k, (name, shape) in enumerate({**row.inputs, **row.optional}.items()):
@@ -84,6 +99,8 @@ def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
             if is_configuration
             else rng.normal(size=(STATES, *shape_of(shape, model, rows)))
         )
+        if name in ("active", "restitution"):
+            arrays[name] = np.float64(arrays[name] > 0.0)
     if algorithm == "step":
         arrays["dt"] *= 1e-3  # s: some methods solve equations, which have no solution for long steps
     return arrays
@@ -93,8 +110,7 @@ def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
 def function(robot: str, algorithm: str, lanes: int) -> Callable[..., Any]:
     """Return the robot's function with so many lanes in a batch."""
     with mock.patch.dict(os.environ, KINETREE_LANES=str(lanes)):
-        made: Callable[..., Any] = getattr(kt.Robot(ROBOTS[robot]), algorithm)
-        return made
+        return robot_function(MODELS[robot], algorithm)
 
 
 def as_list(results: Any) -> list[Array]:
@@ -116,7 +132,7 @@ class Calls:
         given = inputs(case.robot, algorithm.name, rows)
         self.names = [*algorithm.inputs, *use.optional]
         self.arrays = [given[name].astype(dtype) for name in self.names]
-        self.shapes = [shape_of(shape, ROBOTS[case.robot], rows) for shape in algorithm.outputs.values()]
+        self.shapes = [shape_of(shape, MODELS[case.robot], rows) for shape in algorithm.outputs.values()]
 
     def __call__(self, lanes: int, arrays: Sequence[Array], **kwargs: Any) -> list[Array]:
         call = function(self.case.robot, self.case.algorithm.name, lanes)
@@ -136,7 +152,7 @@ class Calls:
     def page(self, k: int) -> list[Array]:
         """Return what the page says of one state, on Python floats."""
         arguments = {name: x[k].tolist() for name, x in zip(self.names, self.arrays, strict=True)}
-        results = self.case.algorithm.function(ROBOTS[self.case.robot], **arguments, **self.case.use.options)
+        results = self.case.algorithm.function(MODELS[self.case.robot], **arguments, **self.case.use.options)
         each = (results,) if len(self.shapes) == 1 else results
         return [np.array(flat(x)).reshape(shape) for x, shape in zip(each, self.shapes, strict=True)]
 
@@ -211,14 +227,18 @@ def check(case: Case, lanes: Sequence[int], lanes32: Sequence[int], taken_part: 
 
 
 def slack(case: Case) -> float:
-    """Return how much more rounding there may be: velocities made of momenta have that of M's condition number."""
-    return 4.0 if case.use.options.get("integrator") == "variational" else 1.0
+    """Return how much more rounding there may be: velocities made of momenta have that of M's condition number.
+
+    What constraints determine has that of their rows', which of a mechanism at random are nearly dependent somewhere:
+    measured are 940 ulps in float64 and 8,000 in float32.
+    """
+    return {"mechanism": 20.0}.get(case.robot, 4.0 if case.use.options.get("integrator") == "variational" else 1.0)
 
 
 def is_nothing(case: Case, name: str, x: Array) -> bool:
-    """Return whether a result is zero but for rounding: gravity turns nothing that floats."""
+    """Return whether a result is zero but for rounding: gravity turns nothing that floats, and nothing is missing."""
     known = case.robot == "floating" and name == "p" and case.use.options.get("rows") == "orientation"
-    return known and bool(np.abs(x).max() < 1e-12)
+    return (known or name == "missing") and bool(np.abs(x).max() < 1e-11)
 
 
 @pytest.fixture

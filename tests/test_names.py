@@ -15,7 +15,7 @@ import pytest
 import kinetree as kt
 from kinetree import trajectories
 from kinetree.algorithms import ALGORITHMS
-from kinetree.aliases import ALIASES, SYNONYMS, WITHOUT, target
+from kinetree.aliases import ALIASES, KEYWORDS, SYNONYMS, WITHOUT, target
 from kinetree.embedded import embedded_text
 from kinetree.errors import nearest
 from kinetree.glossary.symbols import OPTIONS, SYMBOLS
@@ -76,6 +76,12 @@ def test_every_other_alias_is_an_argument_or_the_value_of_an_option() -> None:
     assert len(ALIASES) > 150
 
 
+def test_every_keyword_is_an_argument_of_some_method(panda: kt.Robot) -> None:
+    methods = [panda.simulate, panda.step, panda.inverse_kinematics, kt.load]
+    arguments = {name for method in methods for name in inspect.signature(method).parameters}
+    assert {here for all_here in KEYWORDS.values() for here in all_here} <= arguments
+
+
 def test_what_mujocos_names_are_here_gives_mujocos_numbers() -> None:
     robot, frame = kt.load("ur5"), "forearm_link"
     model = mujoco.MjModel.from_xml_string(embedded_text("ur5"))
@@ -125,6 +131,8 @@ def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
         ("WORLD", 'the argument reference="world"'),
         ("LOCAL_WORLD_ALIGNED", 'the argument reference="aligned"'),
         ("qvel", "the argument v"),
+        ("ee", "the argument frame"),
+        ("cinertia", 'robot.operational_inertia(q, frame=..., reference="aligned")  # no rates of roll, pitch and yaw'),
     ],
 )
 def test_a_robot_and_the_package_say_what_it_is_here(panda: kt.Robot, name: str, here: str) -> None:

@@ -191,6 +191,18 @@ def test_all_algorithms_are_functions_of_the_robot(panda: kt.Robot) -> None:
         assert function.__doc__.startswith(algorithm.function.__doc__.splitlines()[0])
 
 
+def test_functions_are_shown_at_the_class() -> None:
+    shown = pydoc.plain(pydoc.render_doc(kt.Robot.step))
+    assert "step(self, q, v, tau, dt, f_ext=None, *, integrator='semi_implicit_euler'" in shown
+    assert "Return the configuration and velocity a time dt later" in shown
+    assert "simulate(robot" in pydoc.plain(pydoc.render_doc(kt.Robot.simulate))
+    robot = kt.load("ur5")
+    assert np.array_equal(kt.Robot.mass_matrix(robot, robot.neutral()), robot.mass_matrix(robot.neutral()))
+    assert robot.mass_matrix is robot.mass_matrix
+    assert kt.Mechanism.forward_dynamics.__doc__ != kt.Robot.forward_dynamics.__doc__
+    assert not hasattr(kt.Robot, "no_such_function")
+
+
 def test_methods_of_other_modules_are_shown_whole() -> None:
     shown = pydoc.plain(pydoc.render_doc(kt.Robot))
     assert "nv\n |      Length of v, a and tau: the degrees of freedom.\n" in shown

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
-    from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
+    from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from kinetree.functions.of_user import compile
     from kinetree.integrators import integrator
-    from kinetree.loading import DHLink, from_dh, from_screws, load
+    from kinetree.loading import DHLink, from_dh, from_screws, load, load_mechanism
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
     from kinetree.robot.mechanism import Mechanism
@@ -77,6 +77,7 @@ __all__ = [
     "SimulationInterrupted",
     "Trajectory",
     "Weld",
+    "Wheel",
     "__version__",
     "abs",
     "body_inertia",
@@ -95,6 +96,7 @@ __all__ = [
     "joint_damping",
     "joint_friction",
     "load",
+    "load_mechanism",
     "maximum",
     "minimum",
     "modern_robotics",
@@ -110,7 +112,7 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
-    "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld"),
+    "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
     "integrators": ("integrator",),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
@@ -124,7 +126,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
         "payload",
     ),
     "functions.of_user": ("compile",),
-    "loading": ("DHLink", "from_dh", "from_screws", "load"),
+    "loading": ("DHLink", "from_dh", "from_screws", "load", "load_mechanism"),
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
     "robot.mechanism": ("Mechanism",),

@@ -53,7 +53,8 @@ effortLimit: robot.effort_limits
 rotorInertia: robot.armature  # times the square of the gear ratio
 buildReducedModel: robot.lock(joints, q)
 appendModel: robot.attach(other, frame)
-buildModelFromUrdf buildModelsFromUrdf buildModelFromXML RobotWrapper BuildFromURDF: kt.load(source)
+buildModelFromUrdf buildModelsFromUrdf buildModelFromXML buildModelsFromSdf RobotWrapper BuildFromURDF: kt.load(source)
+buildModelsAndConstraintsFromSdf: kt.load_mechanism(source)
 JointModelFreeFlyer: kt.load(source, floating_base=True)
 LOCAL local: reference="body"
 WORLD global space: reference="world"
@@ -84,6 +85,10 @@ mj_objectVelocity: robot.frame_velocity(q, v, frame=...)
 mj_objectAcceleration: robot.frame_acceleration(q, v, a, frame=..., kind="classical")  # without gravity
 mj_integratePos: robot.integrate(q, v, dt)
 mj_differentiatePos: robot.difference(q0, q1)
+cvel: robot.frame_velocity(q, v, frame=...)  # at the frame's origin
+cacc: robot.frame_acceleration(q, v, a, frame=...)  # at the frame's origin
+cdof: robot.jacobian(q, frame=..., reference="world")  # its columns
+cinert body_inertia body_mass body_ipos: robot.inertial_parameters
 mj_energyPos: robot.potential_energy(q)
 mj_energyVel: robot.kinetic_energy(q, v)
 mj_getTotalmass: robot.mass
@@ -108,7 +113,7 @@ rne: robot.inverse_dynamics(q, v, a)
 accel fdyn: robot.forward_dynamics(q, v, tau)
 inertia: robot.mass_matrix(q)
 coriolis: robot.coriolis_matrix(q, v)
-inertia_x: robot.operational_inertia(q, frame=..., reference="aligned")  # no rates of roll, pitch and yaw
+inertia_x cinertia: robot.operational_inertia(q, frame=..., reference="aligned")  # no rates of roll, pitch and yaw
 itorque: robot.mass_matrix(q) @ a
 gravload: robot.gravity_forces(q)
 fkine: robot.frame_placement(q, frame=...)
@@ -118,6 +123,7 @@ jacobe: robot.jacobian(q, frame=...)  # angular first
 jacob0_dot: robot.jacobian_rate(q, v, frame=..., reference="aligned")  # angular first
 ikine ikine_LM ikine_LMS ikine_GN ikine_NR ik_LM ik_GN ik_NR: robot.inverse_kinematics(pose, frame)
 qlim: robot.lower_limits
+n: robot.nv
 qz: robot.neutral()
 qr: robot.configuration(name)
 nofriction: robot.with_friction(damping=False, coulomb=False)
@@ -188,7 +194,30 @@ C: robot.coriolis_matrix(q, v)
 g: robot.gravity_forces(q)
 with_payload add_payload: robot.attach(inertia, frame)
 torque torques: tau
-link body body_name link_name ee: frame
+link body body_name link_name ee ee_link ee_name ee_frame end_effector end_effector_name tcp tool: frame
+"""
+
+_KEYWORDS = """
+timestep time_step step_size stepsize delta_t h: dt
+T t_end tf t_f t_final end_time final_time total_time sim_time horizon tspan t_span: duration
+n_steps nsteps num_steps nstep N: steps
+method solver scheme: integrator
+tol tolerance eps: position_tolerance orientation_tolerance rtol atol
+reltol rel_tol: rtol
+abstol abs_tol: atol
+pos_tol position_tol: position_tolerance
+rot_tol ori_tol orientation_tol: orientation_tolerance
+max_iter maxiter max_iters ilimit iterations: max_iterations
+slimit attempts num_retries retries: restarts
+q_init qinit initial_guess guess seed_state q_start x0: q0 q
+q0: q
+v0 v_init qd0 dq0: v
+u forces effort generalized_forces joint_torques: tau
+control control_fn policy callback: controller
+decimation control_decimation: control_every
+save_every record_interval log_every stride: record_every
+external_wrenches wrenches external_forces: f_ext
+floating fixed_base free_flyer root_joint: floating_base
 """
 
 _WITHOUT = """
@@ -211,7 +240,7 @@ computeGeneralizedGravityDerivatives computeStaticTorqueDerivatives computeCentr
 jacob0_analytical hessian0 hessiane mjd_inverseFD mjd_transitionFD: \
 analytic derivatives are not there yet; robot.jacobian_rate is the rate of a Jacobian along v
 AutoDiffXd Expression: kinetree.algorithms take any scalar, such as kinetree.algorithms.rnea(robot.model, q, v, a)
-buildModelFromMJCF from_mjcf mj_saveModel buildModelFromSdf: MJCF and SDF are not read yet; kt.load(source) reads URDF
+buildModelFromMJCF from_mjcf mj_saveModel: MJCF is not read yet; kt.load(source) reads URDF and SDF
 GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances collision_model visual_model \
 mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
 copy: robots do not change, so that none has to be copied: with_limits, attach and the like return new ones
@@ -227,6 +256,9 @@ def _by_name(*tables: str) -> dict[str, str]:
 
 ALIASES: dict[str, str] = _by_name(_OTHERS, _DRAKE, _ROBOTICS_TOOLBOX, _MUJOCO, _PINOCCHIO)
 """What to write here, by the name elsewhere."""
+
+KEYWORDS: dict[str, list[str]] = {name: here.split() for name, here in _by_name(_KEYWORDS).items()}
+"""Arguments that another library's is here, of which a function has some: names that functions share, not robots."""
 
 WITHOUT: dict[str, str] = _by_name(_WITHOUT)
 """What to know instead, by names elsewhere that have no equal here."""

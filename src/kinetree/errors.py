@@ -28,6 +28,10 @@ class ArgumentError(KinetreeError):
     """A call with an argument of the wrong shape, dtype or name."""
 
 
+class CallError(ArgumentError, TypeError):
+    """A call of a method with an argument that it does not take, or without one that it needs: a TypeError too."""
+
+
 class FormatWarning(UserWarning):
     """A file that loads, with something missing: the message says what was assumed."""
 
@@ -59,8 +63,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
         return f"the name of a {kind} is a str; {name!r} was given"
     names = [shortened(n) for n in known]
     name = shortened(name)
-    if (here := known_elsewhere(name, names)) is not None:
-        return f"no {kind} {name!r}; here it is {here!r}"
+    if here := here_called(name, names):
+        return f"no {kind} {name!r}; here it is {' and '.join(map(repr, here))}"
     if near := nearest(name, names):
         return f"no {kind} {name!r}, did you mean {' or '.join(repr(n) for n in near)}?"
     shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
@@ -80,25 +84,25 @@ def unknown_attribute(name: str, known: Iterable[str]) -> str:
     "no attribute 'normalize'; nothing has to be normalised: a quaternion of any norm is the same rotation"
     """
     with importing:
-        from kinetree.aliases import ALIASES, WITHOUT, target
+        from kinetree.aliases import ALIASES, WITHOUT
 
     names, here = list(known), ALIASES.get(name, "")
     if name in WITHOUT:
         return f"no attribute {name!r}; {WITHOUT[name]}"
     if here.lstrip("-(").startswith(("robot.", "kt.")):
         return f"no attribute {name!r}; here it is {here}"
-    if here and target(name) not in names:
+    if here:
         return f"no attribute {name!r}; here it is the argument {here}"
     return unknown_name("attribute", name, names)
 
 
-def known_elsewhere(name: str, known: Iterable[str]) -> str | None:
-    """Return which of these names another library's name is, None where it is none of them."""
+def here_called(name: str, known: Iterable[str]) -> list[str]:
+    """Return which of these names another library's name is here: none, one, or several that do its work together."""
     with importing:
-        from kinetree.aliases import target
+        from kinetree.aliases import KEYWORDS, target
 
-    here = target(name)
-    return here if here is not None and here in known else None
+    here, names = [target(name), *KEYWORDS.get(name, ())], list(known)
+    return [own for own in dict.fromkeys(here) if own in names]
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:

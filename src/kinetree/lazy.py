@@ -10,6 +10,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 from kinetree.locks import importing
 
 T = TypeVar("T")
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class cached_property(Generic[T]):  # noqa: N801  (named as its model in functools)
@@ -38,15 +39,16 @@ class cached_property(Generic[T]):  # noqa: N801  (named as its model in functoo
 
 
 class lazy_method:  # noqa: N801  (used like a function definition)
-    """A function of another module as a method, imported at its first use."""
+    """A function of another module as a method, imported and perhaps decorated at its first use."""
 
-    def __init__(self, module: str, name: str) -> None:
-        self._module, self._name = module, name
+    def __init__(self, module: str, name: str, decorate: Decorator | None = None) -> None:
+        self._module, self._name, self._decorate = module, name, decorate
 
     @cached_property
     def _function(self) -> Callable[..., Any]:
         with importing:
-            return getattr(import_module(self._module), self._name)  # type: ignore[no-any-return]
+            function: Callable[..., Any] = getattr(import_module(self._module), self._name)
+            return self._decorate(function) if self._decorate else function
 
     def __get__(self, instance: object | None, owner: type) -> Callable[..., Any]:
         return self._function if instance is None else MethodType(self._function, instance)
@@ -55,8 +57,8 @@ class lazy_method:  # noqa: N801  (used like a function definition)
 class lazy_methods:  # noqa: N801  (see lazy_method)
     """A module whose functions become lazy methods: ``lock = lazy_methods("kinetree.robot.locking").lock``."""
 
-    def __init__(self, module: str) -> None:
-        self._module = module
+    def __init__(self, module: str, decorate: Decorator | None = None) -> None:
+        self._module, self._decorate = module, decorate
 
     def __getattr__(self, name: str) -> lazy_method:
-        return lazy_method(self._module, name)
+        return lazy_method(self._module, name, self._decorate)

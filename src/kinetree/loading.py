@@ -1,21 +1,29 @@
-"""`load`, `from_dh` and `from_screws`: robots from files, their text, names, and the tables of textbooks."""
+"""`load`, `load_mechanism`, `from_dh`, `from_screws`: robots from files, their text, names, and tables of textbooks."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
+from kinetree.errors import ArgumentError
 from kinetree.formats import load_model
 from kinetree.formats.chains.dh import DHLink, model_from_dh
 from kinetree.formats.chains.screws import model_from_screws
+from kinetree.formats.load import load_cut_model
+from kinetree.formats.spanning import frame_names
 from kinetree.formats.srdf import Source, configurations_of
+from kinetree.locks import importing
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
 from kinetree.robot import Robot
+from kinetree.signatures import wrong_call
 
-__all__ = ["DHLink", "from_dh", "from_screws", "load"]
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
+
+__all__ = ["DHLink", "from_dh", "from_screws", "load", "load_mechanism"]
 
 P = ParamSpec("P")
 
@@ -30,8 +38,8 @@ def _robot_by(read: Callable[P, Robot | Model]) -> Callable[[Callable[[], None]]
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
-                takes = ", ".join(signature.parameters)
-                raise TypeError(f"{documented.__name__}() {error}; its arguments are {takes}") from None
+                name = documented.__name__
+                raise wrong_call(name, signature, kwargs, TypeError(f"{name}() {error}")) from None
             made = read(*args, **kwargs)
             return made if isinstance(made, Robot) else Robot(made)
 
@@ -65,12 +73,14 @@ def load() -> None:
     Parameters
     ----------
     source : str, bytes or path
-        In this order: the text of a file if it starts with ``<``; the path of a file that exists; the name of an
-        embedded robot (``ur5``, ``panda``, ``go2``, ``g1``); the name of a module of ``robot_descriptions``.
+        In this order: the text of a file, URDF or SDF, if it starts with ``<``; the path of a file that exists; the
+        name of an embedded robot (``ur5``, ``panda``, ``go2``, ``g1``); the name of a module of ``robot_descriptions``.
     floating_base : bool, optional
-        Whether the root link moves freely. By default it is fixed, except for the embedded legged robots.
+        Whether the root link moves freely. By default it is fixed, except for the embedded legged robots, and for an
+        SDF file that neither is static nor holds a link to the world.
     base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
-        Pose of the root link in the world, for a fixed base.
+        Pose of the root link in the world, for a fixed base. By default it stands at the world's origin, or where an
+        SDF file has it.
     gravity : 3 numbers
         Acceleration of gravity in the world's axes (m/s²).
     mimic : {"follow", "independent"}
@@ -80,7 +90,7 @@ def load() -> None:
         done: a joint that mimics none moves by itself, limits of position without room between them are not read, of
         elements that may stand only once the first is read, unknown attributes and misspelt elements are not read,
         negative damping or friction is zero, an ``<inertial>`` without ``<mass>`` is none, and one without
-        ``<inertia>`` is a point mass.
+        ``<inertia>`` is a point mass; loops that extensions of URDF close stay open.
     srdf : str, bytes or path, optional
         An SRDF file, or its text: its group states become named configurations (`Robot.configurations`). Joints that a
         state does not name are at their zero; those that the robot has not are left out, with a `FormatWarning`.
@@ -90,7 +100,8 @@ def load() -> None:
     RobotNotFoundError
         If there is no such robot. It is a `FileNotFoundError` too.
     FormatError
-        If the file is broken: the message names the file, the element and the line.
+        If the file is broken, or has closed loops, which `load_mechanism` reads: the message names the file, the
+        element and the line.
     ModelError
         If it describes no robot, or `base_pose` or `gravity` is wrong.
 
@@ -100,6 +111,93 @@ def load() -> None:
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
+
+
+def load_mechanism(
+    source: Source,
+    *,
+    cut: str | Iterable[str] = (),
+    floating_base: bool | None = None,
+    base_pose: Pose | None = None,
+    gravity: Iterable[float] = GRAVITY,
+    mimic: str = "follow",
+    lenient: bool = False,
+    srdf: Source | None = None,
+    stabilization: float = 0.0,
+) -> Mechanism:
+    """Load a robot with closed loops: a URDF or SDF file in which a link has two parents.
+
+    Each loop is cut at one joint, and closes there by a `Loop` with the joint's name, between the frames ``NAME.child``
+    and ``NAME.parent``, which are new: `Mechanism.constraint_names` tells which joints were cut. These have no
+    coordinate, no limits and no friction. Joints that a file itself marks as closing a loop are always cut:
+    ``<loop_joint>`` of Isaac Sim, ``<loop>`` of URDF+, ``<drake:ball_constraint>``, a ``<joint>`` in ``<gazebo>``.
+
+    Else the fewest rows are cut: a ball joint (3) before a hinge (5). Of equal ones it is one late in the file, if
+    possible so that no joint is carried by its child; where one is, its axis is turned around, so that its coordinate
+    keeps its meaning. Never cut are joints with a motor, which are those that a ``<transmission>`` or a
+    ``<ros2_control>`` drives, or, in a file without these, those whose limit of effort is finite and not zero; joints
+    with springs or followers, and those at which no loop can close.
+
+    In a URDF a joint's frame is its child's: both joints of a link with two parents are at its origin, so that it is
+    often a link of its own, as ``pin`` below. In an SDF file all loops are closed where all joints are at zero.
+
+    Parameters
+    ----------
+    source : str, bytes or path
+        As `load` takes it.
+    cut : str or iterable of str
+        Joints to cut, with a motor or not, instead of others in their loops.
+    floating_base, base_pose, gravity, mimic, lenient, srdf
+        As `load` takes them.
+    stabilization : float
+        As `Mechanism` takes it.
+
+    Raises
+    ------
+    RobotNotFoundError
+        If there is no such robot. It is a `FileNotFoundError` too.
+    FormatError
+        If the file is broken, or has no closed loop, or one whose joints may not be cut.
+    ArgumentError
+        If there is no joint of a name in `cut`, or it has a spring or followers.
+    ModelError
+        If it describes no robot, or an argument is wrong.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> joint = "<joint name='{}' type='{}'><parent link='{}'/><child link='{}'/><origin xyz='{} 0 0'/></joint>"
+    >>> links = "".join(f"<link name='{name}'/>" for name in ("ground", "crank", "coupler", "rocker", "pin"))
+    >>> hinges = [("motor", "ground", "crank", 0), ("elbow", "crank", "coupler", 1), ("pivot", "ground", "rocker", 2)]
+    >>> joints = [(name, "continuous", *rest) for name, *rest in (*hinges, ("tip", "rocker", "pin", 1.5))]
+    >>> joints += [("end", "fixed", "coupler", "pin", 2)]
+    >>> four_bar = f"<robot name='four-bar'>{links}{''.join(joint.format(*values) for values in joints)}</robot>"
+    >>> kt.load_mechanism(four_bar).constraint_names
+    ('tip',)
+    >>> kt.load_mechanism(four_bar, cut="elbow").tree.joint_names
+    ('motor', 'pivot', 'tip')
+    """
+    with importing:
+        from kinetree.constraints.types.loop import Loop, why_it_cannot_close
+        from kinetree.robot.mechanism import Mechanism
+
+    given = (cut,) if isinstance(cut, str) else cut
+    cut = tuple(given) if isinstance(given, Iterable) else ()
+    if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
+        raise ArgumentError(f"cut takes names of joints; {given!r} was given")
+    model, cuts = load_cut_model(
+        source,
+        cut,
+        lambda joint: not why_it_cannot_close(joint),
+        floating_base=floating_base,
+        base_pose=base_pose,
+        gravity=gravity,
+        mimic=mimic,
+        lenient=lenient,
+    )
+    robot = Robot(model, None if srdf is None else configurations_of(model, srdf))
+    loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in cuts]
+    return Mechanism(robot, loops, stabilization=stabilization)
 
 
 @_robot_by(model_from_dh)

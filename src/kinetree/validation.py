@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -47,6 +48,8 @@ def real_array(
         array = np.asarray(value)
     except (TypeError, ValueError) as reason:
         raise error(f"{what} is no array of numbers: {reason}") from None
+    if isinstance(value, Mapping):
+        raise error(f"{what} is a dict, where one array is needed: np.array(list(d.values())) if the order is right")
     if array.dtype.kind not in "fiu":
         raise error(f"{what} has dtype {array.dtype}, which is no real number: give floats or integers")
     lead = array.ndim - len(shape)

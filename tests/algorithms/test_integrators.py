@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import kinetree as kt
 from helpers.trees import Array, random_inertia, random_tree
 from kinetree.algorithms.kinematics.manifold import difference, step_rate
+from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, Integrator, System, integrator
 from kinetree.integrators.momenta import momenta
 from kinetree.integrators.step import OWN
@@ -20,6 +21,7 @@ from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolu
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
+from kinetree.tracing.tracer import Tracer
 
 SPACE = (0.0, 0.0, 0.0)
 EARTH = (0.0, 0.0, -9.81)
@@ -375,6 +377,18 @@ def test_forces_and_controllers() -> None:
     fine = after("rk4", 2000)
     errors = [np.abs(after("variational", n) - fine).max() for n in (100, 200, 400)]
     assert [a / b for a, b in pairwise(errors)] == pytest.approx([4.0, 4.0], rel=0.03)
+
+
+def test_the_stages_of_a_step_are_recorded_once() -> None:
+    tracer, model, calls = Tracer(), TREES["coordinates"], []
+    q, v = (Column(tracer.input(Port(name, (n,)))) for name, n in (("q", model.nq), ("v", model.nv)))
+
+    def motors(t: Scalar, q: Column, v: Column) -> Column:
+        calls.append(t)
+        return -1.0 * v
+
+    INTEGRATORS["rk4"](System(model, motors), 0.0, q, v, 0.01)
+    assert len(calls) == 1
 
 
 def test_what_an_integrator_must_return() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 import mujoco
 import numpy as np
@@ -173,3 +174,35 @@ def test_steps_are_mujocos(name: str) -> None:
     assert moved.q[-1] == pytest.approx(data.qpos, rel=0, abs=1e-11)
     assert moved.v[-1] == pytest.approx(data.qvel, rel=0, abs=1e-10)
     assert np.abs(moved.q[-1] - q).max() > 0.1
+
+
+@pytest.mark.parametrize(("name", "order", "most"), [("semi_implicit_euler", 2, 1e-6), ("rk4", 4, 1e-12)])
+def test_a_floating_robot_moves_as_mujocos_does(name: str, order: int, most: float) -> None:
+    """As steps get shorter: MuJoCo's floating base moves by another rule, along its velocity in the world's axes.
+
+    What is left of Euler's method after extrapolation to steps of no length falls with their square, RK4's error with
+    the fourth power; both states are seen as coordinates around one of them.
+    """
+    path = erd_urdf("go2.urdf")
+    robot = kt.load(path, floating_base=True).with_joint_physics(armature=0.01)
+    oracle = mujoco_oracle.load(path, robot.model)
+    oracle.theirs.opt.integrator = THEIRS[name]
+    oracle.theirs.dof_armature[6:], oracle.theirs.dof_damping[:] = 0.01, 0.0
+    q, v, _ = robot.random_state(seed=3)
+    centre = robot.simulate(q, v, steps=100, dt=1e-3, integrator="rk4").q[-1]
+
+    def apart(steps: int) -> Array:
+        """Return the difference of the states after 0.1 s."""
+        oracle.theirs.opt.timestep = 0.1 / steps
+        ours = robot.simulate(q, v, steps=steps, dt=0.1 / steps, integrator=name, record_every=steps)
+        (q_end, v_end), (theirs_q, theirs_v) = (ours.q[-1], ours.v[-1]), oracle.simulate(q, v, steps)
+        change = robot.difference(centre, q_end) - robot.difference(centre, theirs_q)
+        return np.concatenate([change, v_end - theirs_v])
+
+    found = [apart(steps) for steps in (40, 80, 160)]
+    if name == "semi_implicit_euler":
+        found = [2 * near - far for far, near in pairwise(found)]
+    left = [np.abs(x).max() for x in found[:2]]
+    assert np.log2(left[0] / left[1]) == pytest.approx(order, abs=0.2)
+    assert left[1] < most
+    assert np.abs(centre - q).max() > 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -17,6 +18,7 @@ from kinetree.embedded import EMBEDDED
 from kinetree.joints import Continuous, Prismatic, Revolute
 from kinetree.robot.table import joint_table, kind, massless, missing_limits, tree
 from kinetree.tables import make_table
+from robots import erd_sdf
 
 
 @pytest.fixture
@@ -55,6 +57,30 @@ def test_panda_needs_no_file(cli):
     assert "warning" not in out
     assert "figures from https://github.com/frankaemika/franka_ros" in out
     assert out.rstrip().endswith("licence Apache-2.0")
+
+
+def test_a_file_with_closed_loops(cli):
+    code, out, err = cli("info", erd_sdf("cassie_v2.sdf"))
+    assert (code, err) == (0, "")
+    assert out.startswith("cassie: 23 joints, nq = 29, nv = 28 (22 actuated)")
+    assert "left-pitch-rod-joint      loop: spherical  left-pitch-rod-joint.child – left-pitch-rod-joint.parent" in out
+    assert "mobility 18: 28 freedoms of the tree less rank 10 of 12 rows" in out
+    said = json.loads(cli("info", erd_sdf("cassie_v2.sdf"), "--fixed-base", "--json")[1])
+    assert (said["nv"], said["mobility"]["mobility"], said["constraints"][0]["rows"]) == (22, 12, 3)
+
+
+def test_files_that_are_no_mechanism_have_their_own_errors(cli, tmp_path):
+    file = tmp_path / "r.urdf"
+    file.write_text("<robot name='r'><link name='a'/><link name='b'/></robot>")
+    code, out, err = cli("info", file)
+    assert (code, out) == (1, "")
+    assert "2 links have no parent joint: 'a' (line 1), 'b' (line 1)" in err
+    ends = "<parent link='a'/><child link='b'/><limit effort='5' velocity='1'/>"
+    motors = "".join(f"<joint name='{name}' type='continuous'>{ends}</joint>" for name in "jk")
+    file.write_text(f"<robot name='r'><link name='a'/><link name='b'/>{motors}</robot>")
+    assert "the loop of the joints 'k', 'j': every one has a motor; cut=" in cli("info", file)[2]
+    code, _, err = cli("simulate", file)
+    assert (code, "kinetree.load_mechanism reads closed loops" in err) == (1, True)
 
 
 @pytest.mark.parametrize("name", EMBEDDED)

@@ -184,6 +184,22 @@ def test_errors_decay_where_stabilization_is_asked_for(kind: str) -> None:
     assert_close(rest, np.zeros_like(rest), ulps=1e5, scale=float(omega**2 * np.abs(phi).max()))
 
 
+def test_rows_that_contradict_each_other_compromise() -> None:
+    """Two welds of one frame, 2 δ apart, pull with stabilization, together as one half way between does."""
+    q, v, tau = states(TREE)
+    end = TREE.bodies[-1].name
+    place, omega, delta = pose(TREE, q[0], end), 10.0, 1e-3
+    apart = [place.copy(), place.copy()]
+    apart[0][0, 3] += delta
+    apart[1][0, 3] -= delta
+    two = constrained(TREE, [Weld(end, placement=T, name=str(k)) for k, T in enumerate(apart)], omega)
+    a, f = several(forward_dynamics, two, q, v, tau)
+    middle, force = several(forward_dynamics, constrained(TREE, [Weld(end, placement=place)], omega), q, v, tau)
+    contradiction = omega**2 * delta
+    np.testing.assert_allclose(a, middle, rtol=0.0, atol=1e-5 * contradiction)  # measured: 1e-6 of it
+    np.testing.assert_allclose(f[:, :6] + f[:, 6:], force, rtol=0.0, atol=1e-5 * np.abs(force).max())
+
+
 @every
 def test_the_delassus_matrix(model: ConstrainedModel) -> None:
     q, _, _ = states(model)

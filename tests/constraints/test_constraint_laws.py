@@ -60,6 +60,23 @@ def test_the_error_changes_as_the_rows_move(kind: str, tree: str, ends: str) -> 
 
 
 @every
+def test_the_errors_in_full_go_down_along_the_rows_wherever_the_constraint_is(kind: str, tree: str, ends: str) -> None:
+    model, q, v, a = case(kind, tree, ends)
+    (constraint,) = model.constraints
+
+    def errors(q: Array) -> Array:
+        return np.array([0.0 if x is None else x for x in constraint.errors(model, q[0].tolist())])
+
+    near = moved(model, q, 1e-6 * v)
+    np.testing.assert_allclose(errors(near), page(constraint_error, model, near)[0], atol=1e-14)
+    q = moved(model, q, a)  # far away
+    e, J = errors(q), page(constraint_jacobian, model, q)[0]
+    h = 1e-6
+    rate = (np.sum(errors(moved(model, q, h * v)) ** 2) - np.sum(errors(moved(model, q, -h * v)) ** 2)) / (2 * h)
+    np.testing.assert_allclose(rate, 2 * e @ J @ v[0], rtol=1e-6, atol=1e-7 * (1 + np.abs(J).max()))
+
+
+@every
 def test_the_bias_is_the_rate_of_what_the_rows_say(kind: str, tree: str, ends: str) -> None:
     model, q, v, a = case(kind, tree, ends)
     q = moved(model, q, 0.1 * a)  # anywhere: it holds also where the constraint does not

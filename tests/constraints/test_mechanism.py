@@ -124,6 +124,9 @@ def test_a_mechanism_is_a_value(linkage: kt.Mechanism) -> None:
     assert again.stabilization == linkage.stabilization == 0.0
     assert linkage != kt.Mechanism(linkage.tree, linkage.constraints, stabilization=1.0)
     assert linkage != linkage.tree
+    by_pivot = kt.Mechanism(linkage.tree, LOOPS, actuated=["pivot"], independent=["shoulder"])
+    assert pickle.loads(pickle.dumps(by_pivot)) == by_pivot != kt.Mechanism(linkage.tree, LOOPS)
+    assert (by_pivot.actuated, by_pivot.independent) == (("pivot",), ("shoulder",))
     assert pickle.loads(pickle.dumps(linkage.constraint_bias)).__name__ == "constraint_bias"
     assert linkage.row_slices == {"loop_coupler_tip_rocker_tip": slice(0, 5), "gear": slice(5, 6)}
     assert (linkage.nq, linkage.nv, linkage.nb, linkage.nrows) == (3, 3, 3, 6)
@@ -141,6 +144,7 @@ def test_what_is_the_trees_is_not_delegated(linkage: kt.Mechanism) -> None:
 
 
 LOOP = kt.Loop("coupler_tip", "rocker_tip", HINGE)
+LOOPS = [LOOP]
 
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "frame": (
@@ -183,6 +187,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no joint": (lambda: [kt.Loop("coupler_tip", "rocker_tip", "revolute")], "closes at a joint"),  # type: ignore[arg-type]
     "nothing": (lambda: [], "at least one constraint"),
     "no constraint": (lambda: ["weld"], "a mechanism takes constraints such as kinetree.Weld; 'weld' was given"),
+    "wheel": (lambda: [kt.Wheel("coupler", radius=0.0)], "the radius of wheel .* is 0.0, it must be a positive"),
+    "wheel's axis": (lambda: [kt.Wheel("coupler", radius=1, axis=(0, 0, 0))], "the axis of wheel .* not zero"),
+    "wheel's normal": (lambda: [kt.Wheel("coupler", radius=1, normal=(0, np.nan, 0))], "the normal of wheel .* finite"),
+    "wheel's height": (lambda: [kt.Wheel("coupler", radius=1, height=True)], "the height of wheel .* finite number"),
 }
 
 
@@ -191,6 +199,44 @@ def test_what_makes_no_sense_is_refused(name: str) -> None:
     make, message = WRONG[name]
     with pytest.raises(kt.KinetreeError, match=message):
         kt.Mechanism(four_bar(), make())
+
+
+JOINTS: dict[str, tuple[dict[str, Any], str]] = {
+    "actuated": ({"actuated": ["motor"]}, "actuated: no joint 'motor'"),
+    "nearest": ({"actuated": ["sholder"]}, "actuated: no joint 'sholder', did you mean 'shoulder'"),
+    "twice": ({"actuated": ["elbow", "elbow"]}, "actuated: 'elbow' is named twice"),
+    "one str": ({"actuated": "elbow"}, "actuated is a sequence of names of joints; 'elbow' was given"),
+    "number": ({"independent": 3}, "independent is a sequence of names of joints; 3 was given"),
+    "numbers": ({"independent": [3]}, "independent: the name of a joint is a str; 3 was given"),
+    "independent": ({"independent": ["elbw"]}, "independent: no joint 'elbw', did you mean 'elbow'"),
+    "too many": (
+        {"independent": ["shoulder", "pivot"]},
+        "independent has 2 velocities, and the mobility of this mechanism is 1: take as many, for example shoulder",
+    ),
+    "none": ({"independent": []}, "independent has 0 velocities, and the mobility of this mechanism is 1"),
+}
+
+
+@pytest.mark.parametrize("name", JOINTS)
+def test_joints_that_cannot_be_actuated_or_independent_are_refused(name: str) -> None:
+    given, message = JOINTS[name]
+    with pytest.raises(kt.ArgumentError, match=message):
+        kt.Mechanism(four_bar(), LOOPS, **given)
+
+
+def test_independent_velocities_that_depend_on_each_other_are_refused() -> None:
+    gear = kt.Gear({"shoulder": 1, "elbow": -2})
+    assert kt.Mechanism(four_bar(), [gear]).independent == ("shoulder", "pivot")
+    with pytest.raises(kt.ArgumentError, match=r"shoulder, elbow depend on each other .* for example shoulder, pivot"):
+        kt.Mechanism(four_bar(), [gear], independent=["elbow", "shoulder"])
+
+
+def test_constraints_that_cannot_hold_all_at_once() -> None:
+    """They may take turns, by `active`; what a user says is independent is not judged then."""
+    apart = kt.Mechanism(four_bar(base=9.0), LOOPS)
+    assert len(apart.independent) == 1
+    assert not apart.model.reference.is_closed
+    assert kt.Mechanism(four_bar(base=9.0), LOOPS, independent=["elbow", "pivot"]).independent == ("elbow", "pivot")
 
 
 @pytest.mark.parametrize("omega", [-1.0, np.nan, np.inf, "1", True])
@@ -222,6 +268,8 @@ def test_wrong_shapes_name_constraints_and_rows(linkage: kt.Mechanism, states: t
     q, v, tau = (x[0] for x in states)
     with pytest.raises(kt.ArgumentError, match="each of the 2 constraints: loop_coupler_tip_rocker_tip, gear"):
         linkage.forward_dynamics(q, v, tau, active=[1, 0, 1])
+    with pytest.raises(kt.ArgumentError, match="each of the 0 independent velocities"):
+        linkage.complete_velocity(q, [1.0, 2.0])
     with pytest.raises(
         kt.ArgumentError, match=r"each of the 6 rows: loop_coupler_tip_rocker_tip \[0:5\], gear \[5:6\]"
     ):

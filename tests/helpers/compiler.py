@@ -13,11 +13,12 @@ import pytest
 
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.algorithms.registry import Joints, OneFrame
+from kinetree.algorithms.table import table_of
 from kinetree.backends.llvm import Target
 from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.module import legal_operations
 from kinetree.backends.llvm.single import single_ir
-from kinetree.functions.of_robot import robot_spec
+from kinetree.functions.of_robot import robot_function, robot_spec
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.digest import digest
@@ -38,10 +39,12 @@ __all__ = [
     "batch_text",
     "digest",
     "optimize",
+    "robot_function",
     "shape_of",
     "share_small_batches",
     "single_text",
     "stages",
+    "table_of",
     "trace",
     "uses",
     "verify",

@@ -11,7 +11,7 @@ from helpers.exact_trees import exact_tree
 from helpers.trees import Array, random_placement
 from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.constraints.model import ConstrainedModel, constrained
-from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld
+from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
 from kinetree.joints import Cylindrical, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Frame, Model
 from kinetree.spatial import Transform
@@ -71,6 +71,15 @@ def _contact(radius: float) -> Maker:
     return make
 
 
+def _wheel(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+    model = held_at(model, q, s, random_placement(rng), "s")
+    normal, axis, radius = np.array(TILTED) / np.linalg.norm(TILTED), np.array([0.4, -0.8, 0.2]), 0.3
+    T = np.linalg.inv(pose(model, q, to)) @ pose(model, q, "s")
+    upright = float(np.linalg.norm(np.cross(T[:3, :3] @ axis, normal)) / np.linalg.norm(axis))
+    height = float(normal @ T[:3, 3]) - radius * upright
+    return model, Wheel("s", to, radius=radius, axis=tuple(axis), normal=TILTED, height=height)
+
+
 def _gear(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
     first, second, *_ = [b for b in model.leading if b.has_one_coordinate]
     offset = float(2.0 * q[first.q_index[0]] - 3.0 * q[second.q_index[0]])
@@ -92,6 +101,8 @@ def exact_mechanism() -> ConstrainedModel:
             Contact("link3", radius=0.125),
         ],
         stabilization=2.0,
+        actuated=["joint1", "joint2", "joint3", "joint4"],
+        independent=["joint4"],
     )
 
 
@@ -103,6 +114,7 @@ MAKERS: dict[str, Maker] = {
     "rod": _rod,
     "contact": _contact(0.0),
     "sphere": _contact(0.4),
+    "wheel": _wheel,
     "gear": _gear,
 }
 """How a constraint of each kind is made that holds at q, between a frame on body s and a frame or the world."""

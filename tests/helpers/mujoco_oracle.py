@@ -92,6 +92,15 @@ class MuJoCo:
         mujoco.mj_fwdVelocity(self.theirs, self.data)
         return T
 
+    def simulate(self, q: Array, v: Array, steps: int) -> tuple[Array, Array]:
+        """Return the state after so many of its steps, without constraints."""
+        mujoco.mj_resetData(self.theirs, self.data)
+        self._set(q, v, np.zeros(self.ours.nv))
+        self.theirs.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        mujoco.mj_step(self.theirs, self.data, nstep=steps)
+        q = self.data.qpos[self._q]
+        return q, self._axes(q).T @ self.data.qvel[self._index]
+
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
         out = np.empty_like(v)
         force = np.empty(self.theirs.nv)

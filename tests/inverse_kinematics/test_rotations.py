@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from kinetree.algorithms.inverse_kinematics.goals import rotation_vector
+from kinetree.spatial.turns import rotation_vector
 from kinetree.spatial.vector import Mat3
 
 AXES = np.random.default_rng(0).normal(size=(200, 3))

@@ -20,7 +20,8 @@ from helpers.joints import EXAMPLES, brackets
 from helpers.trees import random_inertia, random_placement
 from kinetree import joints
 from kinetree.algorithms import crba, rnea
-from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
+from kinetree.errors import ModelError
+from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic, RollPitchYaw, Universal
 from kinetree.model import ModelBuilder
 from kinetree.spatial import Inertia
 
@@ -296,3 +297,18 @@ def test_a_joint_is_a_value(joint: Joint) -> None:
     for field in dataclasses.fields(joint):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(joint, field.name, None)
+
+
+@every
+def test_turned_around_it_moves_the_other_way(joint: Joint) -> None:
+    if isinstance(joint, (Mimic, RollPitchYaw)):
+        with pytest.raises(ModelError, match="does not say what it is with parent and child exchanged"):
+            joint.turned_around()
+        return
+    (q, _), turned, zero = sample(joint), joint.turned_around(), list(joint.neutral())
+    back = q  # a joint with an axis has the opposite one, and its coordinates keep their meaning
+    if isinstance(joint, Universal):
+        back = [-q[1], -q[0]]
+    elif turned is joint:
+        back = joint.integrate(zero, [-x for x in joint.difference(zero, q)])
+    assert_close(pose(turned, back) @ pose(joint, q), np.eye(6), ulps=64, scale=1 + float(np.abs(q).max(initial=0)))

@@ -61,7 +61,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "two parents": (
         lambda: builder("a", "b", "c", joints="a>b a>c b>c").build(),
-        "joint 'j2': its child 'c' is the child of joint 'j1' already: a link has one parent; closed loops",
+        "joint 'j2': its child 'c' is the child of joint 'j1' already: a link has one parent; kinetree.load_mechanism",
     ),
     "two roots": (
         lambda: builder("a", "b", "c", joints="a>b").build(),
@@ -351,3 +351,27 @@ def test_a_chain_of_mimic_joints_costs_its_length(monkeypatch: pytest.MonkeyPatc
     joint = model.bodies[0].joint
     assert (model.nq, joint.factor, joint.offset) == (1, -1.0, 1.0)
     assert model.bodies[1].joint.offset == 0.0
+
+
+@pytest.mark.parametrize("kind", [Revolute((0, 0.6, 0.8)), Fixed()])
+def test_a_joint_whose_frame_is_elsewhere_in_its_child(kind: Any) -> None:
+    """It is the same as one whose child is a link at its frame, to which the link in question is fixed."""
+    rng = np.random.default_rng(0)
+    placement, at_child, inertia = random_placement(rng), random_placement(rng), random_inertia(rng)
+    models = []
+    for between in (False, True):
+        b = ModelBuilder("toy")
+        b.add_link("ground")
+        b.add_link("arm", inertia)
+        b.add_link("hand", BALL)
+        here = {} if between else {"child_placement": at_child}
+        b.add_joint("j", parent="ground", child="pin" if between else "arm", joint=kind, placement=placement, **here)
+        if between:
+            b.add_link("pin")
+            b.add_joint("weld", parent="pin", child="arm", joint=Fixed(), placement=np.linalg.inv(at_child))
+        b.add_joint("k", parent="arm", child="hand", joint=Revolute(), placement=placement)
+        models.append(b.build())
+    q, v, a = np.random.default_rng(1).normal(size=(3, models[0].nv))
+    taus = [np.array(rnea(model, q.tolist(), v.tolist(), a.tolist()), dtype=float) for model in models]
+    np.testing.assert_allclose(taus[0], taus[1], rtol=0, atol=1e-12)
+    assert_close(dense.of_transform(models[0].frame("arm").X), dense.of_transform(models[1].frame("arm").X), ulps=64)

@@ -63,6 +63,12 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"tau": np.zeros((100, 2)), "interpolation": "linear"}, "tau: 99, duration: 100"),
     ({"tau": np.zeros((3, 100, 2))}, r"takes \(2,\), or over time \('steps', 2\)"),
     ({"q": TWO, "tau": np.zeros((100, 2))}, r"the same over time for all is \(1, 'steps', 2\)"),
+    ({"tau": {"lower": 1.0}}, "no joint 'lower', did you mean 'lower_joint'"),
+    (
+        {"tau": {"upper_joint": np.zeros(2), "lower_joint": np.zeros(3)}},
+        r"do not fit together: upper_joint: \(2,\), lower_joint",
+    ),
+    ({"q": {"upper_joint": 1.0}}, "q is a dict, where one array is needed"),
     ({"f_ext": np.zeros(6)}, r"f_ext has shape \(6,\)"),
     ({"f_ext": {"low": np.zeros(6)}}, "f_ext: no frame 'low', did you mean 'lower'"),
     ({"f_ext_frame": "base"}, "f_ext_frame is 'base'; choose from body, world"),
@@ -126,6 +132,54 @@ def test_the_error_says_what_was_given_and_what_is_needed(given, message, monkey
     call = {"q": [0.3, -0.4], "duration": 0.1, **given}
     with pytest.raises(KinetreeError, match=message):
         ROBOT.simulate(**call)
+
+
+@pytest.mark.parametrize(
+    ("method", "keyword", "here"),
+    [
+        ("simulate", "timestep", "'dt'"),
+        ("simulate", "T", "'duration'"),
+        ("simulate", "tol", "'rtol' and 'atol'"),
+        ("simulate", "v_0", "'v'"),
+        ("step", "timestep", "'dt'"),
+        ("step", "method", "'integrator'"),
+        ("inverse_kinematics", "tol", "'position_tolerance' and 'orientation_tolerance'"),
+        ("inverse_kinematics", "q_init", "'q0'"),
+    ],
+)
+def test_arguments_of_other_libraries(method, keyword, here):
+    """Methods in Python and compiled functions say what they are here; both are TypeErrors or ArgumentErrors."""
+    with pytest.raises(
+        ArgumentError, match=f"^{method} has no argument '{keyword}'(; here it is|, did you mean) {here}"
+    ):
+        getattr(ROBOT, method)([0.0, 0.0], [0.0, 0.0], **{keyword: 1.0})
+    with pytest.raises(
+        TypeError, match=r"^simulate\(\) missing 1 required positional argument: 'q'; its arguments are q,"
+    ):
+        ROBOT.simulate()
+
+
+def test_arguments_of_a_trajectorys_methods(tmp_path):
+    motion = ROBOT.simulate([0.0, 0.0], steps=2)
+    with pytest.raises(ArgumentError, match="save has no argument 'file'; there are: path"):
+        motion.save(file="motion.npz")
+    with pytest.raises(
+        TypeError, match="missing 1 required positional argument: 'robot'; its arguments are path, robot"
+    ):
+        kt.Trajectory.load("motion.npz")
+
+
+def test_an_error_inside_a_method_stays_as_it_is():
+    def progress(done, total):
+        raise TypeError("of my own")
+
+    with pytest.raises(TypeError, match="of my own"):
+        ROBOT.simulate([0.0, 0.0], steps=2, progress=progress)
+
+
+def test_an_integrator_of_ones_own_is_not_for_a_step():
+    with pytest.raises(ArgumentError, match=r"no integrator 'heun'; there are.*are for simulate: robot\.simulate"):
+        ROBOT.step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3, integrator="heun")
 
 
 def test_it_is_no_part_of_a_function_that_is_being_compiled():

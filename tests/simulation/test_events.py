@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import ellipk
 
 import kinetree as kt
+from helpers.pendulum import pendulum
 from helpers.trees import Array
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 from kinetree.model import ModelBuilder
@@ -207,9 +209,10 @@ def test_what_is_not_kept_is_counted_and_said() -> None:
     passes = kt.Event(condition("pendulum", "angle"), most=3)
     with pytest.warns(
         kt.EventWarning, match="'angle': 9 of 12 were not kept, more than most=3 of a robot from one rec"
-    ):
+    ) as told:
         moved = r.simulate([0.5], duration=10.0, integrator="rk4", dt=0.01, record_every=1000, events=[passes])
     assert moved.counts["angle"] == 12
+    assert told[0].filename == __file__
     times = (np.array([event.time for event in moved.events]) / period(0.5)).tolist()
     assert times == pytest.approx([4.75, 5.25, 5.75], rel=0, abs=1e-6)  # the last ones
 
@@ -242,6 +245,61 @@ def test_parts_of_trajectories_have_their_events() -> None:
     some = moved.robots[1, 1:]
     assert {event.robot for event in some.events} == {(0,), (1,)}
     assert some.counts["angle"].tolist() == moved.counts["angle"][1, 1:].tolist()
+
+
+@cache
+def swings() -> kt.Trajectory:
+    robot = pendulum()
+    low = kt.Event(robot.compile(lambda q: q[0] + 0.1, name="low"), most=5)
+    q = np.random.default_rng(2).uniform(-1.0, 1.0, (2, 3, 2))
+    return robot.simulate(q, duration=3.0, dt=0.01, integrator="tsitouras", events=[low])
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+@pytest.mark.parametrize("alone", [False, True])
+def test_events_and_counts_are_in_files(alone: bool, suffix: str, tmp_path: Path) -> None:
+    motion = swings().robots[1, 2] if alone else swings()
+    robot = motion.robot
+    motion.save(tmp_path / f"motion{suffix}")
+    again = kt.Trajectory.load(tmp_path / f"motion{suffix}", robot)
+    assert len(motion.events) > 1
+    assert motion.counts.keys() == {"steps", "rejected", "low"}
+    for ours, theirs in zip(motion.events, again.events, strict=True):
+        assert (ours.time, ours.name, ours.robot) == (theirs.time, theirs.name, theirs.robot)
+        assert np.array_equal(np.concatenate(ours[3:]), np.concatenate(theirs[3:]))
+    assert again.counts.keys() == motion.counts.keys()
+    for name, count in motion.counts.items():
+        assert np.array_equal(again.counts[name], count)
+        assert again.counts[name].dtype == count.dtype
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"event_q": np.zeros((1, 3))}, r"'event_q' has shape \(1, 3\); \(1, 2\) is expected"),
+        ({"event_robots": np.array([[0]])}, r"'event_robots' has shape \(1, 1\); \(1, 0\)"),
+        ({"event_names": np.array([1.0])}, "the array 'event_names' has the type float64: expected texts"),
+        ({"event_times": np.array(["now"])}, "the array 'event_times' has the type <U3: expected real numbers"),
+        ({"counts": np.zeros((2, 1))}, r"'counts' has shape \(2, 1\); \(2,\) is expected"),
+    ],
+)
+def test_events_in_a_file_of_somebody_elses(changed: dict[str, Array], message: str, tmp_path: Path) -> None:
+    robot, path = pendulum(), tmp_path / "motion.npz"
+    happened = {
+        "times": [0.1],
+        "names": ["low"],
+        "robots": np.zeros((1, 0)),
+        "q": np.zeros((1, 2)),
+        "v": np.zeros((1, 2)),
+    }
+    arrays = {"t": [0.0, 1.0], "q": np.zeros((2, 2)), "v": np.zeros((2, 2))}
+    arrays |= {f"event_{name}": x for name, x in happened.items()}
+    arrays |= {"count_names": ["low", "high"], "counts": np.zeros(2)}
+    np.savez(path, **arrays)
+    assert kt.Trajectory.load(path, robot).events[0].name == "low"
+    np.savez(path, **arrays | changed)
+    with pytest.raises(kt.KinetreeError, match=message):
+        kt.Trajectory.load(path, robot)
 
 
 def test_an_event_on_the_manifold() -> None:

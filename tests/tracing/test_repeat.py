@@ -52,6 +52,19 @@ def test_plain_numbers_run_the_same_loop():
     assert np.isnan(kt.repeat(lambda x: x, np.nan, until=lambda x: False, most=10**9))
 
 
+def test_many_values_that_are_only_passed_on():
+    """Inputs that a loop captures, carries on or returns as they are: more than are brought one by one."""
+
+    def shifted(x, y):
+        return kt.repeat(lambda k, z: (k + 1.0, np.concatenate([z[1:], x[:1] * z[0]])), (0.0, y), most=3)[1]
+
+    f = compiled(shifted, x=(240,), y=(240,))
+    x, y = np.random.default_rng(1).standard_normal((2, 9, 240))
+    together = f(x, y)
+    assert np.array_equal(together, np.concatenate([y[:, 3:], x[:, :1] * y[:, :3]], axis=1))
+    assert np.array_equal(together[4], f(x[4], y[4]))
+
+
 @pytest.mark.parametrize("most", [0, 1, 3, 10**6, 2**64])
 def test_the_bound(most):
     f = compiled(lambda a: kt.repeat(lambda k: k + 1.0, a * 0.0, until=lambda k: k >= 1000.0, most=most), a=())

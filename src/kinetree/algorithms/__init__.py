@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.registry import Algorithm
 from kinetree.algorithms.table import ALGORITHMS
-from kinetree.errors import known_elsewhere
+from kinetree.errors import here_called
 from kinetree.glossary.symbols import shape_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ += ["rnea", "shape_of"]
 
 def __getattr__(name: str) -> Any:
     """Return the page of an algorithm by the name of the robot's function or its alias."""
-    here = name if name in ALGORITHMS else known_elsewhere(name, ALGORITHMS)
+    here = name if name in ALGORITHMS else next(iter(here_called(name, ALGORITHMS)), None)
     if here is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return ALGORITHMS[here].function

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterator, Mapping
-from functools import singledispatch
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +104,7 @@ INDEX = ALGORITHMS.index
 """The module of each algorithm of this package."""
 
 
-@singledispatch
+@functools.singledispatch
 def table_of(model: Any) -> Table:
     """Return the table of the algorithms of such a model; the room of another kind of model registers its own."""
     return ALGORITHMS
@@ -120,3 +120,32 @@ class DocumentedFunctions:
         docs = {name: (a.function.__doc__ or "").strip() for name, a in self._table.items()}
         lines = (f"    {name} : {doc.splitlines()[0] if doc else ''}" for name, doc in docs.items())
         return "\n".join([inspect.cleandoc(self.doc or ""), "", "Functions", "---------", *lines, ""])
+
+
+class FunctionOfClass:
+    """A function of a table as an attribute of a class, for `help`; of an object it is the compiled function."""
+
+    def __init__(self, table: Table, name: str) -> None:
+        self._table, self._name = table, name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        name = self._name
+        if instance is not None:
+            return instance._function(name)
+
+        def function(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(self, name)(*args, **kwargs)
+
+        page = self._table[name].function
+        functools.update_wrapper(function, page, ("__module__", "__doc__"))
+        function.__name__, function.__qualname__ = name, f"{owner.__name__ if owner else ''}.{name}"
+        first, *others = (p.replace(annotation=p.empty) for p in inspect.signature(page).parameters.values())
+        function.__signature__ = inspect.Signature([first.replace(name="self"), *others])  # type: ignore[attr-defined]
+        return function
+
+
+def give_functions(owner: type, table: Table) -> None:
+    """Make the algorithms of this package's tables attributes of a class, and list them in its docstring."""
+    for name in table.index:
+        setattr(owner, name, FunctionOfClass(table, name))
+    owner.__doc__ = DocumentedFunctions(owner.__doc__, table)  # type: ignore[assignment]  # it returns the string

@@ -6,16 +6,18 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from kinetree.cli.terminal import console, load_robot, print_json
+from kinetree.cli.terminal import console, load_robot_or_mechanism, print_json
 from kinetree.embedded import EMBEDDED
 from kinetree.model import WORLD
+from kinetree.robot import Robot
 from kinetree.robot.table import massless, print_robot
 from kinetree.tables import make_table, print_warnings
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
-    from kinetree.robot import Robot
+    from kinetree.robot.mechanism import Mechanism
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -26,9 +28,12 @@ def run(arguments: argparse.Namespace) -> None:
             print_json([vars(robot) for robot in EMBEDDED.values()])
             return
         out.print(embedded_table(out.width))
-        out.print("[dim]also: a URDF file, or a robot_descriptions name[/]")
+        out.print("[dim]also: a URDF or SDF file, or a robot_descriptions name[/]")
         return
-    robot, warnings = load_robot(arguments)
+    robot, warnings = load_robot_or_mechanism(arguments)
+    if not isinstance(robot, Robot):
+        describe_mechanism(out, robot, warnings, as_json=arguments.json)
+        return
     if arguments.json:
         print_json(facts(robot) | {"warnings": [*warnings, *massless(robot.model)]})
         return
@@ -37,6 +42,18 @@ def run(arguments: argparse.Namespace) -> None:
         embedded = EMBEDDED[arguments.robot]
         out.print(f"[dim]figures from[/] {embedded.source}[dim], licence[/] {embedded.licence}")
     print_warnings(out, [*warnings, *massless(robot.model)])
+
+
+def describe_mechanism(out: Console, mech: Mechanism, warnings: list[str], *, as_json: bool) -> None:
+    """Print a robot with closed loops: its tree, the joints at which loops are cut, and what they leave free."""
+    from kinetree.robot import mechanism_text
+
+    found = [*warnings, *massless(mech.tree.model)]
+    if as_json:
+        print_json(facts(mech.tree) | mechanism_text.facts(mech) | {"warnings": found})
+        return
+    mechanism_text.print_mechanism(out, mech)
+    print_warnings(out, found)
 
 
 def embedded_table(width: int) -> Table:

@@ -12,7 +12,7 @@ from kinetree.cli.readers import gains, gravity, joined, number, payload
 
 JSON = "print it as JSON, for programs"
 INTEGRATORS = "semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational"
-ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF file, or a robot_descriptions name"
+ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF or SDF file, or a robot_descriptions name"
 
 EXAMPLES = """\
 examples:

@@ -31,6 +31,9 @@ from kinetree.validation import Array
 SAMPLES = 1000
 """About how many samples are kept, unless the arguments say."""
 
+MOST_STEPS = 10**9
+"""Most steps that are begun: they take from minutes to an hour."""
+
 PATIENCE = 1.0
 """Seconds from which on a terminal shows the progress."""
 
@@ -113,6 +116,11 @@ def counts(arguments: argparse.Namespace, robot: Robot) -> tuple[int, int]:
     if not exact < 2**53 or round(exact) < 1 or abs(exact - round(exact)) > 1e-6 * exact:
         raise ArgumentError(f"--duration {arguments.duration:g} is {exact:.6g} steps of --dt {arguments.dt:g}")
     steps = round(exact)
+    if steps > MOST_STEPS:
+        raise ArgumentError(
+            f"--duration {arguments.duration:g} is {steps:.3g} steps of --dt {arguments.dt:g}, {steps / 3.6e9:.3g} "
+            f"hours at a million a second; at most {MOST_STEPS:.0e} are done: take a larger --dt"
+        )
     every = arguments.record_every or max(1, round(steps / SAMPLES))
     most = MOST // (1 + robot.nq + 3 * robot.nv)
     if steps // every > most:

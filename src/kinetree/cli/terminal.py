@@ -8,9 +8,9 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, NoReturn, SupportsFloat
+from typing import TYPE_CHECKING, NoReturn, SupportsFloat, TypeVar
 
 from rich.console import Console
 
@@ -19,6 +19,9 @@ from kinetree.tables import WIDE
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
+    from kinetree.robot.mechanism import Mechanism
+
+T = TypeVar("T")
 
 
 class _Console(Console):
@@ -64,12 +67,7 @@ def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
     """Return the robot that the arguments name, with what they put on it, and the warnings that it gave."""
     import kinetree
 
-    options = {key: getattr(arguments, key) for key in ("floating_base", "mimic", "lenient")}
-    options |= {"gravity": arguments.gravity} if "gravity" in arguments else {}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        robot = kinetree.load(arguments.robot, **options)
-    found = [str(warning.message) for warning in caught]
+    robot, found = _loaded(kinetree.load, arguments)
     for mass, place, frame in getattr(arguments, "payload", ()):
         load = kinetree.Inertia.from_com(mass, place, [[0.0] * 3] * 3)
         at = robot.frame(frame or _last_body(robot))
@@ -81,6 +79,32 @@ def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
         if not any(any(body.damping + body.friction) for body in robot.model.bodies):
             found.append("--friction has no effect: the file gives neither damping nor friction")
     return robot, found
+
+
+def load_robot_or_mechanism(arguments: argparse.Namespace) -> tuple[Robot | Mechanism, list[str]]:
+    """Return what the arguments name, with closed loops where the file has any, and the warnings that it gave."""
+    import kinetree
+    from kinetree.formats.spanning import LoopError
+
+    try:
+        return _loaded(kinetree.load, arguments)
+    except kinetree.FormatError as error:
+        try:
+            return _loaded(kinetree.load_mechanism, arguments)
+        except LoopError:
+            raise
+        except kinetree.KinetreeError:
+            raise error from None
+
+
+def _loaded(load: Callable[..., T], arguments: argparse.Namespace) -> tuple[T, list[str]]:
+    """Return what a function loads, and the warnings that it gave."""
+    options = {key: getattr(arguments, key) for key in ("floating_base", "mimic", "lenient")}
+    options |= {"gravity": arguments.gravity} if "gravity" in arguments else {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        loaded = load(arguments.robot, **options)
+    return loaded, [str(warning.message) for warning in caught]
 
 
 def _last_body(robot: Robot) -> str:

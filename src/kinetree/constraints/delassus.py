@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.dynamics.branches import BranchFactor
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
-from kinetree.scalars.factorization import ldl
-from kinetree.scalars.functions import is_zero, select_less
+from kinetree.scalars.functions import is_zero
 from kinetree.scalars.linalg import dot, transposed
+from kinetree.scalars.pseudo_inverse import Regularised, mean_diagonal
 from kinetree.spatial import Scalar
 
 TERMS = 3
 """Terms of the series: what is left of the error along an eigenvector of G is (μ over its eigenvalue) to this power."""
-
-UNROLLED = 40
-"""The number of rows up to which the factorisation is straight-line code; beyond, it is loops over blocks."""
 
 
 class Delassus:
@@ -28,7 +27,7 @@ class Delassus:
 
     Parameters
     ----------
-    factor : Factor
+    factor : Factor or BranchFactor
         Of M.
     J : matrix
         All rows.
@@ -36,17 +35,20 @@ class Delassus:
         1 or 0 for each of them.
     """
 
-    def __init__(self, factor: Factor, J: Sequence[Vector], active: Vector | None = None) -> None:
+    def __init__(self, factor: Factor | BranchFactor, J: Sequence[Vector], active: Vector | None = None) -> None:
         self.factor, self.n = factor, len(J)
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
-        self.B = [factor.solve_L_transposed(J[i]) for i in self.kept]
         inverse = [1.0 / d for d in factor.D]
-        self.BD = [[b * d for b, d in zip(row, inverse, strict=True)] for row in self.B]
+        self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
-        for i, row in enumerate(self.BD):
+        for i, row in enumerate(
+            self.kept
+        ):  # each row's uses are traced next to it: compiled code holds it in registers
+            self.B.append(factor.solve_L_transposed(J[row]))
+            self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
-                G[i][j] = G[j][i] = dot(row, self.B[j])
+                G[i][j] = G[j][i] = dot(self.BD[i], self.B[j])
         self.G = G
 
     @property
@@ -66,13 +68,15 @@ class Delassus:
         rounding has left there, divided by μ, stays: as many times the next power of P take all of it off again.
         """
         b = [b[i] for i in self.kept]
+        if not b:
+            return [0.0] * self.n
         if self.active is not None:
             b = [x * a for x, a in zip(b, self.active, strict=True)]
-        term = self._regularised([-x for x in b])
+        term = self._regularised.solve([-x for x in b])
         f = [0.0] * len(b)
         for _ in range(TERMS):
             f = [x + y for x, y in zip(f, term, strict=True)]
-            term = [self._mu * x for x in self._regularised(term)]
+            term = self._regularised.damped(term)
         whole = [0.0] * self.n
         for i, x, y in zip(self.kept, f, term, strict=True):
             whole[i] = x - TERMS * y
@@ -84,30 +88,8 @@ class Delassus:
         return [dot(column, kept) for column in transposed(self.B)] if kept else [0.0] * len(self.factor.D)
 
     @cached_property
-    def _mu(self) -> Scalar:
-        """1e-10 of G's mean eigenvalue, 1e-5 in arithmetic in which 1 + 1e-10 is 1."""
-        mean = dot([row[i] for i, row in enumerate(self.G)], [1.0 / len(self.G)] * len(self.G))
-        return select_less(mean, mean + mean * 1e-10, mean * 1e-10, mean * 1e-5)
-
-    @cached_property
-    def _factors(self) -> tuple[Matrix, list[Scalar]]:
-        """``G + μ = L D Lᵀ``."""
-        A = [[x + self._mu if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self._coupled())]
-        return ldl(A, UNROLLED)
-
-    def _regularised(self, b: Vector) -> list[Scalar]:
-        """Return ``(G + μ)⁻¹ b``."""
-        x = list(b)
-        if not x:
-            return x
-        (L, D), n = self._factors, len(x)
-        columns = transposed(L)
-        for i in range(n):
-            x[i] = x[i] - dot(L[i][:i], x[:i])
-        x = [y * (1.0 / d) for y, d in zip(x, D, strict=True)]
-        for i in reversed(range(n)):
-            x[i] = x[i] - dot(columns[i][i + 1 :], x[i + 1 :])
-        return x
+    def _regularised(self) -> Regularised:
+        return Regularised(self._coupled(), mean_diagonal(self.G))
 
     def _coupled(self) -> Matrix:
         """Return G with the couplings of the rows that are switched on."""
@@ -123,3 +105,8 @@ class Delassus:
 def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
     """Return for each row what is given for its constraint; None where nothing is."""
     return None if values is None else [values[i] for i in model.constraint_of_row]
+
+
+def moved_velocities(rows: Sequence[Row]) -> set[int]:
+    """Return the indices of the velocities on which some row depends."""
+    return {k for row in rows for k, x in enumerate(row.J) if not is_zero(x)}

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
+from kinetree.constraints.coordinates import (
+    Reference,
+    check_independent,
+    velocities_named,
+    velocities_of_joints,
+)
 from kinetree.constraints.types import Constraint, Row
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, listed
 from kinetree.glossary.symbols import Vector
+from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.spatial import Scalar
 
@@ -22,10 +29,13 @@ class ConstrainedModel(Model):
         In the order of their rows.
     stabilization : scalar
         ω (1/s): errors of position decay as ``φ̈ + 2ω φ̇ + ω² φ = 0``.
+    independent : tuple of str, optional
+        The velocities (`v_names`) that determine all others; chosen if not given.
     """
 
     constraints: tuple[Constraint, ...] = ()
     stabilization: Scalar = 0.0
+    independent: tuple[str, ...] | None = None
 
     @property
     def nrows(self) -> int:
@@ -61,6 +71,33 @@ class ConstrainedModel(Model):
         v = [0.0] * self.nv if v is None else v
         return [row for constraint in self.constraints for row in constraint.rows(self, q, v)]
 
+    @property
+    def passive(self) -> tuple[int, ...]:
+        """The velocity indices that have no actuator."""
+        return tuple(k for k in range(self.nv) if k not in self.actuated)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """What the constraints say at configurations in which they hold."""
+        return Reference(self)
+
+    @cached_property
+    def independent_velocities(self) -> tuple[int, ...]:
+        """The indices of the velocities that determine all others."""
+        if self.independent is None:
+            return self.reference.chosen
+        return tuple(self.v_names.index(name) for name in self.independent)
+
+    @property
+    def independent_names(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.v_names[k] for k in self.independent_velocities)
+
+    @property
+    def nindependent(self) -> int:
+        """Number of independent velocities."""
+        return len(self.independent_velocities)
+
     def describe(self, symbol: str) -> str:
         """Return what an input with this symbol in its shape is made of, for messages; empty if that is not known."""
         if symbol == "nconstraints":
@@ -69,16 +106,29 @@ class ConstrainedModel(Model):
         if symbol == "nrows":
             places = ", ".join(f"{name} [{s.start}:{s.stop}]" for name, s in self.row_slices.items())
             return f"one number for each of the {self.nrows} rows: {places}"
+        if symbol == "nindependent":
+            names = listed(self.independent_names)
+            return f"one number for each of the {self.nindependent} independent velocities: {names}"
         return super().describe(symbol)
 
 
-def constrained(model: Model, constraints: Iterable[Constraint], stabilization: float = 0.0) -> ConstrainedModel:
+def constrained(
+    model: Model,
+    constraints: Iterable[Constraint],
+    stabilization: float = 0.0,
+    *,
+    actuated: Iterable[str] | None = None,
+    independent: Iterable[str] | None = None,
+) -> ConstrainedModel:
     """Return the model with these constraints, checked.
+
+    The joints named in `actuated` take the place of those that have an actuator by their type.
 
     Raises
     ------
     ArgumentError
-        If they are no constraints, or two have one name.
+        If they are no constraints, or two have one name; if there is no joint of a name among the actuated or the
+        independent; if the independent velocities are not as many as the mobility.
     ModelError
         If one names a frame or joint that does not exist, or makes no sense for this model.
     """
@@ -94,4 +144,11 @@ def constrained(model: Model, constraints: Iterable[Constraint], stabilization: 
     for constraint in given:
         constraint.check(model)
     own = {field.name: getattr(model, field.name) for field in fields(Model)}
-    return ConstrainedModel(**own, constraints=given, stabilization=float(stabilization))
+    if actuated is not None:
+        own["actuated"] = velocities_of_joints(model, actuated, "actuated")
+    made = ConstrainedModel(**own, constraints=given, stabilization=float(stabilization))
+    if independent is None:
+        return made
+    velocities = velocities_named(model, independent)
+    check_independent(made, velocities)
+    return replace(made, independent=tuple(model.v_names[k] for k in velocities))

@@ -4,10 +4,13 @@ from kinetree.algorithms.table import Table, table_of
 from kinetree.constraints.model import ConstrainedModel
 
 PAGES = {
-    "dynamics": "forward_dynamics",
+    "assembly": "assemble",
+    "dynamics": "forward_dynamics hybrid_dynamics",
     "forces": "constraint_wrenches constraint_forces",
     "impulses": "impulse project_velocity",
-    "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix",
+    "inverse": "inverse_dynamics",
+    "reduced": "complete_velocity complete_acceleration velocity_map reduced_mass_matrix reduced_bias",
+    "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix constraint_inertia",
 }
 """The algorithms of each page, in the order of their definition; a test compares it with the pages."""
 

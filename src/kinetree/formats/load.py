@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError, shortened
 from kinetree.formats.descriptions import described_names, description_path
-from kinetree.formats.urdf.model import model_from_element
-from kinetree.formats.xml.elements import MAX_BYTES, check_size, parse_xml
+from kinetree.formats.graph import GraphJoint, KinematicGraph
+from kinetree.formats.graph_model import model_of
+from kinetree.formats.sdf.model import graph_from_element as graph_from_sdf
+from kinetree.formats.spanning import cut_into_tree
+from kinetree.formats.urdf.model import graph_from_element as graph_from_urdf
+from kinetree.formats.xml.elements import MAX_BYTES, Element, check_size, parse_xml
+from kinetree.joints import Joint
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
 
-Reader = Callable[..., Model]
-"""Takes the root element (it knows whether to be lenient), and ``floating_base, base_pose, gravity, mimic`` by name."""
+Reader = Callable[[Element], KinematicGraph]
+"""Takes the root element, which knows whether to be lenient."""
 
-READERS: dict[str, Reader] = {"robot": model_from_element}
+READERS: dict[str, Reader] = {"robot": graph_from_urdf, "sdf": graph_from_sdf}
 """The reader of a file by the tag of its root element: a new format is a module and a row."""
 
-UNREADABLE = {"mujoco": "MJCF", "sdf": "SDF"}
+UNREADABLE = {"mujoco": "MJCF"}
 """Root elements of formats that are known and not read."""
 
 
@@ -48,38 +54,72 @@ def load_model(
     >>> load_model("<robot name='rock'><link name='stone'/></robot>", floating_base=True).nv
     6
     """
+    graph, floats = read_graph(source, mimic, lenient, floating_base)
+    for joint in graph.joints:
+        if joint.closes:
+            joint.element.fault("closes a loop: kinetree.load_mechanism reads closed loops", "the loop stays open")
+    tree = replace(graph, joints=tuple(joint for joint in graph.joints if not joint.closes))
+    return model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity)
+
+
+def load_cut_model(
+    source: str | bytes | os.PathLike[str],
+    cut: Sequence[str],
+    closes: Callable[[Joint], bool],
+    *,
+    floating_base: bool | None = None,
+    base_pose: Pose | None = None,
+    gravity: Iterable[float] = GRAVITY,
+    mimic: str = "follow",
+    lenient: bool = False,
+) -> tuple[Model, tuple[GraphJoint, ...]]:
+    """Return the model of a robot whose loops are cut, with the frames of the joints that were cut, and these joints.
+
+    `closes` tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
+    """
+    graph, floats = read_graph(source, mimic, lenient, floating_base)
+    tree, cuts = cut_into_tree(graph, cut, closes)
+    return model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity), cuts
+
+
+def read_graph(
+    source: str | bytes | os.PathLike[str], mimic: str, lenient: bool, floating_base: bool | None
+) -> tuple[KinematicGraph, bool | None]:
+    """Return what a source describes, and whether it floats; None where that is for the file to say."""
     text, name, floats = find_source(source)
     root = parse_xml(text, name, lenient=lenient)
     tag = root.tag.rpartition("}")[2]
     if tag in UNREADABLE:
-        raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF file")
+        raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF or SDF file")
     read = READERS.get(tag) or READERS["robot"]  # URDF's says what the root must be
-    floats = floats if floating_base is None else floating_base
-    return read(root, floating_base=floats, base_pose=base_pose, gravity=gravity, mimic=mimic)
+    return read(root).with_mimic(mimic), floats if floating_base is None else floating_base
 
 
-def find_source(source: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str, bool]:
-    """Return the document that a source stands for, its name for messages, and whether it floats by default."""
+def find_source(source: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str, bool | None]:
+    """Return the document that a source stands for, its name for messages, and whether it floats by default.
+
+    For a file that is None: its reader knows.
+    """
     if isinstance(source, (bytes, bytearray)):
-        return bytes(source), "<bytes>", False
+        return bytes(source), "<bytes>", None
     if isinstance(source, os.PathLike):
-        return read_file(os.fspath(source)), str(source), False
+        return read_file(os.fspath(source)), str(source), None
     if not isinstance(source, str):
         raise KinetreeError(
             f"a robot is loaded from a file name, a path, a robot's name or XML; {type(source).__name__} was given"
         )
     if source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return source, "<string>", False
+        return source, "<string>", None
     folder = os.path.isdir(source)  # the name of a robot may well be that of a folder here
     if os.path.exists(source) and not folder:
-        return read_file(source), source, False
+        return read_file(source), source, None
     if source in EMBEDDED:
         return embedded_text(source), f"{source} (embedded)", EMBEDDED[source].floating
     if source in described_names():
         path = description_path(source)
-        return read_file(path), path, False
+        return read_file(path), path, None
     if folder:
-        return read_file(source), source, False
+        return read_file(source), source, None
     raise RobotNotFoundError(_not_found(source))
 
 

@@ -15,7 +15,7 @@ from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import extended, traced_model
 from kinetree.functions.wrenches import named_wrenches
-from kinetree.glossary.symbols import shape_of
+from kinetree.glossary.symbols import Choices, shape_of
 from kinetree.graph import Port
 from kinetree.joints import Joint
 from kinetree.locks import importing
@@ -91,7 +91,7 @@ def _option(model: Model, name: str, kind: DeclaredOption) -> Option:
         return OneName(name, model.frame_names, "frame", kind.required)
     if isinstance(kind, Joints):
         return Names(name, model.joint_names, "joint", refused=_followers(model))
-    return Option(name, kind)
+    return Option(name, tuple(kind), hint=kind.hint if isinstance(kind, Choices) else "")
 
 
 def _followers(model: Model) -> dict[str, str]:

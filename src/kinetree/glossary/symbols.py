@@ -17,8 +17,8 @@ Vector = Sequence[Scalar]
 Matrix = list[list[Scalar]]
 
 Shape = tuple[int | str, ...]
-"""A shape for one state; nq, nv, nb, nframes, nrows and nconstraints stand for those numbers of the model, ``"10*nb"``
-for a multiple.
+"""A shape for one state; nq, nv, nb, nframes, nrows, nconstraints and nindependent stand for those numbers of the
+model, ``"10*nb"`` for a multiple.
 
 ``"rows"`` stands for the number of rows that the option of that name selects.
 """
@@ -36,6 +36,18 @@ class OneFrame:
 
 class Joints:
     """An option whose value is any number of names of joints of the robot; none by default."""
+
+
+class Choices(tuple[str, ...]):
+    """Several strings, with what to say of a value that is none of them."""
+
+    hint: str
+
+    def __new__(cls, choices: Iterable[str], hint: str) -> Choices:
+        """Return the strings with this hint."""
+        made = super().__new__(cls, choices)
+        made.hint = hint
+        return made
 
 
 Option = tuple[str, ...] | OneFrame | Joints
@@ -121,6 +133,18 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
         ("nconstraints",),
         "Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.",
     ),
+    "drift": (
+        (3, "nrows"),
+        "What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with "
+        "``φ = d``, ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.",
+    ),
+    "v_independent": (("nindependent",), "Independent velocities, ordered as ``mech.independent`` (rad/s, m/s)."),
+    "a_independent": (("nindependent",), "Independent accelerations, ordered as ``mech.independent`` (rad/s², m/s²)."),
+    "missing": (
+        ("nv",),
+        "Joint forces that the motion takes beyond what actuators and constraints can give (N·m, N): at passive "
+        "joints, ``c − Jᵀ f`` with c of the tree alone; zero where the motion is possible.",
+    ),
     "f": (("nrows",), "Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m)."),
     "impulse": (("nrows",), "Constraint impulses, row by row (``mech.row_slices``; N·s, N·m·s)."),
     "v_next": (("nv",), "Velocity after it."),
@@ -152,6 +176,7 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         'of the point, ``v̇ + ω × v``. With "aligned", ``J a + J̇ v`` is the classical one, else the spatial one.',
     ),
     "prescribed": (Joints(), "Names of joints with given accelerations: all is inverse, none is forward dynamics."),
+    "fixed": (Joints(), "Names of joints that stay as in q0."),
     "integrator": (
         (),
         "The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the "
@@ -163,6 +188,11 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         ("none", "position", "effort", "all"),
         "Which limits of the joints count: stops at the ends of their range, stiff springs with dampers; the largest "
         "joint forces of tau.",
+    ),
+    "least": (
+        ("force", "torque"),
+        "What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that "
+        "leaves a choice. Norms are of the numbers as they are, N beside N·m.",
     ),
     "method": (("articulated", "system"), "The recursion, O(n), or M(q) factorised, as always with mimic joints."),
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.integrators.contract import Integrator, State, registered
-from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS, Motion, Tolerances, parts, staged
+from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS, Motion, Tolerances, parts, select_all, staged
 from kinetree.integrators.runge_kutta import weighted
 from kinetree.integrators.system import System
 from kinetree.model import Model
@@ -108,20 +108,15 @@ def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: T
         begin=m.end,
         end=select(cut(found.h), target, m.end + step),
         q=m.q_end,
-        v=v,
         q_end=system.moved(Column(m.q_end), u),
         v_end=v + w,
-        a_end=accelerations[-1],
-        u_powers=dense(rates, step, nv) if system.smooth else m.u_powers,
-        v_powers=dense(accelerations, step, nv) if system.smooth else m.v_powers,
+        rates=found.rates,
+        accelerations=found.accelerations,
     )
-    vain = m._replace(known=1.0, h=h, vain=1.0, rejected=m.rejected + 1.0, a_end=accelerations[0])
+    # after a try in vain another one follows: of its stages only the acceleration at the beginning is needed
+    known = [*found.accelerations[:-nv], *accelerations[0]]
+    vain = m._replace(known=1.0, h=h, vain=1.0, rejected=m.rejected + 1.0, rates=found.rates, accelerations=known)
     return _chosen(good, taken, vain)
-
-
-def dense(rates: Sequence[Column], step: Scalar, n: int) -> list[Scalar]:
-    """Return the coefficients of θ to θ⁴ of the polynomial through a step."""
-    return [x for weights in zip(*DENSE, strict=True) for x in weighted(weights, rates, n) * step]
 
 
 def at(system: System, m: Motion, t: Scalar) -> State:
@@ -129,14 +124,9 @@ def at(system: System, m: Motion, t: Scalar) -> State:
     length = m.end - m.begin
     theta = select(length == 0.0, 0.0, (t - m.begin) / select(length == 0.0, 1.0, length))
     nv = system.model.nv
-
-    def change(powers: Sequence[Scalar]) -> Column:
-        total = Column.zeros(nv)
-        for k in reversed(range(4)):
-            total = (total + powers[k * nv : (k + 1) * nv]) * theta
-        return total
-
-    return system.moved(Column(m.q), change(m.u_powers)), Column(m.v) + change(m.v_powers)
+    weights = [length * theta * (a + theta * (b + theta * (c + theta * d))) for a, b, c, d in DENSE]
+    u, w = (weighted(weights, parts(k, nv), nv) for k in (m.rates, m.accelerations))
+    return system.moved(Column(m.q), u), Column(m.rates[:nv]) + w
 
 
 def _between(least: float, x: Scalar, most: Scalar) -> Scalar:
@@ -149,9 +139,7 @@ def _chosen(condition: Any, x: Motion, y: Motion) -> Motion:
     """Return one of two motions."""
 
     def choose(a: Any, b: Any) -> Any:
-        if isinstance(a, (list, tuple)):
-            return [select(condition, p, q) for p, q in zip(a, b, strict=True)]
-        return select(condition, a, b)
+        return (select_all if isinstance(a, list | tuple) else select)(condition, a, b)
 
     return Motion(*map(choose, x, y))
 

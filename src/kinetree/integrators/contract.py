@@ -81,6 +81,8 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
     system:
 
     - ``system.acceleration(t, q, v)``: the accelerations, with all that acts on the robot;
+    - ``system.called_acceleration(t, q, v)``: the same by one routine for all calls, so that a method of many stages is
+      compiled as quickly as one of a single stage;
     - ``system.moved(q, u)``: the configuration reached from q by the velocity u held for a unit of time;
     - ``system.rate(u, v)``: the rate of u, at which ``moved(q, u)`` moves at the velocity v (v where u is zero);
     - ``system.model``: the robot.

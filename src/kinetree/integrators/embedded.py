@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinetree.integrators.runge_kutta import Tableau, weighted
 from kinetree.integrators.system import System
@@ -49,11 +49,14 @@ DENSE = (
 """The weights at the part θ of a step: of each stage, the coefficients of θ, θ², θ³ and θ⁴; the error is of order 4."""
 
 
+STAGES = len(ERROR)
+
+
 class Motion(NamedTuple):
     """The last step and what the next one begins with: numbers that are carried from call to call, zero at first.
 
-    The polynomials are those of the dense output, in θ from 0 at the beginning of the step to 1 at its end: of the
-    coordinates u around the configuration at its beginning, and of v.
+    The rates of u and of v are those of the seven stages of the last step, one after the other: of the coordinates u
+    around the configuration at its beginning. The first are v there and the last ones those at its end.
     """
 
     known: Scalar  # 1 where the acceleration at the end is known
@@ -66,18 +69,16 @@ class Motion(NamedTuple):
     begin: Scalar
     end: Scalar
     q: Sequence[Scalar]  # at the beginning of the last step, and at its end
-    v: Sequence[Scalar]
     q_end: Sequence[Scalar]
     v_end: Sequence[Scalar]
-    a_end: Sequence[Scalar]
-    u_powers: Sequence[Scalar]
-    v_powers: Sequence[Scalar]
+    rates: Sequence[Scalar]
+    accelerations: Sequence[Scalar]
 
     @staticmethod
     def sizes(model: Model) -> list[int]:
         """Return how many numbers the parts have; a part of one is that number."""
         nq, nv = model.nq, model.nv
-        return [1] * 9 + [nq, nv, nq, nv, nv, 4 * nv, 4 * nv]
+        return [1] * 9 + [nq, nq, nv, STAGES * nv, STAGES * nv]
 
     @classmethod
     def of(cls, model: Model, memory: Sequence[Scalar]) -> Motion:
@@ -115,7 +116,7 @@ class Tolerances(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """What the loop over the stages of a step carries: the rates of u and of v in all stages, one after the other."""
+    """What the loop over the stages of a step carries: the rates of u and of v in the last seven, the newest last."""
 
     stage: Scalar  # by its number in `ROWS`
     h: Scalar
@@ -126,35 +127,41 @@ class Stages(NamedTuple):
 ROWS: Sequence[Sequence[float]] = ([], [1.0], *TSITOURAS.A[1:])
 """What stages are computed from: the first one, a step of Euler's that tells the first length, the others."""
 
+TABLE = [[*[0.0] * (STAGES - 1 - len(row)), *row] for row in ROWS]
+"""The weights of the newest rates but one less than there are stages: the newest last."""
+
 
 def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Scalar], tolerances: Tolerances) -> Stages:
     """Return the rates of all stages, as `runge_kutta.stages` does, and the length of the step if it was not known.
 
     The acceleration is one piece of code in a loop over the stages: compiled for one robot, it is the longest by far.
+    Rates move on by one place with each stage, so that no choice of a place is needed; after the step of Euler's, whose
+    rates are not kept, those before it stand twice.
     """
     q, v, nv = Column(m.q_end), Column(m.v_end), system.model.nv
 
     def body(s: Stages) -> Stages:
         step = sign * select_less(s.stage, 1.5, s.h, used(s.h))
-        weights = [_row([row[j] if j < len(row) else 0.0 for row in ROWS], s.stage) for j in range(len(ROWS) - 2)]
-        u, w = (weighted(weights, parts(k, nv)[:-1], nv) * step for k in (s.rates, s.accelerations))
+        weights = [_row(column, s.stage) for column in zip(*TABLE, strict=True)]
+        u, w = (weighted(weights, parts(k, nv)[1:], nv) * step for k in (s.rates, s.accelerations))
         v_i = v + w
         a = system.acceleration(m.end + _row([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i)
-        rates = _put(s.rates, s.stage, system.rate(u, v_i, TSITOURAS.order - 1))
-        accelerations = _put(s.accelerations, s.stage, a)
+        euler = s.stage == 1.0
+        rate = select_all(euler, s.rates[-nv:], system.rate(u, v_i, TSITOURAS.order - 1))
+        kept = select_all(euler, s.accelerations[-nv:], a)
         known = select(s.stage > 1.5, 1.0, select(s.stage < 0.5, select_less(0.0, s.h, 1.0, 0.0), 0.0))
         [h] = repeat(
-            lambda _: [first_length(s.stage, s.h, (v, Column(accelerations[:nv])), (v_i, a), tolerances)],
+            lambda _: [first_length(s.stage, s.h, (v, Column(kept)), (v_i, a), tolerances)],
             [s.h],
             until=lambda _: known > 0.5,
             most=1,
             like=sign,
         )
         following = select((s.stage < 0.5) & (known > 0.5), 2.0, s.stage + 1.0)
-        return Stages(following, h, rates, accelerations)
+        return Stages(following, h, [*s.rates[nv:], *rate], [*s.accelerations[nv:], *kept])
 
-    zeros = [0.0] * (len(ERROR) - 1) * nv
-    first = Stages(2.0 * m.known, m.h, [*v, *zeros], [*m.a_end, *zeros])
+    zeros = [0.0] * (STAGES - 1) * nv
+    first = Stages(2.0 * m.known, m.h, [*zeros, *v], [*zeros, *m.accelerations[-nv:]])
     return repeat(body, first, until=lambda s: s.stage > len(ROWS) - 0.5, most=len(ROWS), like=sign)
 
 
@@ -178,7 +185,7 @@ def first_length(
 
 def parts(numbers: Sequence[Scalar], n: int) -> list[Column]:
     """Return columns of n numbers that are one after the other."""
-    return [Column(numbers[k * n : (k + 1) * n]) for k in range(len(ERROR))]
+    return [Column(numbers[k * n : (k + 1) * n]) for k in range(STAGES)]
 
 
 def _row(values: Sequence[float], stage: Scalar) -> Scalar:
@@ -189,10 +196,6 @@ def _row(values: Sequence[float], stage: Scalar) -> Scalar:
     return found
 
 
-def _put(numbers: Sequence[Scalar], stage: Scalar, column: Column) -> list[Scalar]:
-    """Return columns with this one in the place of a stage; that of `ROWS[1]` has none."""
-    n = len(column)
-    places = [0, *range(2, len(ROWS))]
-    return [
-        select(stage == places[k // n], column[k % n], x) if k // n < len(places) else x for k, x in enumerate(numbers)
-    ]
+def select_all(condition: Any, x: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    """Return one of two lists."""
+    return [select(condition, a, b) for a, b in zip(x, y, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.glossary.symbols import Choices
 from kinetree.integrators.adaptive import tsitouras
 from kinetree.integrators.contract import Integrator
 from kinetree.integrators.euler import euler, semi_implicit_euler
@@ -17,13 +18,14 @@ from kinetree.scalars.functions import Scalar
 
 _OWN = {i.name: i for i in (semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational)}
 OWN = tuple(_OWN)
+YOURS = "; integrators of your own are for simulate: robot.simulate(q, v, tau=tau, dt=dt, steps=1, integrator=...)"
 LIMITS = ("none", "position", "effort", "all")
 
 
 @algorithm(
     "step",
     outputs={"q": ("nq",), "v": ("nv",)},
-    options={"integrator": OWN, "limits": LIMITS},
+    options={"integrator": Choices(OWN, YOURS), "limits": LIMITS},
     raises=SINGULAR,
 )
 def step(

@@ -9,10 +9,11 @@ from kinetree.algorithms.dynamics.aba import aba
 from kinetree.algorithms.dynamics.limit_forces import limit_forces, saturated
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.kinematics.manifold import integrate, step_rate
+from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
-from kinetree.scalars.loops import map_columns
+from kinetree.scalars.loops import Routine
 
 Forces = Callable[[Scalar, Column, Column], Sequence[Scalar]]
 
@@ -63,13 +64,12 @@ class System:
 
     def called_acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
         """Return `acceleration`, computed by a routine: compiled code has one for all the calls in a step."""
+        return Column(self._accelerations([t, *q, *v], q[0] if q else t))
+
+    @cached_property
+    def _accelerations(self) -> Routine:
         nq = self.model.nq
-
-        def routine(x: list[Scalar]) -> list[Scalar]:
-            return list(self.acceleration(x[0], Column(x[1 : 1 + nq]), Column(x[1 + nq :])))
-
-        (a,) = map_columns(routine, [[t, *q, *v]], q[0] if q else t)
-        return Column(a)
+        return Routine(lambda x: list(self.acceleration(x[0], Column(x[1 : 1 + nq]), Column(x[1 + nq :]))))
 
     def moved(self, q: Column, u: Column) -> Column:
         """Return ``q ⊕ u``: the configuration reached from q by the velocity u held for a unit of time."""

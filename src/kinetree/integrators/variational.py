@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.passive_forces import friction_forces
 from kinetree.algorithms.dynamics.rnea import rnea
+from kinetree.algorithms.dynamics.singular import refuse_singular
 from kinetree.integrators.centre import centre
 from kinetree.integrators.contract import State, integrator
 from kinetree.integrators.implicit import own_derivatives, with_rotors
@@ -18,7 +20,7 @@ from kinetree.model.regroup import regrouped
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, select, select_less, sqrt
 from kinetree.scalars.linalg import dot
-from kinetree.scalars.loops import repeat
+from kinetree.scalars.loops import Routine, recording, repeat
 
 MOST = 200
 """Iterations of a step. It takes five to ten, and many where Coulomb friction brings a joint to rest within it."""
@@ -70,10 +72,12 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     motion, p0 = whole.apart(q, momenta(model, q, v)[0])
     v = v - whole.velocities(q, motion)
 
+    factors = factorisation(model)
+
     def matrix(middle: Column, u: Column) -> Factor:
         """Return M at the middle, and what the joints' own forces add to the derivative of the equation."""
         stiffness, damping = own_derivatives(system, middle, u)
-        return factorised(with_rotors(model, half * damping + (half * half) * stiffness), middle)
+        return factors(middle, half * damping + (half * half) * stiffness)
 
     linear = not model.friction.coulomb and system.limits in ("none", "effort")
     constant = matrix(system.moved(q, half * v), v) if linear else None
@@ -109,9 +113,32 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     for impulse in (dt * x.force, Column.zeros(len(v))):
         p1 = coadjoint_series(model, EXPONENTIAL, w, p1) + impulse
     q1, end = system.moved(q, dt * x.u), motion + dt * x.acceleration
-    v1 = Column(factorised(model, q1).solve(p1)) + whole.velocities(q1, end)
+    v1 = Column(factors(q1, Column.zeros(len(v))).solve(p1)) + whole.velocities(q1, end)
     q1 = whole.moved(q1, whole.position(q) + half * (motion + end) - whole.position(q1))
     return q1, select_less(0.5, small(x, 4.0 * sqrt(unit)), 1.0, math.inf) * v1
+
+
+def factorisation(model: Model) -> Callable[[Column, Column], Factor]:
+    """Return a function of q and of inertias of further rotors: the factors of M, which compiled code computes once."""
+    refuse_singular(model)
+    places: list[tuple[int, int]] = []
+
+    def numbers(x: list[Scalar]) -> list[Scalar]:
+        factor = factorised(with_rotors(model, x[model.nq :]), x[: model.nq])
+        places[:] = [(k, i) for k, others in enumerate(factor.support) for i in others]
+        return [*factor.D, *(factor.L[k][i] for k, i in places)]
+
+    routine = Routine(numbers)
+
+    def factors(q: Column, rotors: Column) -> Factor:
+        found = routine([*q, *rotors], recording(*q))
+        order = tuple(dict.fromkeys(k for body in model.bodies for k in body.v_index))
+        L = [[0.0] * len(order) for _ in order]
+        for (k, i), x in zip(places, found[len(order) :], strict=True):
+            L[k][i] = x
+        return Factor(order, [tuple(i for l, i in places if l == k) for k in range(len(order))], L, found[: len(order)])
+
+    return factors
 
 
 def resolution(like: Scalar) -> Scalar:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 from kinetree.errors import ModelError
 from kinetree.spatial import Inertia, Scalar, Sym3, Vec3
@@ -69,3 +69,8 @@ class AlongAxis:
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return a moment of inertia across the axis."""
         return across_axis(self.axis, inertia)
+
+    def turned_around(self) -> Self:
+        """Return the joint about or along the opposite axis."""
+        x, y, z = self.axis
+        return replace(self, axis=(-x, -y, -z))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from kinetree.errors import ModelError
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform
 
 if TYPE_CHECKING:
@@ -86,6 +87,13 @@ class Joint(ABC):
     @abstractmethod
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         """Return the 6 − nv columns of T, the forces that the joint itself bears: ``SᵀT = 0``."""
+
+    def turned_around(self) -> Joint:
+        """Return the joint with parent and child exchanged, whose motions are the inverses of this one's.
+
+        A single coordinate keeps its meaning. Raises `ModelError` where a type does not say what that is.
+        """
+        raise ModelError(f"a {type(self).__name__} does not say what it is with parent and child exchanged")
 
     def neutral(self) -> tuple[float, ...]:
         """Return the coordinates of the joint's zero: where the child's frame coincides with its own, if anywhere."""

@@ -21,6 +21,10 @@ class Fixed(Joint):
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         return tuple(Force.of(float(j == k) for j in range(6)) for k in range(6))
 
+    def turned_around(self) -> Fixed:
+        """See `Joint.turned_around`: itself."""
+        return self
+
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return all of it."""
         return inertia

@@ -40,6 +40,10 @@ class FreeFlyer(Joint):
         """See `Joint.constraint_subspace`: nothing is constrained."""
         return ()
 
+    def turned_around(self) -> FreeFlyer:
+        """See `Joint.turned_around`: itself, with the inverse pose."""
+        return self
+
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 

@@ -57,6 +57,10 @@ class Planar(Joint):
         x, y = self._directions()
         return (Force(x, ZERO), Force(y, ZERO), Force(ZERO, Vec3(*self.normal)))
 
+    def turned_around(self) -> Planar:
+        """See `Joint.turned_around`: itself, with the inverse motion."""
+        return self
+
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         """See `Joint.integrate`: the exponential on SE(2), an arc of a circle."""
         x, y, theta = q

@@ -36,6 +36,10 @@ class Spherical(Joint):
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         return tuple(Force(ZERO, axis) for axis in AXES)
 
+    def turned_around(self) -> Spherical:
+        """See `Joint.turned_around`: itself, with the inverse rotation."""
+        return self
+
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 1.0)
 

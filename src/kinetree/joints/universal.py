@@ -38,6 +38,10 @@ class Universal(Joint):
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         return compose(Revolute(self.first).jcalc(q[:1], v[:1]), Revolute(self.second).jcalc(q[1:], v[1:]))
 
+    def turned_around(self) -> Universal:
+        """See `Joint.turned_around`: its second axis comes first, and both coordinates change their sign."""
+        return Universal(self.second, self.first)
+
     def constraint_subspace(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
         """See `Joint.constraint_subspace`: the moment across both axes, and all forces."""
         axis_1, axis_2 = (column.ang for column in self.jcalc(q, (0.0, 0.0)).S)

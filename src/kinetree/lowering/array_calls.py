@@ -35,15 +35,16 @@ def place_call(plan: Plan, group: list[int], in_place: float) -> ArrayCall:
 def _place_operation(plan: Plan, i: int) -> ArrayCall:
     """Return the call of the operation of a node, whose arguments are brought side by side.
 
-    Those that are results of other operations, often very many, are moved; the others are stored where computed.
+    Those that are in memory, often very many, are moved; the others are stored where computed.
     """
     nodes = plan.program.graph.nodes
     _, args, operation = nodes[i]
+    moved = plan.moved(args)
     inputs, outputs = plan.new_area("args", len(args)), plan.new_area("results", operation.results)
     moves = []
     for n, a in enumerate(args):
         cell = inputs._replace(offset=n)
-        if nodes[a].op == "get":
+        if nodes[a].op in moved:
             moves.append((plan.location[a], cell))
         else:
             plan.copy(a, cell)

@@ -14,11 +14,12 @@ from kinetree.lowering.plan import Cell, Plan, Tile
 
 
 def place_entries(plan: Plan) -> None:
-    """Make the entries of all outputs cells. Results of array operations, often very many, are moved there last."""
+    """Make the entries of all outputs cells. Those that are in memory, often very many, are moved there last."""
     for k, entries in enumerate(plan.program.results):
+        moved = plan.moved(entries)
         for j, i in enumerate(entries):
             cell = Cell(("out", k), j)
-            if plan.program.graph[i].op == "get":
+            if plan.program.graph[i].op in moved:
                 plan.moves.append((i, cell))
             else:
                 plan.copy(i, cell)

@@ -20,6 +20,10 @@ Area = tuple[str, int]
 array calls, ``("slots", 0)`` for values that live across regions, ``("deferred", k)`` for a deferred output."""
 
 
+MANY_INPUTS = 200
+"""Inputs among the arguments or results of an operation above which a loop over a table moves them."""
+
+
 class Cell(NamedTuple):
     """Memory for one value: its area, and the offset in it."""
 
@@ -72,7 +76,7 @@ class Plan:
     deferred : dict of int to list of Cell
         For each deferred output, the cells that its entries are finally copied from.
     moves : list of (int, Cell)
-        Results of array operations that are output entries, and the cells that they are finally copied to.
+        Results of array operations and inputs that are output entries, and the cells that they are finally copied to.
     constants : list of (Cell, float)
         Constants that must be in memory; those in tiles are not among them.
     areas : dict
@@ -93,6 +97,14 @@ class Plan:
         area = kind, sum(known == kind for known, _ in self.areas)
         self.areas[area] = size
         return Cell(area, 0)
+
+    def moved(self, nodes: Sequence[int]) -> Sequence[str]:
+        """Return the kinds of nodes that are brought from memory to these places by a loop, not by code of their own.
+
+        Results of array operations always are; inputs where there are many.
+        """
+        many = sum(self.program.graph[i].op == "input" for i in nodes) > MANY_INPUTS
+        return ("get", "input") if many else ("get",)
 
     def copy(self, node: int, cell: Cell) -> None:
         """Have the value of this node stored in one more cell."""

@@ -106,6 +106,7 @@ class ModelBuilder:
         stiffness: float = 0.0,
         rest_position: float = 0.0,
         mimic: tuple[str, float, float] | None = None,
+        child_placement: Pose | None = None,
     ) -> None:
         """Add a joint between two links (which may be added later).
 
@@ -116,7 +117,7 @@ class ModelBuilder:
         joint : Joint
             Its type with its parameters; `Fixed()` merges the child into the parent's body.
         placement : (4, 4) array-like, Transform, or SciPy's RigidTransform or Rotation, optional
-            Pose of the joint's frame in the parent link; the child link's frame is the joint's frame as it moves.
+            Pose of the joint's frame in the parent link.
         limits : JointLimits, optional
         damping, friction, armature : float, optional
             Viscous and Coulomb friction, which count once `Robot.with_friction` turns them on, and reflected rotor
@@ -128,6 +129,8 @@ class ModelBuilder:
         mimic : (str, float, float), optional
             The name of a joint that this one follows, a factor and an offset: it stands at ``factor · q + offset``
             and has no coordinate of its own. Its limits narrow its leader's.
+        child_placement : as placement, optional
+            Pose of the joint's frame, as it moves, in the child link; by default it is the child link's frame.
 
         Raises
         ------
@@ -146,6 +149,7 @@ class ModelBuilder:
         if not isinstance(limits, JointLimits):
             raise ModelError(f"joint {name!r}: limits takes a JointLimits(lower, upper, …); {limits!r} was given")
         X = as_transform(placement, f"the placement of joint {name!r}")
+        X_child = as_transform(child_placement, f"the child_placement of joint {name!r}").inverse()
         figures = {"armature": armature, "damping": damping, "friction": friction, "rotor_inertia": rotor_inertia}
         check_finite(f"joint {name!r}", (*figures.values(), gear_ratio, stiffness, rest_position))
         check_not_negative(name, **figures, stiffness=stiffness)
@@ -161,8 +165,9 @@ class ModelBuilder:
             check_finite(f"joint {name!r}", (factor, offset))
             joint = Mimic(joint, float(factor), float(offset))
         self._joints[name] = JointSpec(
-            name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader, spring
-        )
+            name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader, spring,
+            None if child_placement is None else X_child,
+        )  # fmt: skip
 
     def add_frame(self, name: str, *, link: str, placement: Pose | None = None) -> None:
         """Add a named frame fixed to a link, at this pose in it."""
@@ -264,9 +269,9 @@ class ModelBuilder:
             k = heapq.heappop(ready)
             spec = joints[k]
             on = placed[spec.parent]
-            X = spec.X @ on.X
-            inertia = self._links[spec.child]
+            X, X_child, inertia = spec.X @ on.X, spec.X_child, self._links[spec.child]
             if isinstance(spec.joint, Fixed):
+                X = X if X_child is None else X_child @ X
                 placed[spec.child] = _Placed(on.body, X)
                 if on.body == WORLD:
                     base = base + X.T @ inertia
@@ -274,7 +279,8 @@ class ModelBuilder:
                     carrier = bodies[on.body]
                     bodies[on.body] = replace(carrier, inertia=carrier.inertia + X.T @ inertia)
             else:
-                placed[spec.child] = _Placed(len(bodies), Transform.identity())
+                placed[spec.child] = _Placed(len(bodies), X_child or Transform.identity())
+                inertia = inertia if X_child is None else X_child.T @ inertia
                 body_of_joint[k] = len(bodies)
                 n = spec.joint.nv
                 bodies.append(

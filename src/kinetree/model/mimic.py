@@ -13,7 +13,11 @@ from kinetree.spatial import Transform
 
 @dataclass(frozen=True)
 class JointSpec:
-    """A joint between two links, before there are bodies; its leader is the joint that it mimics."""
+    """A joint between two links, before there are bodies; its leader is the joint that it mimics.
+
+    X leads from the parent link's frame to the joint's; X_child from that, as the joint moves it, to the child link's,
+    None where they are one.
+    """
 
     name: str
     parent: str
@@ -26,6 +30,7 @@ class JointSpec:
     armature: float
     leader: str | None = None
     spring: JointSpring = NO_SPRING
+    X_child: Transform | None = None
 
 
 def resolve_leaders(joints: Mapping[str, JointSpec]) -> list[JointSpec]:

@@ -41,7 +41,8 @@ def root_link(
         if other is not joint:
             raise error(
                 f"its child {shortened(joint.child)!r} is the child of joint {shortened(other.name)!r}"
-                f"{place(other)} already: a link has one parent; closed loops are not supported",
+                f"{place(other)} already: a link has one parent; kinetree.load_mechanism reads closed "
+                "loops from files, and kinetree.Loop closes a tree",
                 joint,
             )
     roots = [name for name in links if name not in parent_joint]

@@ -7,20 +7,24 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kinetree.algorithms.table import DocumentedFunctions
+from kinetree.algorithms.table import give_functions
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint
 from kinetree.errors import ArgumentError
+from kinetree.lazy import lazy_methods
 from kinetree.robot.robot import Robot
 from kinetree.robot.value import WithFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kinetree.robot import mechanism_text as text
+    from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
+    analysis, text = (lazy_methods(f"kinetree.robot.{module}") for module in ("mobility", "mechanism_text"))
 
 
 class Mechanism(WithFunctions, Functions):
@@ -35,7 +39,15 @@ class Mechanism(WithFunctions, Functions):
     robot : Robot
         The tree: with closed loops, what is left when each is cut at one joint.
     constraints : iterable of Constraint
-        `Weld`, `Loop`, `Rod`, `Gear` and `Contact` of `kinetree`, of its frames and joints.
+        `Weld`, `Loop`, `Rod`, `Gear`, `Contact` and `Wheel` of `kinetree`, of its frames and joints.
+    actuated : iterable of str, optional
+        The joints that are driven, for `inverse_dynamics`. If not given, all that could be: every joint but a
+        `FreeFlyer`, a floating base or platform (those whose type says ``actuated = False``).
+    independent : iterable of str, optional
+        The velocities that determine all others, as many as the mobility: names of joints, or of single entries of v
+        such as ``root_joint.vx``. If not given, those of the actuated joints if they will do, else others of them
+        (QR with column pivoting at a configuration in which the constraints hold; should none be found, because they
+        cannot all hold at once, then where they come next to it).
     stabilization : float
         ω ≥ 0 (1/s): with it, `forward_dynamics` brings errors of positions and velocities back to zero, critically
         damped, ``φ̈ + 2ω φ̇ + ω² φ = 0``. 0 leaves them as they are.
@@ -45,6 +57,10 @@ class Mechanism(WithFunctions, Functions):
     tree : Robot
     constraints : tuple of Constraint
     stabilization : float
+    actuated : tuple of str
+        Names of the driven joints, in the order of v.
+    independent : tuple of str
+        Names of the independent velocities, in the order of v; the joint's where it has one velocity.
     constraint_names : tuple of str
         In the order of `constraints`, and of ``active``.
     row_slices : mapping of str to slice
@@ -57,7 +73,8 @@ class Mechanism(WithFunctions, Functions):
     Raises
     ------
     ArgumentError
-        If there is no constraint, two have one name, or the stabilization is negative.
+        If there is no constraint, two have one name, or the stabilization is negative; if `actuated` or `independent`
+        names a joint that does not exist, or the independent velocities are not as many as the mobility.
     ModelError
         If a constraint names a frame or joint that the robot does not have, or two frames of one body.
 
@@ -81,13 +98,20 @@ class Mechanism(WithFunctions, Functions):
         row_slices: Mapping[str, slice]
         nrows: int
 
-    def __init__(self, robot: Robot, constraints: Iterable[Constraint], stabilization: float = 0.0) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        constraints: Iterable[Constraint],
+        actuated: Iterable[str] | None = None,
+        independent: Iterable[str] | None = None,
+        stabilization: float = 0.0,
+    ) -> None:
         if not isinstance(robot, Robot):
             raise ArgumentError(f"Mechanism takes a Robot, {type(robot).__name__} was given; kinetree.load reads files")
         is_number = isinstance(stabilization, Real) and not isinstance(stabilization, bool)
         if not is_number or not 0.0 <= stabilization < float("inf"):
             raise ArgumentError(f"stabilization is {stabilization!r}, it must be a finite number (1/s), at least 0")
-        model = constrained(robot.model, constraints, stabilization)
+        model = constrained(robot.model, constraints, stabilization, actuated=actuated, independent=independent)
         self.__dict__.update(
             model=model,
             tree=robot,
@@ -107,6 +131,16 @@ class Mechanism(WithFunctions, Functions):
         return float(self.model.stabilization)
 
     @property
+    def actuated(self) -> tuple[str, ...]:
+        """Names of the driven joints, in the order of v."""
+        return tuple(body.joint_name for body in self.model.leading if {*body.v_index} & {*self.model.actuated})
+
+    @property
+    def independent(self) -> tuple[str, ...]:
+        """Names of the velocities that determine all others, in the order of v."""
+        return self.model.independent_names
+
+    @property
     def nq(self) -> int:
         """Length of q."""
         return self.model.nq
@@ -121,6 +155,8 @@ class Mechanism(WithFunctions, Functions):
         """Number of moving bodies."""
         return self.model.nb
 
+    mobility = analysis.mobility
+
     def _unknown(self, name: str) -> str:
         if hasattr(self.tree, name):
             return f"a Mechanism has no attribute {name!r}; its robot has: mech.tree.{name}"
@@ -133,11 +169,13 @@ class Mechanism(WithFunctions, Functions):
         return hash(self.model)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.tree, self.constraints, self.stabilization)
+        return type(self), (self.tree, self.constraints, self.actuated, self.model.independent, self.stabilization)
 
     def __repr__(self) -> str:
         n, name = len(self.constraints), self.tree.name
         return f"<Mechanism of {name!r}: nv = {self.nv}, {n} constraint{'s' * (n > 1)} with {self.nrows} rows>"
 
+    __str__ = text.as_text
 
-Mechanism.__doc__ = DocumentedFunctions(Mechanism.__doc__, MECHANISM_ALGORITHMS)  # type: ignore[assignment]
+
+give_functions(Mechanism, MECHANISM_ALGORITHMS)

@@ -16,6 +16,26 @@ _F64: TypeAlias = NDArray[np.float64]
 _Wrenches: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # an array, or wrenches by the names of frames
 _Number: TypeAlias = Any  # a NumPy scalar for one state, an array for many: as NumPy's own functions have it
 
+class Assemble(NamedTuple, Generic[_T]):
+    """Close a mechanism: the configuration in which all constraints hold, found from q0 on."""
+
+    q: NDArray[_T]
+    converged: _Number
+    residual: NDArray[_T]
+    iterations: _Number
+
+class AssembleFunction(Function):
+    """Close a mechanism: the configuration in which all constraints hold, found from q0 on."""
+
+    @overload
+    def __call__(self, q0: _F64, active: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
+    @overload
+    def __call__(self, q0: _F32, active: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, restarts: np.float32 | _F32 | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F32] | None = None) -> Assemble[np.float32]: ...
+    @overload
+    def __call__(self, q0: ArrayLike, active: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
+    def bind(self, *, fixed: Sequence[str] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, fixed: Sequence[str] = ()) -> None: ...
+
 class ForwardDynamics(NamedTuple, Generic[_T]):
     """Accelerations under the joint forces τ, and the constraints' forces f."""
 
@@ -26,13 +46,32 @@ class ForwardDynamicsFunction(Function):
     """Accelerations under the joint forces τ, and the constraints' forces f."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ForwardDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, drift: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ForwardDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
     def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
+class HybridDynamics(NamedTuple, Generic[_T]):
+    """Accelerations, joint forces and the constraints' forces f, where one of the first two is given at each joint."""
+
+    a: NDArray[_T]
+    tau: NDArray[_T]
+    f: NDArray[_T]
+
+class HybridDynamicsFunction(Function):
+    """Accelerations, joint forces and the constraints' forces f, where one of the first two is given at each joint."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, drift: _F32 | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> HybridDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
+    def bind(self, *, prescribed: Sequence[str] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
 class ConstraintWrenchesFunction(Function):
     """Wrenches that constraints exert on the bodies, as every function of the tree takes them."""
@@ -68,11 +107,11 @@ class ImpulseFunction(Function):
     """Velocity after an impact in which constraints begin to act, and their impulses."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, drift: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, *, out: Sequence[_F32] | None = None) -> Impulse[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, drift: _F32 | None = None, *, out: Sequence[_F32] | None = None) -> Impulse[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, drift: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
@@ -80,13 +119,92 @@ class ProjectVelocityFunction(Function):
     """Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, drift: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class InverseDynamics(NamedTuple, Generic[_T]):
+    """Joint forces for given accelerations, at the actuated joints alone, and the constraints' forces f."""
+
+    tau: NDArray[_T]
+    f: NDArray[_T]
+    missing: NDArray[_T]
+
+class InverseDynamicsFunction(Function):
+    """Joint forces for given accelerations, at the actuated joints alone, and the constraints' forces f."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> InverseDynamics[np.float64]: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> InverseDynamics[np.float32]: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> InverseDynamics[np.float64]: ...
+    def bind(self, *, least: Literal["force", "torque"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
+
+class CompleteVelocityFunction(Function):
+    """All velocities from the independent ones, ``J v = 0``."""
+
+    @overload
+    def __call__(self, q: _F64, v_independent: ArrayLike, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v_independent: _F32, drift: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v_independent: ArrayLike, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class CompleteAccelerationFunction(Function):
+    """All accelerations from the independent ones, ``J a + γ = 0``, at a velocity that the constraints allow."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, a_independent: ArrayLike, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, a_independent: _F32, drift: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, a_independent: ArrayLike, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class VelocityMapFunction(Function):
+    """Map from the independent velocities to all, ``v = G ẏ``."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class ReducedMassMatrixFunction(Function):
+    """Mass matrix of the independent velocities, ``GᵀMG``."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
+class ReducedBiasFunction(Function):
+    """Bias forces of the independent velocities, ``Gᵀ(M g + h)`` where ``a = G ÿ + g``."""
+
+    @overload
+    def __call__(self, q: _F64, v: ArrayLike, f_ext: _Wrenches | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, v: _F32, f_ext: _F32 | None = None, drift: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, v: ArrayLike, f_ext: _Wrenches | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
 class ConstraintJacobianFunction(Function):
     """Jacobian of the constraints: ``J(q) v = 0`` is what they allow."""
@@ -136,8 +254,77 @@ class DelassusMatrixFunction(Function):
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
+class ConstraintInertiaFunction(Function):
+    """Inertia that acts against accelerations along the constraints' rows: the pseudo-inverse of `delassus_matrix`."""
+
+    @overload
+    def __call__(self, q: _F64, *, out: _F64 | None = None) -> _F64: ...
+    @overload
+    def __call__(self, q: _F32, *, out: _F32 | None = None) -> _F32: ...
+    @overload
+    def __call__(self, q: ArrayLike, *, out: _F64 | None = None) -> _F64: ...
+    def bind(self) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
+
 class Functions:
     """The functions of a mechanism."""
+
+    @property
+    def assemble(self) -> AssembleFunction:
+        r"""Close a mechanism: the configuration in which all constraints hold, found from q0 on.
+
+        Levenberg and Marquardt's method, in the shortest steps: of all joints, in rad and m. Inertias do not count. Where
+        it does not arrive (all bars in a line are such a place), it starts again beside q0, a little further off each time.
+        Where the mechanism cannot be closed, the result is the configuration of the least errors that was found, with
+        ``converged`` 0: that is no exception.
+
+        Parameters
+        ----------
+        q0 : (..., nq) array
+            Configuration to start from. Joint limits do not count.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        tolerance : (...) array, optional
+            The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
+            made, so that errors are near rounding in general.
+        max_iterations : (...) array, optional
+            Steps from each start: 100.
+        restarts : (...) array, optional
+            How many other starts are tried: 10.
+        fixed : sequence of str
+            Names of joints that stay as in q0.
+
+        Returns
+        -------
+        q : (..., nq) array
+            Configuration, with unit quaternions.
+        converged : (...) array
+            1 where the error of every constraint that acts is within the tolerance, else 0.
+        residual : (..., nconstraints) array
+            The largest error of the rows of each constraint (rad, m), angles in full, up to π; 0 for what does not act.
+        iterations : (...) array
+            Steps tried, from all starts.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no joint of that name.
+
+        References
+        ----------
+        Nocedal and Wright, Numerical Optimization, section 10.3; damping in proportion to the squared error as
+        in Yamashita and Fukushima, On the rate of convergence of the Levenberg–Marquardt method (2001).
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> found = mech.assemble(q, fixed=["FL_hip_joint"])
+        >>> bool(found.converged), bool(found.residual.max() < 1e-12)
+        (True, True)
+        """
 
     @property
     def forward_dynamics(self) -> ForwardDynamicsFunction:
@@ -145,7 +332,7 @@ class Functions:
 
         ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
         then the smallest force that gives it. In a mechanism with a `stabilization` ω errors fade away:
-        ``J a + γ + 2ω J v + ω² φ = 0``.
+        ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
 
         Parameters
         ----------
@@ -160,6 +347,9 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
@@ -191,6 +381,69 @@ class Functions:
         >>> J, gamma = mech.constraint_jacobian(q), mech.constraint_bias(q, v)
         >>> bool(abs(J @ a + gamma).max() < 1e-9)
         True
+        """
+
+    @property
+    def hybrid_dynamics(self) -> HybridDynamicsFunction:
+        r"""Accelerations, joint forces and the constraints' forces f, where one of the first two is given at each joint.
+
+        ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. No joint is passive by itself: its force is given, or its acceleration.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True accelerations of the prescribed joints (rad/s², m/s²); the other entries are not read. The constraints must
+            leave them their choice.
+        tau : (..., nv) array
+            Forces of the joints that are not prescribed (N·m, N); the other entries are not read.
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+        prescribed : sequence of str
+            Names of joints with given accelerations: all is inverse, none is forward dynamics.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        f : (..., nrows) array
+            Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m).
+
+        Raises
+        ------
+        ArgumentError
+            If there is no joint of that name, or the constraints tie the prescribed joints to each other. With `active`
+            that depends on the state: accelerations that contradict each other are not attained then.
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named.
+
+        References
+        ----------
+        RBDA sections 8.5 and 9.2: prescribed joints are rigid, and move what hangs on them.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> legs = [name for name in robot.joint_names if name.startswith(("FL", "FR"))]
+        >>> posed = mech.hybrid_dynamics(q, v, 0 * v, 0 * v, active=[1, 0, 0, 0], prescribed=legs)
+        >>> bool(abs(posed.a[6:12]).max() == 0), bool(abs(posed.tau[12:]).max() == 0)
+        (True, True)
         """
 
     @property
@@ -264,7 +517,8 @@ class Functions:
     def impulse(self) -> ImpulseFunction:
         r"""Velocity after an impact in which constraints begin to act, and their impulses.
 
-        ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick.
+        ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick. Where
+        anchors move, both velocities along the rows are those against the anchor, ``J v − ḋ``.
 
         Parameters
         ----------
@@ -276,6 +530,9 @@ class Functions:
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
 
         Returns
         -------
@@ -319,6 +576,9 @@ class Functions:
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
 
         Returns
         -------
@@ -343,6 +603,244 @@ class Functions:
         >>> q, v, a = robot.random_state(seed=0)
         >>> allowed = mech.project_velocity(q, v)
         >>> bool(abs(mech.constraint_jacobian(q) @ allowed).max() < 1e-9)
+        True
+        """
+
+    @property
+    def inverse_dynamics(self) -> InverseDynamicsFunction:
+        r"""Joint forces for given accelerations, at the actuated joints alone, and the constraints' forces f.
+
+        ``M a + h = τ + Jᵀ f + missing`` with τ zero at the passive joints, whose equations f has to balance. Where they
+        determine f, this is the one solution; where they leave a choice, because there are more actuators than freedoms or
+        rows are redundant, the smallest; and where no f balances them, f leaves the least `missing`: what comes next to
+        this motion without an actuator where one is missing. Contacts stick and may pull. The acceleration is taken as it
+        is given, as for a tree: it is one of the mechanism if ``J a + γ = 0`` (`complete_acceleration`).
+
+        At configurations where the actuated joints do not hold the mechanism, f and `missing` are those of the directions
+        in which they do.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        active : (..., nconstraints) array, optional
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+        least : {"force", "torque"}
+            What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that
+            leaves a choice. Norms are of the numbers as they are, N beside N·m.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        tau : (..., nv) array
+            Joint forces (N·m, N); for a floating base, the wrench on it.
+        f : (..., nrows) array
+            Constraint forces, row by row (``mech.row_slices``): joint forces ``Jᵀ f`` (N, N·m).
+        missing : (..., nv) array
+            Joint forces that the motion takes beyond what actuators and constraints can give (N·m, N): at passive joints,
+            ``c − Jᵀ f`` with c of the tree alone; zero where the motion is possible.
+
+        References
+        ----------
+        RBDA section 8.12, with least squares of least norm for what is not determined.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> tau, f, missing = mech.inverse_dynamics(q, v, 0 * v)
+        >>> bool(abs(missing).max() < 1e-9), bool(abs(tau[:6]).max() == 0)  # the feet bear the base, which has no actuator
+        (True, True)
+        >>> J = mech.constraint_jacobian(q)
+        >>> bool(abs(robot.inverse_dynamics(q, v, 0 * v) - tau - J.T @ f).max() < 1e-9)
+        True
+        """
+
+    @property
+    def complete_velocity(self) -> CompleteVelocityFunction:
+        r"""All velocities from the independent ones, ``J v = 0``.
+
+        All constraints act. Where the independent velocities do not determine the others, in a singular configuration, v is
+        the least of those that come next to ``J v = 0``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v_independent : (..., nindependent) array
+            Independent velocities, ordered as ``mech.independent`` (rad/s, m/s).
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+
+        Returns
+        -------
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+
+        References
+        ----------
+        RBDA section 8.8: ``q̇ = G ẏ``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> v = mech.complete_velocity(q, [0.1] * len(mech.independent))
+        >>> bool(abs(mech.constraint_jacobian(q) @ v).max() < 1e-9)
+        True
+        """
+
+    @property
+    def complete_acceleration(self) -> CompleteAccelerationFunction:
+        r"""All accelerations from the independent ones, ``J a + γ = 0``, at a velocity that the constraints allow.
+
+        All constraints act. With it, `inverse_dynamics` has what it takes: an acceleration of the mechanism.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        a_independent : (..., nindependent) array
+            Independent accelerations, ordered as ``mech.independent`` (rad/s², m/s²).
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+
+        Returns
+        -------
+        a : (..., nv) array
+            True acceleration, which does not include gravity (rad/s², m/s²).
+
+        References
+        ----------
+        RBDA section 8.8: ``q̈ = G ÿ + g``.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> v = mech.complete_velocity(q, [0.1] * len(mech.independent))
+        >>> a = mech.complete_acceleration(q, v, [0.0] * len(mech.independent))
+        >>> bool(abs(mech.constraint_jacobian(q) @ a + mech.constraint_bias(q, v)).max() < 1e-9)
+        True
+        """
+
+    @property
+    def velocity_map(self) -> VelocityMapFunction:
+        r"""Map from the independent velocities to all, ``v = G ẏ``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        G : (..., nv, nindependent) array
+            Its columns are velocities that the constraints allow, ``J G = 0``; ``Gᵀ τ`` are the forces that the independent
+            velocities meet.
+
+        References
+        ----------
+        RBDA sections 3.2 and 8.8.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> G = mech.velocity_map(q)
+        >>> bool(abs(mech.constraint_jacobian(q) @ G).max() < 1e-9)
+        True
+        """
+
+    @property
+    def reduced_mass_matrix(self) -> ReducedMassMatrixFunction:
+        r"""Mass matrix of the independent velocities, ``GᵀMG``.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        M : (..., nindependent, nindependent) array
+            Symmetric; positive definite unless a massless body can move freely (kg·m², kg·m, kg).
+
+        References
+        ----------
+        RBDA section 3.2, the equation of motion with explicit constraints.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> G, M = mech.velocity_map(q), robot.mass_matrix(q)
+        >>> bool(abs(mech.reduced_mass_matrix(q) - G.T @ M @ G).max() < 1e-9)
+        True
+        """
+
+    @property
+    def reduced_bias(self) -> ReducedBiasFunction:
+        r"""Bias forces of the independent velocities, ``Gᵀ(M g + h)`` where ``a = G ÿ + g``.
+
+        With `reduced_mass_matrix`, ``GᵀMG ÿ + Gᵀ(M g + h) = Gᵀ τ`` is the equation of motion without constraint forces.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+        v : (..., nv) array
+            Velocity (rad/s, m/s).
+        f_ext : (..., nb, 6) array, optional
+            Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
+            6) by the name of a body or frame, each in the axes of that frame about its origin.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+        f_ext_frame : {"body", "world"}
+            Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
+
+        Returns
+        -------
+        h : (..., nindependent) array
+            Velocity products, gravity and springs, and what f_ext takes off (N·m, N).
+
+        References
+        ----------
+        RBDA section 3.2, the equation of motion with explicit constraints.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> v = mech.complete_velocity(q, [0.1] * len(mech.independent))
+        >>> a = mech.complete_acceleration(q, v, [0.0] * len(mech.independent))
+        >>> force = mech.velocity_map(q).T @ robot.inverse_dynamics(q, v, a)
+        >>> bool(abs(mech.reduced_bias(q, v) - force).max() < 1e-9)
         True
         """
 
@@ -464,5 +962,40 @@ class Functions:
         >>> q, v, a = robot.random_state(seed=0)
         >>> G, J = mech.delassus_matrix(q), mech.constraint_jacobian(q)
         >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
+        True
+        """
+
+    @property
+    def constraint_inertia(self) -> ConstraintInertiaFunction:
+        r"""Inertia that acts against accelerations along the constraints' rows: the pseudo-inverse of `delassus_matrix`.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Configuration: rad, m, and quaternions (x, y, z, w).
+
+        Returns
+        -------
+        Lambda : (..., nrows, nrows) array
+            ``(J M⁻¹ Jᵀ)⁺``, symmetric; the inverse where no row is redundant (kg, kg·m, kg·m²).
+
+        Raises
+        ------
+        ModelError
+            If a joint meets no inertia, so that M is singular at every configuration; the joint is named. At single
+            configurations where M is singular, the result is NaN or enormous.
+
+        References
+        ----------
+        Khatib, A unified approach for motion and force control of robot manipulators (1987), for constraints.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("go2")
+        >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
+        >>> q, v, a = robot.random_state(seed=0)
+        >>> G, Lambda = mech.delassus_matrix(q), mech.constraint_inertia(q)
+        >>> bool(abs(G @ Lambda @ G - G).max() < 1e-9)
         True
         """

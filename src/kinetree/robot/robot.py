@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from kinetree.algorithms.table import DocumentedFunctions
+from kinetree.algorithms.table import ALGORITHMS, give_functions
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.lazy import lazy_methods
 from kinetree.model import Model
 from kinetree.robot import springs
 from kinetree.robot.value import WithFunctions
+from kinetree.signatures import told
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 else:
     Functions = object
     named, edit, joint_edit, joints, locking, table, urdf, ik, simulation, identification, of_user = (
-        lazy_methods(f"kinetree.{module}")
+        lazy_methods(f"kinetree.{module}", told)
         for module in (
             *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking"),
             *("robot.table", "robot.urdf"),
@@ -239,4 +240,4 @@ class Robot(WithFunctions, Functions):
     __str__ = table.as_text
 
 
-Robot.__doc__ = DocumentedFunctions(Robot.__doc__)  # type: ignore[assignment]  # a descriptor returns the string
+give_functions(Robot, ALGORITHMS)

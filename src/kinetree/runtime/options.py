@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, known_elsewhere, listed, unknown_name
+from kinetree.errors import ArgumentError, here_called, listed, unknown_name
 
 Value = Hashable
 
@@ -29,12 +29,15 @@ class Option:
         What has these names, for the messages of the subclasses.
     required : bool
         Whether there is no default.
+    hint : str
+        What to say besides of a value that is none of these.
     """
 
     name: str
     choices: tuple[str, ...]
     kind: str = "name"
     required: bool = False
+    hint: str = ""
 
     @property
     def default(self) -> Value:
@@ -51,11 +54,11 @@ class Option:
         if isinstance(value, str) and value in self.choices:
             return str(value)
         if isinstance(value, str) and len(self.choices) > 4:
-            raise ArgumentError(unknown_name(self.name, value, self.choices))
+            raise ArgumentError(unknown_name(self.name, value, self.choices) + self.hint)
         known = " or ".join(map(repr, self.choices[:4])) + (" or …" if len(self.choices) > 4 else "")
-        here = known_elsewhere(str(value).rpartition(".")[2], self.choices)  # of an enumeration too: its member's name
-        hint = f"; here it is {self.name}={here!r}" if here else ""
-        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {known}{hint}")
+        here = here_called(str(value).rpartition(".")[2], self.choices)  # of an enumeration too: its member's name
+        hint = f"; here it is {self.name}={here[0]!r}" if here else ""
+        raise ArgumentError(f"{self.name} is {_short(value)}, it must be {known}{hint}{self.hint}")
 
     def _known(self, name: str) -> str:
         if name not in self.choices:

@@ -65,6 +65,30 @@ def map_columns(
     return [function(list(column)) for column in columns]
 
 
+class Routine:
+    """A function of a column of scalars that compiled code has once, however often it is called.
+
+    Where scalars record, it is recorded at its first call and called at all of them, so code and the time of compiling
+    it do not grow with the number of calls. Values around the function that it uses must be there at its first call.
+
+    Examples
+    --------
+    >>> Routine(lambda x: [x[0] + x[1]])([1.0, 2.0], 0.0)
+    [3.0]
+    """
+
+    def __init__(self, function: Callable[[list[Scalar]], list[Scalar]]) -> None:
+        self._function = function
+        self._recorded: dict[object, object] = {}
+
+    def __call__(self, column: Sequence[Scalar], like: Scalar) -> list[Scalar]:
+        """Return the function of a column, where `like` is a scalar that the function uses."""
+        called = getattr(like, "call_routine", None)
+        if called is not None:
+            return called(self._function, column, self._recorded)  # type: ignore[no-any-return]
+        return self._function(list(column))
+
+
 def repeat_while_positive(
     body: Callable[[list[Scalar]], list[Scalar]], x: list[Scalar], rest: Callable[[list[Scalar]], Scalar], most: int
 ) -> list[Scalar]:

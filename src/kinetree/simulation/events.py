@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, warn_user
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS
 from kinetree.model import Model
@@ -18,6 +17,7 @@ from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, select
 from kinetree.simulation.controllers import GIVEN, checked_arguments
 from kinetree.simulation.times import Times
+from kinetree.trajectories.states import Happened
 from kinetree.validation import Array
 
 LOGS = ("event_counts", "event_log")
@@ -109,16 +109,6 @@ class EventWarning(UserWarning):
     """There were more events than are kept."""
 
 
-class Happened(NamedTuple):
-    """An event of a robot: its name, the index of the robot (empty if there is one only), time (s), q and v."""
-
-    time: float
-    name: str
-    robot: tuple[int, ...]
-    q: Array
-    v: Array
-
-
 def events_of(model: Model, events: Any) -> tuple[Event, ...]:
     """Return events, made of compiled functions too; `ArgumentError` where they cannot be events of this robot."""
     if isinstance(events, Event | Function) or not isinstance(events, Sequence):
@@ -177,12 +167,11 @@ class History:
             for k, event in enumerate(self._events):
                 lost = int((self._before - self._kept)[:, k].sum())
                 if lost:
-                    warnings.warn(
+                    warn_user(
                         f"event {event.name!r}: {lost} of {int(self._before[:, k].sum())} were not kept, more than "
                         f"most={event.most} of a robot from one record to the next: make most larger, or record_every "
                         "smaller",
                         EventWarning,
-                        stacklevel=4,
                     )
         return tuple(sorted(self.found, key=lambda event: (event.time, event.robot)))
 

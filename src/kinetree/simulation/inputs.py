@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs
 from kinetree.model import Model
+from kinetree.robot.robot import Robot
 from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import Plan
 from kinetree.validation import Array, real_array
@@ -97,6 +98,30 @@ def values(
             raise ArgumentError(f"inputs[{name!r}] holds a number that is not finite (NaN or inf)")
         found[inner] = array, len(shape)
     return found
+
+
+def named_forces(robot: Robot, given: Mapping[str, Any]) -> Array:
+    """Return joint forces (..., nv) from those of some joints by name, zero at the others.
+
+    That of a joint of one degree of freedom has the leading axes of the result; others have an axis of their own.
+    """
+    parts: dict[str, tuple[slice, Array]] = {}
+    for name, value in given.items():
+        joint = robot.joint(name)
+        if joint.mimic is not None:
+            raise ArgumentError(f"tau: {name!r} follows {joint.mimic[0]!r}: name that one")
+        size = joint.v_slice.stop - joint.v_slice.start
+        array = real_array(f"tau[{name!r}]", value, *((size,) if size != 1 else ()))
+        parts[name] = joint.v_slice, array if size != 1 else array[..., None]
+    try:
+        lead = np.broadcast_shapes(*(array.shape[:-1] for _, array in parts.values()))
+    except ValueError:
+        shown = ", ".join(f"{name}: {array.shape[:-1]}" for name, (_, array) in parts.items())
+        raise ArgumentError(f"tau: the leading axes of the joints' forces do not fit together: {shown}") from None
+    tau = np.zeros((*lead, robot.nv))
+    for place, array in parts.values():
+        tau[..., place] = array
+    return tau
 
 
 def fits(own: tuple[int, ...], lead: tuple[int, ...]) -> bool:

@@ -135,6 +135,8 @@ class Request:
             self._numbers,
         )
         self._counted: dict[str, int] = {}
+        if isinstance(tau, Mapping):
+            tau = given_inputs.named_forces(robot, tau)
         forces = {"tau": (np.zeros(robot.nv) if tau is None else tau, (robot.nv,)), "f_ext": (f_ext, (robot.nb, 6))}
         for name, (value, shape) in forces.items():
             if value is not None:

@@ -46,7 +46,10 @@ class Rollout(NamedTuple):
     logs: dict[str, Array]
 
     def run(self, steps: int, every: int) -> Iterator[int]:
-        """Run all steps and yield, after each piece, how many are done: some records, or a part of the way to one."""
+        """Run all steps and yield, after each piece, how many are done: some records, or a part of the way to one.
+
+        Where all robots have stopped it ends at once.
+        """
         done, most = 0, 64
         while done < steps:
             to_record = every - done % every
@@ -54,9 +57,17 @@ class Rollout(NamedTuple):
             count = min(steps - done, most // every * every if whole else min(most, to_record))
             begin = time.perf_counter()
             self._piece(done, count, every)
-            done += count
+            done = self.ended(done + count, steps, every)
             most = max(1, int(count * min(8.0, PIECE_SECONDS / max(time.perf_counter() - begin, 1e-6))))
             yield done
+
+    def ended(self, done: int, steps: int, every: int) -> int:
+        """Return how many steps are done: all of them where every robot has stopped, whose states are kept then."""
+        if (self.carried["reason"] == 0.0).any():
+            return done
+        for name, record in self.records.items():
+            record[:, done // every :] = self.carried[name][:, None]
+        return steps
 
     def one(self, done: int, every: int) -> None:
         """Run one step, where so many were done before."""

@@ -16,12 +16,15 @@ from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import MOVING, Plan, observer, step_function
-from kinetree.simulation.events import LOGS, History
+from kinetree.simulation.events import FIRST_EVENT, LOGS, History
 from kinetree.simulation.request import Request
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
+
+_NO_MORE = 2.0**60
+"""A period, in steps, that does not end."""
 
 _REMEMBERED = 16
 """Compiled simulations that a robot keeps."""
@@ -89,7 +92,10 @@ def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -
             row = done // request.every
             (rollout.records["held"][:, row - 1] if row else first["held"])[...] = rollout.carried["held"]
         rollout.one(done, request.every)
-        yield done + 1
+        after = rollout.ended(done + 1, request.times.steps, request.every)
+        yield after
+        if after == request.times.steps:
+            return
 
 
 def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
@@ -201,6 +207,13 @@ def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows:
             array = request.given[name]
             array = array[:, None] if array.ndim == 2 else array
         values[name] = array
+    if request.plan.controller is not None and request.plan.sampled:
+        # at the end, and at events that stop a robot, joint forces are those still held: no step begins there
+        reason = rollout.carried["reason"]
+        ended = (values["step"] == rollout.carried["step"][:, None]) & ((reason == MOVING) | (reason >= FIRST_EVENT))[
+            :, None
+        ]
+        values["period"] = np.where(ended, _NO_MORE, values["period"])
     changing = [name for name, array in request.given.items() if array.ndim == 3]
     if changing:
         # the step in which each state is, and which part of it is done: 0 but at the very end, and where it stopped

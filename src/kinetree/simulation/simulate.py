@@ -26,7 +26,7 @@ def simulate(
     duration: float | None = None,
     steps: int | None = None,
     dt: float = 1e-3,
-    tau: ArrayLike | None = None,
+    tau: ArrayLike | Mapping[str, ArrayLike] | None = None,
     controller: Function | Callable[[Array, Array, float], ArrayLike] | None = None,
     control_every: int | None = None,
     f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None,
@@ -60,9 +60,9 @@ def simulate(
     dt : float
         Length of a step (s). An integrator with steps of its own, such as "tsitouras", takes as many as its tolerances
         ask for; dt is then how often the motion is looked at: for records, controllers and events.
-    tau : (..., nv) or (..., steps, nv) array, optional
-        Joint forces (N·m, N). With one axis more than q and v have, they change from step to step. A controller's are
-        added.
+    tau : (..., nv) or (..., steps, nv) array or dict, optional
+        Joint forces (N·m, N). With one axis more than q and v have, they change from step to step. A dict has those of
+        some joints by name, without the last axis where a joint has one degree of freedom. A controller's are added.
     controller : Function or callable, optional
         Joint forces from the state. A compiled function (`compile`) of any of ``q``, ``v``, ``t`` and ``dt`` is part
         of the native loop; further arguments get their values from `inputs`, and those that are results too are its

@@ -186,7 +186,8 @@ class ArticulatedInertia(Composite):
         """Return the same inertia, of a body that carries nothing."""
         return cls(Sym3(b.m, 0.0, b.m, 0.0, 0.0, b.m), Mat3.skew(b.h), b.I)
 
-    def __add__(self, b: ArticulatedInertia) -> ArticulatedInertia:
+    def __add__(self, b: ArticulatedInertia | Inertia) -> ArticulatedInertia:
+        b = ArticulatedInertia.rigid(b) if isinstance(b, Inertia) else b
         return ArticulatedInertia(self.M + b.M, self.H + b.H, self.I + b.I)
 
     def __matmul__(self, a: Motion) -> Force:

@@ -235,6 +235,7 @@ class Expr(NumpyDispatch):
         """Return the angle of the point (x, self) in radians."""
         return atan2(self, x, choice)  # type: ignore[no-any-return]
 
+    call_routine = lazy_method("kinetree.tracing.loops", "call_routine")
     map_columns = lazy_method("kinetree.tracing.loops", "map_columns")
     repeat_while_positive = lazy_method("kinetree.tracing.loops", "repeat_while_positive")
     repeat = lazy_method("kinetree.tracing.loops", "repeat_relaxed")

@@ -119,13 +119,35 @@ def map_columns(
 ) -> list[list[Expr]]:
     """Return the function of each of these columns, recorded as one loop (see `kinetree.scalars.loops`)."""
     graph = like.here().graph
+    loop, captured = _map(graph, function, len(columns[0]), len(columns))
+    return _mapped(graph, loop, captured, columns)
+
+
+def call_routine(
+    like: Expr,
+    function: Callable[[list[Any]], list[Any]],
+    column: Sequence[Any],
+    recorded: dict[Graph, tuple[Map, dict[int, int]]],
+) -> list[Expr]:
+    """Return the function of a column; `recorded` has it by the graphs in which it was recorded before."""
+    graph = like.here().graph
+    if graph not in recorded:
+        recorded[graph] = _map(graph, function, len(column), 1)
+    loop, captured = recorded[graph]
+    return _mapped(graph, loop, captured, [column])[0]
+
+
+def _map(graph: Graph, function: Callable[[list[Any]], list[Any]], n: int, count: int) -> tuple[Map, dict[int, int]]:
+    """Return the map of a function over columns of n entries, and what it captures."""
     captured: dict[int, int] = {}
-    n = len(columns[0])
     body, results = _program(Expr, graph, captured, lambda entries: function(list(itertools.islice(entries, n))))
     ports = Port("captured", (len(captured),)), Port("column", (n,))
-    loop = Map(Program(body, ports, (Port("result", (len(results),)),), (tuple(results),)), len(columns))
+    return Map(Program(body, ports, (Port("result", (len(results),)),), (tuple(results),)), count), captured
+
+
+def _mapped(graph: Graph, loop: Map, captured: Mapping[int, int], columns: Sequence[Sequence[Any]]) -> list[list[Expr]]:
     zero = Expr(graph, graph.const(0.0))
-    entries = [zero.node(column[k]) for k in range(n) for column in columns]
+    entries = [zero.node(column[k]) for k in range(len(columns[0])) for column in columns]
     nodes = [Expr(graph, i) for i in call(graph, loop, [*captured, *entries])]
     return [nodes[c :: len(columns)] for c in range(len(columns))]
 

@@ -1,4 +1,4 @@
-"""Single states of trajectories: samples, and ends from which a simulation goes on."""
+"""Single states of trajectories: samples, events, and ends from which a simulation goes on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,16 @@ class State(NamedTuple):
     """One sample of a trajectory: the time (s), q (..., nq) and v (..., nv)."""
 
     t: float
+    q: Array
+    v: Array
+
+
+class Happened(NamedTuple):
+    """An event of a robot: its name, the index of the robot (empty if there is one only), time (s), q and v."""
+
+    time: float
+    name: str
+    robot: tuple[int, ...]
     q: Array
     v: Array
 

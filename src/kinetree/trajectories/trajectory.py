@@ -13,6 +13,7 @@ from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.lazy import lazy_methods
 from kinetree.robot import Robot
+from kinetree.signatures import told
 from kinetree.trajectories.given import of_robots, times_of
 from kinetree.trajectories.interpolate import hermite
 from kinetree.trajectories.paths import Sample
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kinetree.trajectories.files import saved
 else:
     figures, stick_figure, saved = (
-        lazy_methods(f"kinetree.trajectories.{module}") for module in ("figures", "stick_figure", "files.saved")
+        lazy_methods(f"kinetree.trajectories.{module}", told) for module in ("figures", "stick_figure", "files.saved")
     )
 
 NOT_RECORDED = 'was not recorded: simulate(…, record="q v a tau") records it'

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.recursions.path import path_to
 from kinetree.model import WORLD, Model
-from kinetree.scalars.functions import Scalar, atan2, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, select_less, sqrt
 from kinetree.spatial import Motion, Transform
+from kinetree.spatial.turns import rotation_vector, turn_between
 from kinetree.spatial.vector import Mat3, Vec3
 
 SHAPES = {"pose": (4, 4), "orientation": (3, 3), "position": (3,), "look_at": (2, 3)}
@@ -98,30 +98,6 @@ def _frame(model: Model, frame: str, q: Sequence[Scalar]) -> tuple[Transform, di
     return X, columns
 
 
-def rotation_vector(R: Mat3) -> tuple[Vec3, Scalar]:
-    """Return the rotation vector, of at most half a turn, of a rotation matrix, and ``θ/2 cot(θ/2)``.
-
-    Computed from a row of ``4 q qᵀ``, whose ten entries are sums of entries of R: the one with the largest entry on the
-    diagonal (Shepperd 1978). So it is accurate both at small angles and near half a turn.
-    """
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.rows
-    x, y, z = zy - yz, xz - zx, yx - xy
-    best, largest = (x, y, z, 1.0 + xx + yy + zz), xx + yy + zz
-    for diagonal, row in (
-        (xx - yy - zz, (1.0 + xx - yy - zz, xy + yx, xz + zx, x)),
-        (yy - xx - zz, (xy + yx, 1.0 - xx + yy - zz, yz + zy, y)),
-        (zz - xx - yy, (xz + zx, yz + zy, 1.0 - xx - yy + zz, z)),
-    ):
-        best = tuple(select_less(largest, diagonal, b, a) for a, b in zip(best, row, strict=True))
-        largest = select_less(largest, diagonal, diagonal, largest)
-    axis, w = Vec3(*best[:3]), best[3]
-    size = select_less(w, 0.0, -w, w)
-    square = axis.dot(axis)
-    length = sqrt(select_less(0.0, square, square, 1.0))
-    factor = 2.0 * select_less(0.0, square, atan2(length, size), 1.0) / select_less(0.0, square, length, size)
-    return axis * select_less(w, 0.0, -factor, factor), 0.5 * factor * size
-
-
 def _rate(e: Vec3, half_cotangent: Scalar, w: Vec3) -> Vec3:
     """Return the rate of a rotation vector, negated, where what it leads from turns at w."""
     square = e.dot(e)
@@ -131,19 +107,11 @@ def _rate(e: Vec3, half_cotangent: Scalar, w: Vec3) -> Vec3:
 
 
 def _axis_rows(X: Transform, columns: dict[int, Motion], point: Vec3, axis: Vec3) -> Rows:
-    """Return the rotation vector that leads an axis of the frame the short way to where it points at a point.
-
-    Of the two that the axis and the direction wanted span, half a turn away, any will do.
-    """
+    """Return the rotation vector that leads an axis of the frame the short way to where it points at a point."""
     a, way = X.E.to_a(axis), point - X.r
     square = way.dot(way)
     inverse = 1.0 / sqrt(select_less(0.0, square, square, 1.0))
     d = way * inverse
-    normal = a.cross(d)
-    sine, cosine = sqrt(normal.dot(normal)), a.dot(d)
-    beside = a.cross(Vec3(select_less(a.x * a.x, 0.5, 1.0, 0.0), select_less(a.x * a.x, 0.5, 0.0, 1.0), 0.0))
-    opposite = (sine < 1e-7) & (cosine < 0.0)
-    unit = select_less(0.0, sine, sine, 1.0)
-    factor = select(opposite, math.pi / sqrt(beside.dot(beside)), atan2(sine, cosine) / unit)
-    e = Vec3(*(select(opposite, b, n) for b, n in zip(beside, normal, strict=True))) * factor
-    return Rows(e, {k: m.ang - a * a.dot(m.ang) + d.cross(m.lin) * inverse for k, m in columns.items()})
+    return Rows(
+        turn_between(a, d), {k: m.ang - a * a.dot(m.ang) + d.cross(m.lin) * inverse for k, m in columns.items()}
+    )

@@ -12,6 +12,7 @@ from kinetree.lazy import cached_property
 from kinetree.model import Body, Model
 from kinetree.scalars.bounded import Bounds, within
 from kinetree.scalars.functions import Scalar, floor, select_less
+from kinetree.scalars.sequences import prime_roots
 
 Weights = Sequence[Sequence[Scalar]]
 """Of the coordinates of each goal's errors, one after another."""
@@ -161,7 +162,7 @@ class Problem:
         of a Kronecker sequence, multiples of square roots of primes modulo one (Richtmyer 1951), which fill the space
         more evenly than random ones.
         """
-        found, roots = list(q), iter(_roots(2 * len(self.entries)))
+        found, roots = list(q), iter(prime_roots(2 * len(self.entries)))
         for j, body in enumerate(self.moving):
             phases = [number * next(roots) + seed * next(roots) for _ in body.v_index]
             concerned = [flag for flag, carries in zip(unmet, self.carriers, strict=True) if carries[j]]
@@ -195,14 +196,3 @@ def _spread(body: Body, u: Sequence[Scalar]) -> list[Scalar]:
     low, high = low if math.isfinite(low) else -joint.span, high if math.isfinite(high) else joint.span
     half = min(0.5 * (high - low), joint.span)
     return [0.5 * (low + high) + half * (2.0 * u[0] - 1.0)]
-
-
-def _roots(n: int) -> list[float]:
-    """Return the fractions of the square roots of the first n primes."""
-    primes: list[int] = []
-    k = 2
-    while len(primes) < n:
-        if all(k % p for p in primes):
-            primes.append(k)
-        k += 1
-    return [math.sqrt(p) % 1.0 for p in primes]

@@ -1,16 +1,21 @@
-"""Forward dynamics with constraints."""
+"""Forward and hybrid dynamics with constraints."""
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import factorised
+from collections.abc import Sequence
+
+from kinetree.algorithms.dynamics.branches import branch_factor
+from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.dynamics.factorization import ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
-from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular, velocities
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.delassus import Delassus, moved_velocities, row_values
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.constraints.types import Row
-from kinetree.scalars.linalg import dot
+from kinetree.errors import ArgumentError, listed
+from kinetree.scalars.linalg import dot, transposed
 from kinetree.spatial import Scalar
 
 
@@ -22,6 +27,7 @@ def forward_dynamics(
     tau: Vector,
     f_ext: Wrenches = None,
     active: Vector | None = None,
+    drift: Matrix | None = None,
     *,
     f_ext_frame: str = "body",
 ) -> tuple[list[Scalar], list[Scalar]]:
@@ -29,7 +35,7 @@ def forward_dynamics(
 
     ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
     then the smallest force that gives it. In a mechanism with a `stabilization` ω errors fade away:
-    ``J a + γ + 2ω J v + ω² φ = 0``.
+    ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
 
     References: RBDA sections 8.1 and 8.5, with ``M = LᵀDL``; for redundant rows the proximal-point method, as in
     Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (RSS 2021).
@@ -39,11 +45,86 @@ def forward_dynamics(
     >>> bool(abs(J @ a + gamma).max() < 1e-9)
     True
     """
-    rows, factor = model.constraint_rows(q, v), factorised(model, q)
+    h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
+    rows = model.constraint_rows(q, v)
+    factor = branch_factor(model, q, moved_velocities(rows))
     delassus = Delassus(factor, [row.J for row in rows], row_values(model, active))
-    h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)
-    y = factor.solve_L_transposed([t - x for t, x in zip(tau, h, strict=True)])
-    b = [_wanted(row, v, model.stabilization) for row in rows]
+    return _accelerated(model, delassus, rows, v, [t - x for t, x in zip(tau, h, strict=True)], drift)
+
+
+@algorithm("hybrid_dynamics", outputs="a tau f", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+def hybrid_dynamics(
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    tau: Vector,
+    f_ext: Wrenches = None,
+    active: Vector | None = None,
+    drift: Matrix | None = None,
+    *,
+    prescribed: Sequence[str] = (),
+    f_ext_frame: str = "body",
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """Accelerations, joint forces and the constraints' forces f, where one of the first two is given at each joint.
+
+    ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. No joint is passive by itself: its force is given, or its acceleration.
+
+    Parameters
+    ----------
+    a
+        True accelerations of the prescribed joints (rad/s², m/s²); the other entries are not read. The constraints must
+        leave them their choice.
+    tau
+        Forces of the joints that are not prescribed (N·m, N); the other entries are not read.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no joint of that name, or the constraints tie the prescribed joints to each other. With `active`
+        that depends on the state: accelerations that contradict each other are not attained then.
+    ModelError
+        If a joint meets no inertia, so that M is singular at every configuration; the joint is named.
+
+    References: RBDA sections 8.5 and 9.2: prescribed joints are rigid, and move what hangs on them.
+
+    >>> legs = [name for name in robot.joint_names if name.startswith(("FL", "FR"))]
+    >>> posed = mech.hybrid_dynamics(q, v, 0 * v, 0 * v, active=[1, 0, 0, 0], prescribed=legs)
+    >>> bool(abs(posed.a[6:12]).max() == 0), bool(abs(posed.tau[12:]).max() == 0)
+    (True, True)
+    """
+    known = velocities(model, prescribed)
+    if known and active is None and model.reference.is_closed and model.reference.depends(known):
+        raise ArgumentError(
+            f"the accelerations of the joints {listed(prescribed)} depend on each other through the constraints, and "
+            f"not all can be prescribed; independent ones are, for example, {listed(model.independent_names)}"
+        )
+    refuse_singular(model, prescribed)
+    free = [k for k in range(model.nv) if k not in known]
+    M, rows = crba(model, q), model.constraint_rows(q, v)
+    given: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
+    J = [[0.0 if k in known else x for k, x in enumerate(row.J)] for row in rows]
+    delassus = Delassus(ltdl(model, block(M, known)), J, row_values(model, active))
+    h = rnea(model, q, v, given, f_ext, f_ext_frame=f_ext_frame)
+    pushed = [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)]
+    carried = [row._replace(gamma=row.gamma + dot(row.J, given)) for row in rows]
+    accelerated, f = _accelerated(model, delassus, carried, v, pushed, drift)
+    columns = transposed([row.J for row in rows])
+    tau_out = list(tau)
+    for k in known:
+        moved = dot([M[k][l] for l in free], [accelerated[l] for l in free])
+        tau_out[k] = h[k] + moved - dot(columns[k], f)
+    return [x + y for x, y in zip(given, accelerated, strict=True)], tau_out, f
+
+
+def _accelerated(
+    model: ConstrainedModel, delassus: Delassus, rows: Sequence[Row], v: Vector, tau: Vector, drift: Matrix | None
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return a and f with ``M a = τ + Jᵀ f`` and ``J a + γ`` as it is wanted."""
+    factor = delassus.factor
+    y = factor.solve_L_transposed(tau)
+    kept = [None] * len(rows) if drift is None else transposed(drift)
+    b = [_wanted(row, v, model.stabilization, d) for row, d in zip(rows, kept, strict=True)]
     for i, row in zip(delassus.kept, delassus.BD, strict=True):
         b[i] = b[i] + dot(row, y)
     f = delassus.forces(b)
@@ -51,7 +132,11 @@ def forward_dynamics(
     return factor.solve_L(pushed, factor.D), f
 
 
-def _wanted(row: Row, v: Vector, omega: Scalar) -> Scalar:
-    """Return ``γ + 2ω J v + ω² φ``, which the acceleration along the row cancels."""
-    position = 0.0 if row.phi is None else row.phi * omega
-    return row.gamma + (dot(row.J, v) * 2.0 + position) * omega
+def _wanted(row: Row, v: Vector, omega: Scalar, drift: Vector | None) -> Scalar:
+    """Return ``γ − d̈ + 2ω (J v − ḋ) + ω² (φ − d)``, which the acceleration along the row cancels."""
+    if drift is None:
+        position = 0.0 if row.phi is None else row.phi * omega
+        return row.gamma + (dot(row.J, v) * 2.0 + position) * omega
+    d, d_dot, d_ddot = drift
+    position = 0.0 if row.phi is None else (row.phi - d) * omega
+    return row.gamma - d_ddot + ((dot(row.J, v) - d_dot) * 2.0 + position) * omega

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.delassus import Delassus, moved_velocities, row_values
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.scalars.linalg import dot
@@ -19,10 +19,12 @@ def impulse(
     v: Vector,
     active: Vector | None = None,
     restitution: Vector | None = None,
+    drift: Matrix | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Velocity after an impact in which constraints begin to act, and their impulses.
 
-    ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick.
+    ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick. Where
+    anchors move, both velocities along the rows are those against the anchor, ``J v − ḋ``.
 
     References: RBDA section 11.7.
 
@@ -30,9 +32,12 @@ def impulse(
     >>> bool(abs(mech.constraint_jacobian(q) @ landed).max() < 1e-9)
     True
     """
-    rows, factor = model.constraint_rows(q), factorised(model, q)
+    rows = model.constraint_rows(q)
+    factor = branch_factor(model, q, moved_velocities(rows))
     delassus = Delassus(factor, [row.J for row in rows], row_values(model, active))
     b, e = [dot(row.J, v) for row in rows], row_values(model, restitution)
+    if drift is not None:
+        b = [x - y for x, y in zip(b, drift[1], strict=True)]
     if e is not None:
         b = [x + e_i * x if row.rebounds else x for x, e_i, row in zip(b, e, rows, strict=True)]
     f = delassus.forces(b)
@@ -41,7 +46,9 @@ def impulse(
 
 
 @algorithm("project_velocity", outputs="v_next", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
-def project_velocity(model: ConstrainedModel, q: Vector, v: Vector, active: Vector | None = None) -> list[Scalar]:
+def project_velocity(
+    model: ConstrainedModel, q: Vector, v: Vector, active: Vector | None = None, drift: Matrix | None = None
+) -> list[Scalar]:
     """Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``.
 
     It is that after an impact without rebound, `impulse`.
@@ -52,4 +59,4 @@ def project_velocity(model: ConstrainedModel, q: Vector, v: Vector, active: Vect
     >>> bool(abs(mech.constraint_jacobian(q) @ allowed).max() < 1e-9)
     True
     """
-    return impulse(model, q, v, active)[0]
+    return impulse(model, q, v, active, None, drift)[0]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
-from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.delassus import Delassus, moved_velocities
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.scalars.functions import sqrt
+from kinetree.scalars.linalg import dot
+from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 
@@ -62,4 +65,40 @@ def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
     True
     """
-    return Delassus(factorised(model, q), [row.J for row in model.constraint_rows(q)]).matrix
+    rows = model.constraint_rows(q)
+    return Delassus(branch_factor(model, q, moved_velocities(rows)), [row.J for row in rows]).matrix
+
+
+@algorithm(
+    "constraint_inertia",
+    outputs={"Lambda": ("nrows", "nrows")},
+    raises=SINGULAR,
+    joint_space=True,
+    table=MECHANISM_ALGORITHMS,
+)
+def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
+    """Inertia that acts against accelerations along the constraints' rows: the pseudo-inverse of `delassus_matrix`.
+
+    Returns
+    -------
+    Lambda
+        ``(J M⁻¹ Jᵀ)⁺``, symmetric; the inverse where no row is redundant (kg, kg·m, kg·m²).
+
+    References: Khatib, A unified approach for motion and force control of robot manipulators (1987), for constraints.
+
+    >>> G, Lambda = mech.delassus_matrix(q), mech.constraint_inertia(q)
+    >>> bool(abs(G @ Lambda @ G - G).max() < 1e-9)
+    True
+    """
+    rows = model.constraint_rows(q)
+    factor = branch_factor(model, q, moved_velocities(rows))
+    delassus = Delassus(factor, [row.J for row in rows])
+    scale = [1.0 / sqrt(d) for d in factor.D]
+    W = [[b * s for b, s in zip(row, scale, strict=True)] for row in delassus.B]  # G = W Wᵀ
+    n = range(len(W))
+    columns = PseudoInverse(W, model.nv).times_columns([[float(i == j) for j in n] for i in n])
+    inertia: Matrix = [[0.0] * delassus.n for _ in range(delassus.n)]
+    for i, x in zip(delassus.kept, columns, strict=True):
+        for j, y in zip(delassus.kept, columns, strict=True):
+            inertia[i][j] = dot(x, y) if i <= j else inertia[j][i]
+    return inertia

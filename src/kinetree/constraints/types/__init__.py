@@ -12,10 +12,11 @@ if TYPE_CHECKING:  # what the loop below finds, for type checkers
     from kinetree.constraints.types.loop import Loop
     from kinetree.constraints.types.rod import Rod
     from kinetree.constraints.types.weld import Weld
+    from kinetree.constraints.types.wheel import Wheel
 
 for _module in iter_modules(__path__):
     if not _module.name.startswith("_"):
         import_module(f"{__name__}.{_module.name}")
 globals().update(Constraint.registry)
 
-__all__ = ["Constraint", "Contact", "Gear", "Loop", "Rod", "Row", "Weld"]
+__all__ = ["Constraint", "Contact", "Gear", "Loop", "Rod", "Row", "Weld", "Wheel"]

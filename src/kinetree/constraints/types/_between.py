@@ -14,8 +14,10 @@ from kinetree.constraints.types.base import Constraint, Row
 from kinetree.errors import ModelError, unknown_name
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.model import WORLD, Frame, Model
+from kinetree.scalars.functions import sqrt
 from kinetree.scalars.linalg import dot, transposed
-from kinetree.spatial import Force, Motion, Scalar, Transform, Vec3
+from kinetree.spatial import Force, Mat3, Motion, Scalar, Transform, Vec3
+from kinetree.spatial.turns import rotation_vector, turn_between
 from kinetree.spatial.vector import ZERO
 
 THE_WORLD = Frame("the world", WORLD, Transform.identity())
@@ -40,6 +42,38 @@ class Relative(NamedTuple):
     r: Vec3
     velocity: Motion
     bias: Motion
+
+    def turned(self, moments: Sequence[Vec3]) -> Vec3:
+        """Return by how much s is turned against p about the directions of the moments, to first order in what it is.
+
+        Where all directions are barred it is the axis of the rotation times the sine of its angle; where one axis a is
+        free, ``a × R a`` for a unit vector, whatever the angle about it.
+        """
+        x, y, z = self.axes
+        if len(moments) == 2:
+            a = moments[0].cross(moments[1])
+            return a.cross(self.carried(a) * (1.0 / a.dot(a)))
+        return Vec3(y.z - z.y, z.x - x.z, x.y - y.x) * 0.5 if moments else ZERO
+
+    def carried(self, a: Vec3) -> Vec3:
+        """Return R a: a direction fixed to s, in the axes of p."""
+        x, y, z = self.axes
+        direction: Vec3 = x * a.x + y * a.y + z * a.z
+        return direction
+
+
+class FarRelative(Relative):
+    """The same, with turns of up to half a turn in full."""
+
+    __slots__ = ()
+
+    def turned(self, moments: Sequence[Vec3]) -> Vec3:
+        """Return the rotation vector by which s, or the axis that is free, is turned against p."""
+        if len(moments) == 2:
+            a = moments[0].cross(moments[1])
+            a = a * (1.0 / sqrt(a.dot(a)))
+            return turn_between(a, self.carried(a))
+        return rotation_vector(Mat3.of(zip(*self.axes, strict=True)))[0] if moments else ZERO
 
 
 class FrameRow(NamedTuple):
@@ -104,6 +138,10 @@ class BetweenFrames(Constraint):
             for t, phi, rate, rebounds in self.frame_rows(seen)
         ]
 
+    def errors(self, model: Model, q: Vector) -> Sequence[Scalar | None]:
+        zero = [0.0] * model.nv
+        return [row.phi for row in self.frame_rows(FarRelative(*relative_motion(*self._paths(model, q, zero), zero)))]
+
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         zero = [0.0] * model.nv
         paths, (ours, theirs) = self._paths(model, q, zero), self.ends(model)
@@ -163,17 +201,3 @@ def bias_in_the_world(ours: Path, theirs: Path, model: Model) -> Motion:
     _, a = ours.X.carry(v, a)
     E = placement(ours, theirs).E
     return Motion(E.to_a(a.ang), E.to_a(a.lin) + theirs.X.E.to_b(model.gravity))
-
-
-def turned(moments: Sequence[Vec3], seen: Relative) -> Vec3:
-    """Return by how much s is turned against p about the directions of the moments, to first order in what it is.
-
-    Where all directions are barred it is the axis of the rotation times the sine of its angle; where one axis a is
-    free, ``a × R a`` for a unit vector, whatever the angle about it.
-    """
-    x, y, z = seen.axes
-    if len(moments) == 2:
-        a = moments[0].cross(moments[1])
-        carried: Vec3 = x * a.x + y * a.y + z * a.z
-        return a.cross(carried * (1.0 / a.dot(a)))
-    return Vec3(y.z - z.y, z.x - x.z, x.y - y.x) * 0.5 if moments else ZERO

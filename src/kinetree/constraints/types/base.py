@@ -45,6 +45,7 @@ class Constraint(ABC):
 
     - ``d/dt (J v) = J v̇ + γ`` in every state;
     - ``φ̇ = J v`` where all φ of the constraint are zero;
+    - ``d/dt Σ e²`` is ``2 eᵀ J v`` in every state, for the e of `errors`;
     - the joint forces of `wrenches`, where the constraint acts between bodies, are ``Jᵀ f``.
 
     Parameters
@@ -71,6 +72,14 @@ class Constraint(ABC):
     @abstractmethod
     def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
         """Return the `size` rows at the configuration q and the velocity v."""
+
+    def errors(self, model: Model, q: Vector) -> Sequence[Scalar | None]:
+        """Return for each row how far the positions are from fulfilling it, wherever they are; None as for φ.
+
+        Near where they fulfil it that is φ; far from there φ may vanish too, and this does not. Along the velocity v,
+        the rate of the sum of the squares of these e is ``2 eᵀ J v``.
+        """
+        return [row.phi for row in self.rows(model, q, [0.0] * model.nv)]
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         """Return the wrenches that the force f exerts on bodies, in their axes about their origins, by their index.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative, turned
+from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ModelError
 from kinetree.joints import Joint, Mimic
 from kinetree.lazy import cached_property
@@ -58,7 +58,7 @@ class Loop(BetweenFrames):
                 f"loop {self.label!r} closes at a joint, such as Revolute((0, 1, 0)); {self.joint!r} is none"
             )
         super().check(model)
-        if reason := _cannot_close(self.joint):
+        if reason := why_it_cannot_close(self.joint):
             raise ModelError(f"loop {self.label!r}: a {type(self.joint).__name__} {reason}; {CUT_ELSEWHERE}")
 
     @cached_property
@@ -67,11 +67,11 @@ class Loop(BetweenFrames):
         return self.joint.constraint_subspace(self.joint.neutral())
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
-        angles = turned([t.ang for t in self.subspace if t.lin == ZERO], seen)
+        angles = seen.turned([t.ang for t in self.subspace if t.lin == ZERO])
         return [FrameRow(t, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
 
 
-def _cannot_close(joint: Joint) -> str:
+def why_it_cannot_close(joint: Joint) -> str:
     """Return why a loop cannot close at this joint, empty if it can."""
     if isinstance(joint, Mimic):
         return "follows another joint"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.scalars.functions import sqrt
-from kinetree.spatial import Force
+from kinetree.scalars.functions import select_less, sqrt
+from kinetree.spatial import Force, Vec3
 from kinetree.spatial.vector import ZERO
 from kinetree.validation import positive
 
@@ -44,8 +44,13 @@ class Rod(BetweenFrames):
         object.__setattr__(self, "length", positive(f"the length of rod {self.label!r}", self.length))
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
-        """Return the row of ``φ = |r| − l``: J = d·, with d = r/|r|, and γ = d · r̈⁰ + (ṙ² − (d · ṙ)²)/|r|."""
-        distance, u = sqrt(seen.r.dot(seen.r)), seen.velocity.lin
-        d = seen.r * (1.0 / distance)
+        """Return the row of ``φ = |r| − l``: J = d·, with d = r/|r|, and γ = d · r̈⁰ + (ṙ² − (d · ṙ)²)/|r|.
+
+        Where the ends are at one place, every d is as good as another for the way apart, and γ means nothing.
+        """
+        r, u = seen.r, seen.velocity.lin
+        distance = sqrt(r.dot(r))
+        z, length = select_less(0.0, distance, r.z, 1.0), select_less(0.0, distance, distance, 1.0)
+        d = Vec3(r.x, r.y, z) * (1.0 / length)
         along = d.dot(u)
-        return [FrameRow(Force(ZERO, d), distance - self.length, (u.dot(u) - along * along) / distance)]
+        return [FrameRow(Force(ZERO, d), distance - self.length, (u.dot(u) - along * along) / length)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative, turned
+from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.model.checks import Pose, as_transform
 from kinetree.spatial import Force, Transform
 from kinetree.spatial.vector import AXES, ZERO
@@ -49,6 +49,6 @@ class Weld(BetweenFrames):
         return self.placement  # type: ignore[no-any-return]
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
-        angles = turned(AXES, seen)
+        angles = seen.turned(AXES)
         moments = [FrameRow(Force(axis, ZERO), axis.dot(angles)) for axis in AXES]
         return moments + [FrameRow(Force(ZERO, axis), axis.dot(seen.r)) for axis in AXES]

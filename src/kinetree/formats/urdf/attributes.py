@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final
 
@@ -20,25 +21,33 @@ READ: Final = {
     "limit": ("lower", "upper", "velocity", "effort"),
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset"),
+    "loop_joint": ("name", "type"),
+    "link1": ("link", "xyz", "rpy"),
+    "link2": ("link", "xyz", "rpy"),
+    "loop": ("name", "type"),
+    "predecessor": ("link",),
+    "successor": ("link",),
 }
 """The attributes that are read of each element."""
 
 IGNORED: Final = {
     "link": ("type", "id", "self_collide"),
-    "joint": ("dont_collapse", "id"),
+    "joint": ("dont_collapse", "id", "independent"),
     "limit": ("acceleration", "deceleration", "jerk", "command_effort", "current", "gear_velocity"),
     "dynamics": (
         *("D", "K", "mu_coulomb", "mu_viscous", "stiffness", "spring_stiffness", "spring_reference", "spring_mount"),
         *("armature", "rotor_inertia"),
     ),
 }
-"""Attributes of URDF 1.2 and of simulators that real files have, and that are not read."""
+"""Attributes of URDF 1.2, of URDF+ and of simulators that real files have, and that are not read."""
 
 
 CHILDREN: Final = {
     "link": ("inertial",),
     "inertial": ("origin", "mass", "inertia"),
     "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
+    "loop_joint": ("link1", "link2", "axis"),
+    "loop": ("predecessor", "successor", "axis"),
 }
 """The elements that are read inside others, which may have any further ones."""
 
@@ -49,13 +58,18 @@ def checked(element: Element) -> Element:
     for name in element.attributes if element.tag in READ else ():
         if name not in read and name not in ignored and not name.startswith("{"):
             element.fault(f"<{element.tag}> has {unknown_name('attribute', name, read)}", "it is not read")
-    known = CHILDREN.get(element.tag, ())
+    refuse_misspelt(element, CHILDREN.get(element.tag, ()))
+    return element
+
+
+def refuse_misspelt(element: Element, known: Sequence[str]) -> None:
+    """Raise where a child has nearly one of these names."""
     for child in element.children if known else ():
-        near = () if child.tag in known else get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)
+        foreign = child.tag in known or child.tag.startswith("{")
+        near = () if foreign else get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)
         if near:
             message = f"<{element.tag}> has no element <{child.tag}>, did you mean <{near[0]}>?"
             child.fault(message, "it is not read")
-    return element
 
 
 def part(element: Element, tag: str) -> Element | None:

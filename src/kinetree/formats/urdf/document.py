@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from kinetree.errors import FormatError, shortened, unknown_name
+from kinetree.errors import shortened, unknown_name
+from kinetree.formats.graph import GraphLink, Inertial, Mimic, Pose
+from kinetree.formats.graph_model import tree_root
 from kinetree.formats.urdf.attributes import checked, child, part
 from kinetree.formats.xml.elements import Element, parse_xml
 from kinetree.formats.xml.values import (
-    IDENTITY,
-    Rows,
     Triple,
     magnitude,
     number,
@@ -29,7 +29,6 @@ from kinetree.formats.xml.values import (
     vector,
 )
 from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute
-from kinetree.model.tree import root_link
 
 JOINTS: Final[dict[str, Callable[[Triple], Joint]]] = {
     "revolute": Revolute,
@@ -42,41 +41,6 @@ JOINTS: Final[dict[str, Callable[[Triple], Joint]]] = {
 """The joint types of URDF, made from an axis."""
 WITH_AXIS: Final = ("revolute", "continuous", "prismatic")
 VERSIONS: Final = ("1.0", "1.1", "1.2")
-
-
-@dataclass(frozen=True)
-class Pose:
-    """Where a frame stands in another: rotation matrix (its columns are the axes) and origin (m)."""
-
-    rotation: Rows = IDENTITY
-    translation: Triple = (0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class UrdfInertial:
-    """Mass (kg), the pose of the inertial frame in the link, and (ixx, ixy, ixz, iyy, iyz, izz) in it (kg·m²)."""
-
-    mass: float
-    origin: Pose
-    moments: tuple[float, float, float, float, float, float]
-
-
-@dataclass(frozen=True)
-class UrdfLink:
-    """A link; `inertial` is None where the file gives none."""
-
-    name: str
-    element: Element
-    inertial: UrdfInertial | None
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """The joint moves as another one does: ``q = multiplier · q_other + offset``."""
-
-    joint: str
-    multiplier: float
-    offset: float
 
 
 @dataclass(frozen=True)
@@ -111,11 +75,11 @@ class UrdfJoint:
 
 @dataclass(frozen=True)
 class UrdfRobot:
-    """A whole file, `source`: one tree of links and joints, both in file order; no joint's child is the root."""
+    """A whole file, `source`: links and joints, both in file order; no joint's child is the root of a tree."""
 
     name: str
     source: str
-    links: tuple[UrdfLink, ...]
+    links: tuple[GraphLink, ...]
     joints: tuple[UrdfJoint, ...]
     root: str
 
@@ -146,6 +110,12 @@ def read_urdf(text: str | bytes, source: str = "<string>", *, lenient: bool = Fa
 
 def urdf_from_element(robot: Element) -> UrdfRobot:
     """Read a URDF document from its root element; raises as `read_urdf` does."""
+    parts = parts_from_element(robot)
+    return replace(parts, root=tree_root(robot, parts.links, parts.joints))
+
+
+def parts_from_element(robot: Element) -> UrdfRobot:
+    """Read the links and joints of a URDF document, which need not be a tree; then it has no root."""
     refuse_xacro(robot)
     leave_namespace(robot)
     if robot.tag != "robot":
@@ -161,18 +131,11 @@ def urdf_from_element(robot: Element) -> UrdfRobot:
     _check_names("link", links)
     joints = tuple(_joint(element) for element in robot.all("joint"))
     _check_names("joint", joints)
-
-    def error(message: str, joint: UrdfJoint | None = None, role: str = "") -> FormatError:
-        element = robot if joint is None else (role and joint.element.only(role)) or joint.element
-        return element.error(message)
-
-    by_name = {link.name: link for link in links}
-    root = root_link(by_name, joints, error, lambda item: f" (line {item.element.line})")
-    return UrdfRobot(robot.attributes.get("name", "robot"), robot.source, links, joints, root)
+    return UrdfRobot(robot.attributes.get("name", "robot"), robot.source, links, joints, "")
 
 
-def _check_names(kind: str, items: Sequence[UrdfLink | UrdfJoint]) -> None:
-    seen: dict[str, UrdfLink | UrdfJoint] = {}
+def _check_names(kind: str, items: Sequence[GraphLink | UrdfJoint]) -> None:
+    seen: dict[str, GraphLink | UrdfJoint] = {}
     for item in items:
         first = seen.setdefault(item.name, item)
         if first is not item:
@@ -198,12 +161,12 @@ def leave_namespace(robot: Element) -> None:
         element.tag = element.tag.removeprefix(namespace)
 
 
-def _link(element: Element) -> UrdfLink:
+def _link(element: Element) -> GraphLink:
     inertial = part(element, "inertial")
-    return UrdfLink(required(checked(element), "name"), element, None if inertial is None else _inertial(inertial))
+    return GraphLink(required(checked(element), "name"), element, None if inertial is None else _inertial(inertial))
 
 
-def _inertial(element: Element) -> UrdfInertial | None:
+def _inertial(element: Element) -> Inertial | None:
     for tag, instead in (("mass", "the link has no inertia"), ("inertia", "it is taken as zero")):
         if not element.all(tag):
             element.fault(f"<{tag}> is missing", instead)
@@ -211,9 +174,9 @@ def _inertial(element: Element) -> UrdfInertial | None:
         return None
     mass, inertia = magnitude(child(element, "mass"), "value"), part(element, "inertia")
     if inertia is None:
-        return UrdfInertial(mass, _origin(element), (0.0,) * 6)
+        return Inertial(mass, origin_of(element), (0.0,) * 6)
     ixx, ixy, ixz, iyy, iyz, izz = (number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
-    return UrdfInertial(mass, _origin(element), (ixx, ixy, ixz, iyy, iyz, izz))
+    return Inertial(mass, origin_of(element), (ixx, ixy, ixz, iyy, iyz, izz))
 
 
 def _joint(element: Element) -> UrdfJoint:
@@ -228,8 +191,8 @@ def _joint(element: Element) -> UrdfJoint:
         type=kind,
         parent=required(child(element, "parent"), "link"),
         child=required(child(element, "child"), "link"),
-        origin=_origin(element),
-        axis=_axis(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0),
+        origin=origin_of(element),
+        axis=axis_of(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0),
         limit=_limit(element) if kind in WITH_AXIS else UrdfLimit(),
         damping=damping,
         friction=friction,
@@ -237,13 +200,14 @@ def _joint(element: Element) -> UrdfJoint:
     )
 
 
-def _origin(element: Element) -> Pose:
+def origin_of(element: Element) -> Pose:
+    """Return the pose that `<origin>` gives, none at all where there is no such element."""
     origin = part(element, "origin")
     if origin is None:
         return Pose()
-    translation = triple(origin, "xyz", (0.0, 0.0, 0.0))
-    if "quat_xyzw" not in origin.attributes:  # URDF 1.1
-        return Pose(rpy_rotation(triple(origin, "rpy", (0.0, 0.0, 0.0))), translation)
+    if "quat_xyzw" not in origin.attributes:
+        return rpy_pose(origin)
+    translation = triple(origin, "xyz", (0.0, 0.0, 0.0))  # URDF 1.1
     if "rpy" in origin.attributes:
         raise origin.error("both rpy and quat_xyzw are given: keep one of them")
     quaternion = vector(origin, "quat_xyzw", 4)
@@ -252,7 +216,14 @@ def _origin(element: Element) -> Pose:
     return Pose(quaternion_rotation(quaternion), translation)
 
 
-def _axis(element: Element) -> Triple:
+def rpy_pose(element: Element) -> Pose:
+    """Return the pose that the attributes xyz and rpy give."""
+    zero = (0.0, 0.0, 0.0)
+    return Pose(rpy_rotation(triple(element, "rpy", zero)), triple(element, "xyz", zero))
+
+
+def axis_of(element: Element) -> Triple:
+    """Return the direction that `<axis>` gives, x where there is none."""
     axis = part(element, "axis")
     if axis is None:
         return (1.0, 0.0, 0.0)

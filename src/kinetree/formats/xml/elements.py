@@ -27,10 +27,11 @@ UTF16_STARTS: Final = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One XML element: its tag (``{namespace}name``, as in `xml.etree`), attributes and children in file order.
+    """One XML element: its tag (``{namespace}name``, as in `xml.etree`), attributes, text and children in file order.
 
-    Messages need the line of its opening tag, from 1, its file's name and the elements around it. With `lenient`, a
-    fault that leaves no doubt about how to go on is a warning.
+    The text is what stands outside of its children, without white space around it. Messages need the line of its
+    opening tag, from 1, its file's name and the elements around it. With `lenient`, a fault that leaves no doubt about
+    how to go on is a warning.
     """
 
     tag: str
@@ -40,6 +41,7 @@ class Element:
     lenient: bool = False
     parent: Element | None = None
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def __repr__(self) -> str:
         return f"<Element {self.path} at {self.source}:{self.line}>"
@@ -194,6 +196,7 @@ class _Builder:
         self.source, self.lenient = source, lenient
         self.root: Element | None = None
         self.stack: list[Element] = []
+        self.texts: list[list[str]] = []
         self.expat: Any  # expat's parser object
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -209,6 +212,10 @@ class _Builder:
         else:
             parent.children.append(element)
         self.stack.append(element)
+        self.texts.append([])
+
+    def data(self, text: str) -> None:
+        self.texts[-1].append(text)
 
     def end(self, tag: str) -> None:
-        self.stack.pop()
+        self.stack.pop().text = "".join(self.texts.pop()).strip()

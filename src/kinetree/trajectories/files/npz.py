@@ -13,6 +13,7 @@ from kinetree.trajectories.columns.match import check_quantities
 from kinetree.trajectories.columns.messages import numbered_notes, without_base
 from kinetree.trajectories.columns.names import QUANTITIES, TIME
 from kinetree.trajectories.coordinates import Coordinates, some
+from kinetree.trajectories.files.happened import NUMBERS, TEXTS
 from kinetree.validation import Array
 
 
@@ -37,7 +38,7 @@ class NpzReader:
                     f"{name}: {key!r} are those of another robot: {some(held)}; expected {some(expected)}"
                 )
         self._arrays: dict[str, Array] = {}
-        used = {"q_names", "v_names", "tau", "stopped_at", "reasons"}
+        used = {"q_names", "v_names", "tau", "stopped_at", "reasons", *TEXTS, *NUMBERS}
         for quantity, words in {"t": TIME, **QUANTITIES}.items():
             keys = [word for word in words if word in arrays]
             if len(keys) > 1:

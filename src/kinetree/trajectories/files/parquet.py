@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.trajectories.coordinates import Coordinates, some
+from kinetree.trajectories.files.happened import NUMBERS, TEXTS
 from kinetree.trajectories.files.limits import check_size
 from kinetree.validation import Array
 
@@ -43,6 +44,7 @@ def write(stream: BinaryIO, arrays: Mapping[str, Any], coordinates: Coordinates)
         "batch_shape": lead,
         "stopped_at": [None if math.isnan(x) else x for x in stopped.tolist()],
         "reasons": arrays["reasons"].ravel().tolist(),
+        "happened": {x: arrays[x].tolist() for x in (*TEXTS, *NUMBERS) if x in arrays},
     }
     made = pyarrow.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
     parquet.write_table(made.replace_schema_metadata({KEY: json.dumps(rest)}), stream)
@@ -98,6 +100,12 @@ def _check_columns(name: str, names: list[str], held: Any) -> None:
             raise FormatError(f"{name}: the column {column!r} has the type {kind}: expected real numbers")
 
 
+def _numbers(nested: Any) -> Any:
+    """Return an array of whole numbers or floats."""
+    array = np.array(nested)
+    return array if array.dtype.kind == "i" else array.astype(np.float64)
+
+
 def _rest(name: str, rest: Any, rows: int) -> tuple[tuple[int, ...], dict[str, Any]]:
     """Return the batch axes, and what else the metadata say; a file of somebody else's has one robot."""
     try:
@@ -111,6 +119,9 @@ def _rest(name: str, rest: Any, rows: int) -> tuple[tuple[int, ...], dict[str, A
             extra["stopped_at"] = np.array(stopped, dtype=np.float64).reshape(lead)
         if "reasons" in rest:
             extra["reasons"] = np.array([str(x) for x in rest["reasons"]], dtype=np.str_).reshape(lead)
+        happened = rest.get("happened", {})
+        extra |= {x: np.array(happened[x], dtype=np.str_) for x in TEXTS if x in happened}
+        extra |= {x: _numbers(happened[x]) for x in NUMBERS if x in happened}
     except (TypeError, ValueError, AttributeError) as error:
         raise FormatError(f"{name}: its metadata {KEY.decode()!r} are not those of a trajectory: {error}") from None
     return lead, extra

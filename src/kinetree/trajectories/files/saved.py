@@ -16,12 +16,13 @@ from kinetree.trajectories.block import blocks_of
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files import parquet
 from kinetree.trajectories.files.csv import CsvReader
+from kinetree.trajectories.files.happened import NUMBERS, TEXTS, packed, unpacked
 from kinetree.trajectories.files.limits import check_size
 from kinetree.trajectories.files.write import check_output, open_sink, whole_file
 from kinetree.trajectories.trajectory import Trajectory
 
 Read = dict[str, Any]
-"""What a file holds: t, q, v, a, tau, stopped_at and reasons, or some of these."""
+"""What a file holds: t, q, v, a, tau, stopped_at, reasons, and events and counts as arrays, or some of these."""
 
 
 def save(self: Trajectory, path: str | PathLike[str]) -> None:
@@ -34,7 +35,8 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
       one robot only, without what stopped it;
     - ``.parquet``: the same columns, and ``robot``, its number, for a batch; needs pyarrow, the extra ``parquet``.
 
-    The file appears under its name only when it is complete. Events are not written. Numbers that are not finite are,
+    The file appears under its name only when it is complete. Events of a simulation and what was counted are written,
+    but not to a CSV. Numbers that are not finite are,
     but `load` takes these in a and tau only, and not from a CSV.
 
     Raises
@@ -55,14 +57,15 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
         return
     arrays = {"t": self.t, **{x: getattr(self, x) for x in self.recorded}, "stopped_at": self.stopped_at}
     reasons = np.array([reason or "" for reason in self.reasons.ravel()], dtype=np.str_).reshape(self.batch_shape)
+    arrays |= {"reasons": reasons, **packed(self)}
     if suffix == ".parquet":
         parquet.check_installed()
     with whole_file(Path(name)) as stream:
         if suffix == ".parquet":
-            parquet.write(stream, arrays | {"reasons": reasons}, coordinates)
+            parquet.write(stream, arrays, coordinates)
         else:
             names = {"q_names": np.array(coordinates.q), "v_names": np.array(coordinates.v)}
-            np.savez(stream, **arrays, **names, reasons=reasons)  # type: ignore[arg-type]
+            np.savez(stream, **arrays, **names)  # type: ignore[arg-type]
 
 
 def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
@@ -116,7 +119,9 @@ def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
     for x in ("q", "v"):  # a and tau are not, where a robot stopped as its state was about to be so
         if not np.isfinite(read[x]).all():
             raise FormatError(f"{name}: {x} holds a number that is not finite (NaN or inf)")
+    told = {x: read.pop(x) for x in (*TEXTS, *NUMBERS) if x in read}
     try:
+        read |= unpacked(name, told, robot, read["q"].shape[:-2])
         return Trajectory(robot, **read)
     except ArgumentError as error:
         raise FormatError(f"{name}: {error}") from None
@@ -147,7 +152,7 @@ def _read_npz(stream: BinaryIO, name: str, coordinates: Coordinates) -> Read:
             check_size(name, stream, sum(member.file_size for member in archive.infolist()))
         stream.seek(0)
         with np.load(stream, allow_pickle=False) as arrays:
-            wanted = ("t", "q", "v", "a", "tau", "stopped_at", "q_names", "v_names", "reasons")
+            wanted = ("t", "q", "v", "a", "tau", "stopped_at", "q_names", "v_names", "reasons", *TEXTS, *NUMBERS)
             read = {x: arrays[x] for x in wanted if x in arrays}
     except FormatError:
         raise
@@ -158,7 +163,8 @@ def _read_npz(stream: BinaryIO, name: str, coordinates: Coordinates) -> Read:
         if held != expected:
             raise FormatError(f"{name}: {key!r} are those of another robot: {some(held)}; expected {some(expected)}")
     for x, array in read.items():
-        if array.dtype.kind != "U" if x == "reasons" else array.dtype.kind not in "fiu":
-            needed = "texts" if x == "reasons" else "real numbers"
+        is_text = x in ("reasons", *TEXTS)
+        if array.dtype.kind != "U" if is_text else array.dtype.kind not in "fiu":
+            needed = "texts" if is_text else "real numbers"
             raise FormatError(f"{name}: the array {x!r} has the type {array.dtype}: expected {needed}")
     return read

@@ -1,0 +1,196 @@
+"""Assembly: the configuration near a given one in which all constraints hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.dynamics.singular import velocities
+from kinetree.algorithms.kinematics.manifold import integrate
+from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.constraints.delassus import row_values
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.scalars.functions import floor, select, select_less
+from kinetree.scalars.linalg import dot, solve_positive, transposed
+from kinetree.scalars.loops import recording, repeat
+from kinetree.scalars.sequences import prime_roots
+from kinetree.spatial import Scalar
+
+RATIO = 1e-2
+"""What the ratio of the damping to the sum of the squared errors, or to 1 if that is more, begins with."""
+
+FLOOR = 1e-13
+"""The least damping, which redundant rows need; damping is in units of a row's mean square."""
+
+PATIENCE = 8
+"""A start is given up after so many steps one after another that lower the sum of squares by less than a hundredth."""
+
+SPREAD = 0.1
+"""How far from q0 each further start is than the one before, in each direction at most (rad, m); up to ten times."""
+
+
+class _State(NamedTuple):
+    """What the loop carries: a configuration, the best of those before, and the errors of both; flags are 1 or 0."""
+
+    q: list[Scalar]
+    e: list[Scalar]
+    best: list[Scalar]
+    best_e: list[Scalar]
+    met: Scalar
+    ratio: Scalar
+    idle: Scalar  # steps one after another that gained little
+    steps: Scalar  # from this start
+    iterations: Scalar  # from all
+    attempt: Scalar
+    done: Scalar
+
+
+@algorithm(
+    "assemble",
+    inputs={"tolerance": (), "max_iterations": (), "restarts": ()},
+    outputs={"q": ("nq",), "converged": (), "residual": ("nconstraints",), "iterations": ()},
+    table=MECHANISM_ALGORITHMS,
+)
+def assemble(
+    model: ConstrainedModel,
+    q0: Vector,
+    active: Vector | None = None,
+    tolerance: Scalar | None = None,
+    max_iterations: Scalar | None = None,
+    restarts: Scalar | None = None,
+    *,
+    fixed: Sequence[str] = (),
+) -> tuple[list[Scalar], Scalar, list[Scalar], Scalar]:
+    """Close a mechanism: the configuration in which all constraints hold, found from q0 on.
+
+    Levenberg and Marquardt's method, in the shortest steps: of all joints, in rad and m. Inertias do not count. Where
+    it does not arrive (all bars in a line are such a place), it starts again beside q0, a little further off each time.
+    Where the mechanism cannot be closed, the result is the configuration of the least errors that was found, with
+    ``converged`` 0: that is no exception.
+
+    Parameters
+    ----------
+    q0
+        Configuration to start from. Joint limits do not count.
+    tolerance
+        The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
+        made, so that errors are near rounding in general.
+    max_iterations
+        Steps from each start: 100.
+    restarts
+        How many other starts are tried: 10.
+
+    Returns
+    -------
+    q
+        Configuration, with unit quaternions.
+    converged
+        1 where the error of every constraint that acts is within the tolerance, else 0.
+    residual
+        The largest error of the rows of each constraint (rad, m), angles in full, up to π; 0 for what does not act.
+    iterations
+        Steps tried, from all starts.
+
+    References: Nocedal and Wright, Numerical Optimization, section 10.3; damping in proportion to the squared error as
+    in Yamashita and Fukushima, On the rate of convergence of the Levenberg–Marquardt method (2001).
+
+    >>> found = mech.assemble(q, fixed=["FL_hip_joint"])
+    >>> bool(found.converged), bool(found.residual.max() < 1e-12)
+    (True, True)
+    """
+    some = q0[0] * q0[0] + 1.0
+    tolerance = select_less(some, some + some * 1e-10, 1e-9, 1e-5) if tolerance is None else tolerance
+    most = 100.0 if max_iterations is None else max_iterations
+    others = 10.0 if restarts is None else restarts
+    held, switched = velocities(model, fixed), row_values(model, active)
+
+    def met(e: Vector) -> Scalar:
+        closed: Scalar = 1.0
+        for x in e:
+            closed = select((x <= tolerance) & (x >= -tolerance), closed, 0.0)
+        return closed
+
+    def body(s: _State) -> _State:
+        cost, lowest = dot(s.e, s.e), dot(s.best_e, s.best_e)
+        damping = FLOOR + s.ratio * select_less(cost, 1.0, cost, 1.0)
+        spent = select((s.idle < PATIENCE) & (s.steps < most), 0.0, 1.0 - s.met)  # at limits that are NaN too
+        over = select(s.attempt < others, s.met, s.met + spent)  # one of them at most is 1
+        step = _chosen(spent, _away(model, s.attempt + 1.0), _step(model, s.q, s.e, damping, switched, held))
+        trial = _moved(model, _chosen(spent, start, s.q), step, fixed)
+        e = _errors(model, trial, switched)
+        new = dot(e, e)
+        again = spent * (1.0 - over)
+        better, lower = select(new < cost, 1.0, again), select(new < lowest, 1.0 - over * spent, 0.0)
+        q, e = _chosen(better, trial, s.q), _chosen(better, e, s.e)
+        ratio = s.ratio * select_less(0.5, better, 0.25, 8.0)
+        return _State(
+            q=q,
+            e=e,
+            best=_chosen(lower, q, s.best),
+            best_e=_chosen(lower, e, s.best_e),
+            met=met(e),
+            ratio=select_less(0.5, spent, RATIO, select_less(ratio, 1e-8, 1e-8, ratio)),
+            idle=select(new < 0.99 * cost, 0.0, (s.idle + 1.0) * (1.0 - spent)),
+            steps=(s.steps + 1.0) * (1.0 - spent),
+            iterations=s.iterations + (1.0 - spent),
+            attempt=s.attempt + spent,
+            done=over,
+        )
+
+    start = integrate(model, q0, [0.0] * model.nv)
+    e0 = _errors(model, start, switched)
+    state = _State(start, e0, start, e0, met(e0), RATIO, 0.0, 0.0, 0.0, 0.0, 0.0)
+    end = repeat(body, state, until=lambda s: s.done > 0.5, most=10**6, like=recording(*q0))
+    q, e = _chosen(end.met, end.q, end.best), _chosen(end.met, end.e, end.best_e)
+    return q, end.met, _largest(model, e), end.iterations
+
+
+def _chosen(flag: Scalar, new: Sequence[Scalar], old: Sequence[Scalar]) -> list[Scalar]:
+    return [select_less(0.5, flag, a, b) for a, b in zip(new, old, strict=True)]
+
+
+def _away(model: ConstrainedModel, attempt: Scalar) -> list[Scalar]:
+    """Return the step from q0 to the start of this number: a Kronecker sequence (Richtmyer 1951), first small ones."""
+    reach = SPREAD * select_less(attempt, 10.0, attempt, 10.0)
+    phases = [attempt * root for root in prime_roots(model.nv)]
+    return [reach * (2.0 * (x - floor(x)) - 1.0) for x in phases]
+
+
+def _errors(model: ConstrainedModel, q: Vector, active: Vector | None) -> list[Scalar]:
+    """Return the errors of all rows; 0 of those that constrain velocities alone, or are switched off."""
+    e = [0.0 if x is None else x for c in model.constraints for x in c.errors(model, q)]
+    return e if active is None else [select_less(0.5, on, x, 0.0) for on, x in zip(active, e, strict=True)]
+
+
+def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
+    """Return the largest error of each constraint."""
+    found: list[Scalar] = [0.0] * model.nconstraints
+    for i, x in zip(model.constraint_of_row, e, strict=True):
+        more = select_less(x, 0.0, -x, x) - found[i]
+        found[i] = found[i] + select(more <= 0.0, 0.0, more)  # NaN where one is NaN
+    return found
+
+
+def _step(
+    model: ConstrainedModel, q: Vector, e: Vector, damping: Scalar, active: Vector | None, held: set[int]
+) -> list[Scalar]:
+    """Return ``−Jᵀ (J Jᵀ + λ)⁻¹ e`` in the velocities that are not held; damping is λ over the mean square of a row."""
+    rows, on = model.constraint_rows(q), [1.0] * model.nrows if active is None else active
+    kept = [i for i, row in enumerate(rows) if row.phi is not None]
+    J = [[0.0 if k in held else x * on[i] for k, x in enumerate(rows[i].J)] for i in kept]
+    mean = sum((dot(row, row) for row in J), 0.0) * (1.0 / max(1, len(J)))
+    size = select_less(0.0, mean, mean, 1.0) * damping
+    A = [[dot(J[i], J[j]) + (size if i == j else 0.0) for j in range(i + 1)] for i in range(len(J))]
+    f = solve_positive(A, [e[i] for i in kept])
+    return [-dot(column, f) for column in transposed(J)] if J else [0.0] * model.nv
+
+
+def _moved(model: ConstrainedModel, q: Vector, step: Vector, fixed: Sequence[str]) -> list[Scalar]:
+    """Return q after the step, with the joints that are fixed as they were to the last bit."""
+    moved = integrate(model, q, step)
+    for body in model.leading:
+        if body.joint_name in fixed:
+            for k in body.q_index:
+                moved[k] = q[k]
+    return moved

@@ -1,0 +1,161 @@
+"""Dynamics in independent velocities: what the constraints make of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.types import Row
+from kinetree.scalars.linalg import dot, times, transposed
+from kinetree.scalars.pseudo_inverse import PseudoInverse
+from kinetree.spatial import Scalar
+
+
+class Completion:
+    """All velocities from the independent ones: ``J_d v_d = b − J_I v_I``."""
+
+    def __init__(self, model: ConstrainedModel, rows: Sequence[Row]) -> None:
+        self.nv, self.independent = model.nv, model.independent_velocities
+        self.dependent = [k for k in range(model.nv) if k not in self.independent]
+        self.J_I = [[row.J[k] for k in self.independent] for row in rows]
+        self.inverse = PseudoInverse([[row.J[k] for k in self.dependent] for row in rows], len(self.dependent))
+
+    def __call__(self, given: Vector, b: Vector | None = None) -> list[Scalar]:
+        """Return all velocities, or accelerations, with ``J v = b``; b is zero if not given."""
+        moved = [dot(row, given) for row in self.J_I]
+        return self._joined(given, self.inverse.times([(0.0 if b is None else b[i]) - x for i, x in enumerate(moved)]))
+
+    def columns(self) -> list[list[Scalar]]:
+        """Return all velocities for each independent one alone, equal to 1."""
+        n = range(len(self.independent))
+        others = self.inverse.times_columns([[-row[i] for row in self.J_I] for i in n])
+        return [self._joined([float(i == j) for j in n], others[i]) for i in n]
+
+    def _joined(self, given: Vector, others: Vector) -> list[Scalar]:
+        v: list[Scalar] = [0.0] * self.nv
+        for k, x in zip((*self.independent, *self.dependent), (*given, *others), strict=True):
+            v[k] = x
+        return v
+
+
+@algorithm("complete_velocity", outputs="v", table=MECHANISM_ALGORITHMS)
+def complete_velocity(
+    model: ConstrainedModel, q: Vector, v_independent: Vector, drift: Matrix | None = None
+) -> list[Scalar]:
+    """All velocities from the independent ones, ``J v = 0``.
+
+    All constraints act. Where the independent velocities do not determine the others, in a singular configuration, v is
+    the least of those that come next to ``J v = 0``.
+
+    References: RBDA section 8.8: ``q̇ = G ẏ``.
+
+    >>> v = mech.complete_velocity(q, [0.1] * len(mech.independent))
+    >>> bool(abs(mech.constraint_jacobian(q) @ v).max() < 1e-9)
+    True
+    """
+    complete = Completion(model, model.constraint_rows(q))
+    return complete(v_independent, None if drift is None else drift[1])
+
+
+@algorithm("complete_acceleration", outputs="a", table=MECHANISM_ALGORITHMS)
+def complete_acceleration(
+    model: ConstrainedModel, q: Vector, v: Vector, a_independent: Vector, drift: Matrix | None = None
+) -> list[Scalar]:
+    """All accelerations from the independent ones, ``J a + γ = 0``, at a velocity that the constraints allow.
+
+    All constraints act. With it, `inverse_dynamics` has what it takes: an acceleration of the mechanism.
+
+    References: RBDA section 8.8: ``q̈ = G ÿ + g``.
+
+    >>> v = mech.complete_velocity(q, [0.1] * len(mech.independent))
+    >>> a = mech.complete_acceleration(q, v, [0.0] * len(mech.independent))
+    >>> bool(abs(mech.constraint_jacobian(q) @ a + mech.constraint_bias(q, v)).max() < 1e-9)
+    True
+    """
+    rows = model.constraint_rows(q, v)
+    return Completion(model, rows)(a_independent, _accelerations(rows, drift))
+
+
+@algorithm("velocity_map", outputs={"G": ("nv", "nindependent")}, table=MECHANISM_ALGORITHMS)
+def velocity_map(model: ConstrainedModel, q: Vector) -> Matrix:
+    """Map from the independent velocities to all, ``v = G ẏ``.
+
+    Returns
+    -------
+    G
+        Its columns are velocities that the constraints allow, ``J G = 0``; ``Gᵀ τ`` are the forces that the independent
+        velocities meet.
+
+    References: RBDA sections 3.2 and 8.8.
+
+    >>> G = mech.velocity_map(q)
+    >>> bool(abs(mech.constraint_jacobian(q) @ G).max() < 1e-9)
+    True
+    """
+    columns = Completion(model, model.constraint_rows(q)).columns()
+    return transposed(columns) if columns else [[] for _ in range(model.nv)]
+
+
+@algorithm(
+    "reduced_mass_matrix",
+    outputs={"M": ("nindependent", "nindependent")},
+    joint_space=True,
+    table=MECHANISM_ALGORITHMS,
+)
+def reduced_mass_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
+    """Mass matrix of the independent velocities, ``GᵀMG``.
+
+    References: RBDA section 3.2, the equation of motion with explicit constraints.
+
+    >>> G, M = mech.velocity_map(q), robot.mass_matrix(q)
+    >>> bool(abs(mech.reduced_mass_matrix(q) - G.T @ M @ G).max() < 1e-9)
+    True
+    """
+    columns = Completion(model, model.constraint_rows(q)).columns()
+    M = crba(model, q)
+    moved = [times(M, column) for column in columns]
+    n = range(len(columns))
+    return [[dot(columns[min(i, j)], moved[max(i, j)]) for j in n] for i in n]
+
+
+@algorithm("reduced_bias", outputs={"h": ("nindependent",)}, joint_space=True, table=MECHANISM_ALGORITHMS)
+def reduced_bias(
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    f_ext: Wrenches = None,
+    drift: Matrix | None = None,
+    *,
+    f_ext_frame: str = "body",
+) -> list[Scalar]:
+    """Bias forces of the independent velocities, ``Gᵀ(M g + h)`` where ``a = G ÿ + g``.
+
+    With `reduced_mass_matrix`, ``GᵀMG ÿ + Gᵀ(M g + h) = Gᵀ τ`` is the equation of motion without constraint forces.
+
+    Returns
+    -------
+    h
+        Velocity products, gravity and springs, and what f_ext takes off (N·m, N).
+
+    References: RBDA section 3.2, the equation of motion with explicit constraints.
+
+    >>> v = mech.complete_velocity(q, [0.1] * len(mech.independent))
+    >>> a = mech.complete_acceleration(q, v, [0.0] * len(mech.independent))
+    >>> force = mech.velocity_map(q).T @ robot.inverse_dynamics(q, v, a)
+    >>> bool(abs(mech.reduced_bias(q, v) - force).max() < 1e-9)
+    True
+    """
+    rows = model.constraint_rows(q, v)
+    complete = Completion(model, rows)
+    a = complete([0.0] * len(complete.independent), _accelerations(rows, drift))
+    forces = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
+    return [dot(column, forces) for column in complete.columns()]
+
+
+def _accelerations(rows: Sequence[Row], drift: Matrix | None) -> list[Scalar]:
+    """Return ``d̈ − γ``, which is J a."""
+    return [(0.0 if drift is None else drift[2][i]) - row.gamma for i, row in enumerate(rows)]

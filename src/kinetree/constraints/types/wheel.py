@@ -1,0 +1,98 @@
+"""A wheel that rolls on a plane without slipping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+
+from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.errors import ArgumentError, ModelError
+from kinetree.joints._axis import unit_axis
+from kinetree.scalars.functions import sqrt
+from kinetree.spatial import Force, Vec3
+from kinetree.validation import positive
+
+
+@dataclass(frozen=True)
+class Wheel(BetweenFrames):
+    """A thin disk rolls on its rim on a plane, upright or tilted, and does not slip: three rows.
+
+    The material point of the rim that touches has no velocity against the plane. The force acts on the body of `frame`,
+    at the point that touches: (f_1, f_2, f_n) along the way the wheel rolls when it turns about its axis in the
+    positive sense, ``axis × normal``; to its side, ``normal ×`` that; and along the normal, where f_n > 0 pushes (N).
+    It also pulls, and sticks whatever the load. Of a wheel that lies flat no point is the lowest: its rows are NaN.
+
+    Parameters
+    ----------
+    frame : str
+        Its origin is the centre of the disk.
+    to : str, optional
+        The frame that carries the plane; the world if not given.
+    radius : float
+        Of the disk (m), greater than zero.
+    axis : sequence of 3 floats
+        Of the disk, in the axes of `frame`; normalised if it is not.
+    normal : sequence of 3 floats
+        Normal of the plane in the axes of `to`, towards the robot; normalised if it is not.
+    height : float
+        Of the plane above the origin of `to`, along the normal (m).
+
+    Raises
+    ------
+    ArgumentError
+        If the radius is no positive number, or the height is not finite.
+    ModelError
+        If the axis or the normal has no direction.
+
+    Examples
+    --------
+    >>> Wheel("rear_wheel", radius=0.3).size
+    3
+    """
+
+    to: str | None = None
+    radius: float = field(kw_only=True)
+    axis: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    height: float = 0.0
+
+    size = 3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive(f"the radius of wheel {self.label!r}", self.radius))
+        if isinstance(self.height, bool) or not isinstance(self.height, Real) or not math.isfinite(self.height):
+            raise ArgumentError(f"the height of wheel {self.label!r} is {self.height!r}: give a finite number (m)")
+        object.__setattr__(self, "height", float(self.height))
+        for name in ("axis", "normal"):
+            try:
+                direction = unit_axis(getattr(self, name))
+            except (ModelError, TypeError):
+                raise ModelError(
+                    f"the {name} of wheel {self.label!r} is {getattr(self, name)!r}: give a finite (x, y, z) that is "
+                    "not zero"
+                ) from None
+            object.__setattr__(self, name, direction)
+
+    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+        """Return the rows of the directions h, l and n with ρ, from the centre to the lowest point, and their rates.
+
+        With the unit axis a, ``h = a × n/|a × n|``, ``l = n × h`` and ``ρ = r a × h``. The rim's lowest point is at the
+        least distance of all, so that its material velocity along n is the rate of that distance.
+        """
+        n, omega, u = Vec3(*self.normal), seen.velocity.ang, seen.velocity.lin
+        x, y, z = seen.axes
+        a: Vec3 = x * self.axis[0] + y * self.axis[1] + z * self.axis[2]
+        da = omega.cross(a)
+        across, dacross = a.cross(n), da.cross(n)
+        inverse = 1.0 / sqrt(across.dot(across))
+        h = across * inverse
+        dh = (dacross - h * h.dot(dacross)) * inverse
+        rho, drho = a.cross(h) * self.radius, (da.cross(h) + a.cross(dh)) * self.radius
+        gap = n.dot(seen.r) + n.dot(rho) - self.height
+        rows = []
+        for t, dt, phi in ((h, dh, None), (n.cross(h), n.cross(dh), None), (n, Vec3(0.0, 0.0, 0.0), gap)):
+            rate = (drho.cross(t) + rho.cross(dt)).dot(omega) + dt.dot(u)
+            rows.append(FrameRow(Force(rho.cross(t), t), phi, rate, rebounds=phi is not None))
+        return rows

@@ -1,0 +1,87 @@
+"""What a mechanism is made of, for people: what ``print(mech)`` and ``kinetree info`` show."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+
+from kinetree.robot.mobility import mobility
+from kinetree.robot.table import massless, print_robot
+from kinetree.tables import WIDE, make_table, number, print_warnings
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+    from rich.table import Table
+
+    from kinetree.constraints.types import Constraint
+    from kinetree.robot.mechanism import Mechanism
+    from kinetree.validation import Array
+
+
+def print_mechanism(out: Console, mech: Mechanism) -> None:
+    """Print the tree, the constraints, and what they leave free."""
+    print_robot(out, mech.tree)
+    out.print(constraint_table(mech, out.width))
+    q, residual, closed = assembled(mech)
+    at = "closed from neutral on" if closed else f"neutral; from there it does not close, by {number(residual.max())}"
+    title, *lines = str(mobility(mech, q)).splitlines()
+    out.print(f"[bold]{escape(title)}[/] [dim]({escape(at)})[/]")
+    for line in lines:
+        what, _, names = line.partition(": ")
+        out.print(f"[dim]{escape(what)}:[/] {escape(names)}")
+
+
+def as_text(mech: Mechanism) -> str:
+    """Return what ``kinetree info`` prints of this mechanism, as plain text."""
+    text = io.StringIO()
+    plain = {"color_system": None, "force_terminal": False, "force_jupyter": False}
+    out = Console(file=text, width=WIDE, highlight=False, emoji=False, **plain)  # type: ignore[arg-type]
+    print_mechanism(out, mech)
+    print_warnings(out, massless(mech.tree.model))
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+
+def facts(mech: Mechanism) -> dict[str, object]:
+    """Return the constraints and the mobility for JSON."""
+    q, residual, closed = assembled(mech)
+    found = mobility(mech, q)
+    constraints = [
+        {"name": name, "type": type(c).__name__.lower(), "between": list(c.of), "rows": c.size, "residual": float(r)}
+        for name, c, r in zip(mech.constraint_names, mech.constraints, residual, strict=True)
+    ]
+    numbers = {key: getattr(found, key) for key in ("mobility", "rank", "gruebler", "nrows")}
+    names = {key: list(getattr(found, key)) for key in ("dependent", "independent", "immobile")}
+    redundant = {name: list(rows) for name, rows in found.redundant.items()}
+    values = found.singular_values.tolist()
+    return {
+        "constraints": constraints,
+        "closed": closed,
+        "q": q.tolist(),
+        "mobility": {**numbers, **names, "redundant": redundant, "singular_values": values},
+    }
+
+
+def constraint_table(mech: Mechanism, width: int) -> Table:
+    """Return the constraints, one a line."""
+    columns: dict[str, JustifyMethod] = {"constraint": "left", "type": "left", "between": "left", "rows": "right"}
+    rows = [(c.label, kind(c), " – ".join(c.of), str(c.size)) for c in mech.constraints]
+    return make_table(columns, rows, width, optional=["between", "type"])
+
+
+def kind(constraint: Constraint) -> str:
+    """Return a constraint's type: ``weld``, and of a loop with its joint's, ``loop: revolute``."""
+    name, joint = type(constraint).__name__.lower(), getattr(constraint, "joint", None)
+    return name if joint is None else f"{name}: {type(joint).__name__.lower()}"
+
+
+def assembled(mech: Mechanism) -> tuple[Array, Array, bool]:
+    """Return the configuration that closes it from neutral on, what is left open, and whether it is closed."""
+    from kinetree.constraints.pages.assembly import assemble
+
+    found: Any = assemble(mech.model, mech.tree.neutral().tolist())  # over floats: nothing is compiled for a few steps
+    q, closed, residual, _ = found
+    return np.array(q, dtype=float), np.array(residual, dtype=float), closed > 0.5

@@ -1,0 +1,159 @@
+"""What the constraints of a mechanism leave free at a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.constraints.coordinates import pivots
+from kinetree.constraints.delassus import row_values
+from kinetree.errors import ArgumentError
+from kinetree.tables import number
+from kinetree.validation import Array, positive, real_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from kinetree.robot.mechanism import Mechanism
+
+
+@dataclass(frozen=True, eq=False)
+class Mobility:
+    """The freedoms of a mechanism at one configuration; printed, it says them in words.
+
+    Attributes
+    ----------
+    mobility : int
+        How many independent velocities the constraints allow: nv less the rank.
+    rank : int
+        Of the constraint Jacobian J.
+    nv, nrows : int
+        Freedoms of the tree, and rows of the constraints that act.
+    singular_values : (min(nrows, nv),) array
+        Of J, largest first; those that do not count for the rank are rounding, or nearly so.
+    redundant : mapping of str to tuple of int
+        For each constraint with some: which of its rows, from 0 on, others imply. Their forces are not determined.
+    dependent, independent : tuple of str
+        Entries of the velocity (as ``robot.v_names``): those that follow from the others, and `mobility` many from
+        which they follow. There are other choices in general; late entries are dependent rather than early ones.
+    immobile : tuple of str
+        Entries of the velocity that are zero in every motion that the constraints allow.
+    motions : (mobility, nv) array
+        Those motions: an orthonormal basis of the v with ``J v = 0``.
+    """
+
+    mobility: int
+    rank: int
+    nv: int
+    nrows: int
+    singular_values: Array
+    redundant: Mapping[str, tuple[int, ...]]
+    dependent: tuple[str, ...]
+    independent: tuple[str, ...]
+    immobile: tuple[str, ...]
+    motions: Array
+
+    @property
+    def gruebler(self) -> int:
+        """What counting alone says, as Grübler and Kutzbach did: nv less the number of rows."""
+        return self.nv - self.nrows
+
+    def __str__(self) -> str:
+        redundant = ", ".join(f"{name} [{', '.join(map(str, rows))}]" for name, rows in self.redundant.items())
+        counted, rest = self.singular_values[: self.rank], self.singular_values[self.rank :]
+        values = " … ".join(dict.fromkeys(number(float(x)) for x in (*counted[:1], *counted[-1:])))
+        lines = {
+            f"mobility {self.mobility}": f"{self.nv} freedoms of the tree less rank {self.rank} of {self.nrows} rows "
+            f"(counted, Grübler: {self.gruebler})",
+            "redundant rows": redundant,
+            "dependent": ", ".join(self.dependent),
+            "independent": ", ".join(self.independent),
+            "cannot move": ", ".join(self.immobile),
+            "singular values": values + (f", then {number(float(rest[0]))}" if len(rest) else ""),
+        }
+        return "\n".join(f"{title}: {text or 'none'}" for title, text in lines.items())
+
+
+def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, tolerance: float = 1e-6) -> Mobility:
+    """Return what the constraints leave free at q: rank, freedoms, redundant rows and dependent joints.
+
+    Parameters
+    ----------
+    q : (nq,) array
+        Where the constraints hold; elsewhere it says what they would leave free if this were where.
+    active : (nconstraints,) array, optional
+        1 for each constraint that acts, 0 for the others.
+    tolerance : float
+        Singular values of J below this part of the largest count as zero. They are those of the numbers as they are,
+        in rad and m: give a smaller one for a robot of micrometres.
+
+    Returns
+    -------
+    Mobility
+
+    Raises
+    ------
+    ArgumentError
+        If q or `active` is no array of that shape or not finite, or the tolerance is not positive.
+
+    Notes
+    -----
+    It is about velocities at this configuration. At a singular one they are more than the mechanism can follow: four
+    bars in a line can begin to move in two ways.
+
+    References
+    ----------
+    RBDA section 3.3; Golub and Van Loan, Matrix Computations, section 5.4 (rank by singular values and by QR with
+    pivots); Grübler 1917.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("panda")
+    >>> mech = kt.Mechanism(robot, [kt.Rod("panda_hand", "panda_link0", length=0.7)])
+    >>> found = mech.mobility(mech.assemble(robot.neutral()).q)
+    >>> found.mobility, found.rank
+    (6, 1)
+    """
+    model, least = mech.model, positive("tolerance", tolerance)
+    on = np.array([True] * mech.nrows)
+    if active is not None:
+        on = np.array(row_values(model, _finite("active", active, model.nconstraints).tolist())) != 0.0
+    J = np.array([list(row.J) for row in model.constraint_rows(_finite("q", q, model.nq).tolist())], dtype=float)[on]
+    _, s, Vt = np.linalg.svd(J)
+    rank = int((s > least * s[:1]).sum())
+    motions = Vt[rank:]
+    rows = set(pivots(J.T, rank))
+    dependent = set(pivots(J[:, ::-1], rank))
+    names = model.v_names
+    implied = dict(zip(np.flatnonzero(on).tolist(), (i not in rows for i in range(len(J))), strict=True))
+    redundant = {
+        name: tuple(i - where.start for i in range(where.start, where.stop) if implied.get(i, False))
+        for name, where in mech.row_slices.items()
+    }
+    late = {mech.nv - 1 - k for k in dependent}
+    return Mobility(
+        mobility=mech.nv - rank,
+        rank=rank,
+        nv=mech.nv,
+        nrows=len(J),
+        singular_values=s,
+        redundant={name: found for name, found in redundant.items() if found},
+        dependent=tuple(name for k, name in enumerate(names) if k in late),
+        independent=tuple(name for k, name in enumerate(names) if k not in late),
+        immobile=tuple(
+            name for name, size in zip(names, np.linalg.norm(motions, axis=0), strict=True) if size <= least
+        ),
+        motions=motions,
+    )
+
+
+def _finite(what: str, value: ArrayLike, n: int) -> Array:
+    """Return an array of n finite numbers."""
+    array = real_array(what, value, n, batch=False)
+    if not np.isfinite(array).all():
+        raise ArgumentError(f"{what} holds a number that is not finite (NaN or inf)")
+    return array

@@ -1,0 +1,161 @@
+"""Assembly: mechanisms closed from anywhere, flipped welds, joints that stay, and what cannot be closed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.kernels import same_bits
+from helpers.mechanisms import HINGE, at, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
+from kinetree.constraints.pages.assembly import assemble
+from kinetree.joints import FreeFlyer, Revolute
+
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(scope="module")
+def linkage() -> kt.Mechanism:
+    return four_bar().mech
+
+
+@pytest.fixture(scope="module")
+def body() -> kt.Robot:
+    b = kt.ModelBuilder("body")
+    b.add_link("ground")
+    b.add_link("body", kt.Inertia.from_com(1.0, (0.1, 0, 0), np.eye(3)))
+    b.add_joint("root", parent="ground", child="body", joint=FreeFlyer())
+    return kt.Robot(b.build())
+
+
+def closed_from(mech: kt.Mechanism, q: Array, **options: Any) -> tuple[Array, Array]:
+    """Return the configuration and the residuals that the page finds over floats: nothing is compiled."""
+    found, converged, residual, _ = assemble(mech.model, q.tolist(), **options)
+    assert converged == 1.0
+    return np.array(found), np.array(residual)
+
+
+@pytest.mark.parametrize("make", [slider_crank, bricard, stewart, delta, five_bar_leg])
+def test_mechanisms_close_from_far_away(make: Any) -> None:
+    mech, q = make()
+    rng = np.random.default_rng(0)
+    start = q.copy()
+    for body in mech.tree.model.leading:  # without the compiled `integrate`
+        step = rng.normal(size=len(body.v_index), scale=0.7).tolist()
+        start[list(body.q_index)] = body.joint.integrate(q[list(body.q_index)].tolist(), step)
+    found, residual = closed_from(mech, start)
+    np.testing.assert_allclose(residual, 0.0, atol=1e-13)
+    rows = mech.model.constraint_rows(found.tolist())
+    np.testing.assert_allclose([row.phi for row in rows], 0.0, atol=1e-13)
+
+
+def test_a_closed_mechanism_stays(linkage: kt.Mechanism) -> None:
+    q = four_bar().q
+    np.testing.assert_allclose(linkage.assemble(q).q, q, atol=1e-14)
+
+
+def test_all_bars_in_a_line_is_no_dead_end(linkage: kt.Mechanism) -> None:
+    """There the rows are dependent and the error is along none of them: other starts beside it do."""
+    stuck = linkage.assemble(np.zeros(3), restarts=0)
+    assert stuck.converged == 0.0
+    assert abs(stuck.residual[0] - 0.7) < 1e-12  # as it is: the crank and the coupler are longer than base and rocker
+    assert linkage.assemble(np.zeros(3)).converged == 1.0
+    closed_from(n_four_bar(2).mech, np.array([0.3, 0.0, 0.0, 0.1, 0.2]))
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.36, 0.48, -0.8)])
+def test_what_is_flipped_by_half_a_turn_turns_back(body: kt.Robot, axis: tuple[float, float, float]) -> None:
+    q = np.array([0.3, -0.2, 0.1, *axis, 0.0])
+    weld = kt.Mechanism(body, [kt.Weld("body", placement=at(1.0, 2.0, 3.0))])
+    rows = weld.model.constraint_rows(q.tolist())
+    np.testing.assert_allclose([row.phi for row in rows[:3]], 0.0, atol=1e-15)  # φ does not see it
+    found, _ = closed_from(weld, q)
+    np.testing.assert_allclose(found[:6], [1.0, 2.0, 3.0, 0.0, 0.0, 0.0], atol=1e-12)
+    if axis[2] == 0:  # the axis of the hinge is turned to its opposite
+        found, _ = closed_from(kt.Mechanism(body, [kt.Loop("body", "ground", Revolute((0, 0, 1)))]), q)
+        np.testing.assert_allclose(found[:5], 0.0, atol=1e-12)
+
+
+def test_it_ends_at_once_where_it_arrives(linkage: kt.Mechanism) -> None:
+    q = np.random.default_rng(2).normal(size=(20, 3))
+    alone, helped = linkage.assemble(q, restarts=0), linkage.assemble(q)
+    assert alone.iterations.max() < 100
+    arrived = alone.converged == 1.0
+    assert arrived.sum() > 15
+    assert same_bits(alone.q[arrived], helped.q[arrived])
+    few = linkage.assemble(q, max_iterations=3, restarts=2)
+    assert (few.iterations <= 9).all()
+    assert (few.converged == 0.0).any()
+    for limit in ("tolerance", "max_iterations", "restarts"):
+        assert linkage.assemble(q, **{limit: np.nan}).iterations.max() < 1200
+
+
+def test_joints_that_are_fixed_stay_to_the_last_bit(linkage: kt.Mechanism, body: kt.Robot) -> None:
+    found = linkage.assemble([0.1, 0.5, -2.0], fixed=["motor"])
+    assert found.converged == 1.0
+    assert found.q[0] == 0.1
+    nothing = linkage.assemble([0.1, 0.5, -2.0], fixed=["motor", "elbow", "pivot"])
+    assert nothing.converged == 0.0
+    np.testing.assert_array_equal(nothing.q, [0.1, 0.5, -2.0])
+    with pytest.raises(kt.ArgumentError, match="no joint 'moter', did you mean 'motor'"):
+        linkage.assemble([0.1, 0.5, -2.0], fixed=["moter"])
+    weld = kt.Mechanism(body, [kt.Weld("body")])
+    q, *_ = assemble(weld.model, [1.0, 2.0, 3.0, 0.0, 0.6, 0.0, 0.8], fixed=("root",))
+    assert q == [1.0, 2.0, 3.0, 0.0, 0.6, 0.0, 0.8]
+
+
+def test_what_cannot_close_says_how_far_it_is_open(linkage: kt.Mechanism) -> None:
+    far = kt.Mechanism(linkage.tree, [*linkage.constraints, kt.Rod("coupler_tip", "ground", length=4.0, name="rod")])
+    found, converged, residual, _ = assemble(far.model, four_bar().q.tolist())
+    assert converged == 0.0
+    assert max(residual) > 0.3
+    tip = far.tree.frame_placement(found, frame="coupler_tip")[:3, 3]
+    assert abs(abs(np.linalg.norm(tip) - 4.0) - residual[1]) < 1e-12
+    assert assemble(far.model, four_bar().q.tolist(), active=[1.0, 0.0])[1:3] == (1.0, [0.0, 0.0])
+    q, converged, _, steps = assemble(far.model, [0.1, 0.2, 0.3], max_iterations=0.0, restarts=0.0)
+    assert (q, converged, steps) == ([0.1, 0.2, 0.3], 0.0, 0.0)
+
+
+def test_the_same_bits_in_a_batch_with_nan_in_one_state(linkage: kt.Mechanism) -> None:
+    q = np.random.default_rng(0).normal(size=(19, 3))
+    q[4, 1] = np.nan
+    found = linkage.assemble(q)
+    assert np.flatnonzero(found.converged == 0.0).tolist() == [4]
+    assert np.isnan(found.residual[4]).all()
+    assert len(set(found.iterations.tolist())) > 3
+    for k in range(0, 19, 3):
+        assert all(same_bits(x[k], y) for x, y in zip(found, linkage.assemble(q[k]), strict=True))
+
+
+def test_float32(linkage: kt.Mechanism) -> None:
+    q = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    found = linkage.assemble(q)
+    assert found.q.dtype == np.float32
+    assert (found.converged == 1.0).all()
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e3])
+def test_a_linkage_of_a_millimetre_and_of_a_kilometre(size: float) -> None:
+    mech, q = four_bar(size, 2 * size, 1.5 * size, 2.2 * size)
+    _, residual = closed_from(mech, q + np.array([0.4, -0.3, 0.5]), tolerance=1e-9 * size)
+    assert residual.max() < 1e-14 * size
+
+
+def test_links_without_mass_and_followers_close() -> None:
+    b = kt.ModelBuilder("massless")
+    for name in ("ground", "a", "b", "c"):
+        b.add_link(name)
+    b.add_joint("j1", parent="ground", child="a", joint=HINGE)
+    b.add_joint("j2", parent="a", child="b", joint=HINGE, placement=at(1.0), mimic=("j1", -2.0, 0.5))
+    b.add_joint("j3", parent="ground", child="c", joint=HINGE, placement=at(1.2))
+    b.add_frame("b_tip", link="b", placement=at(1.0))
+    b.add_frame("c_tip", link="c", placement=at(0.7))
+    mech = kt.Mechanism(kt.Robot(b.build()), [kt.Rod("b_tip", "c_tip", length=0.3)])
+    _, residual = closed_from(mech, np.array([0.2, -0.4]))
+    assert residual.max() < 1e-13
+
+
+def test_the_ends_of_a_rod_at_one_place(body: kt.Robot) -> None:
+    closed_from(kt.Mechanism(body, [kt.Rod("body", "ground", length=0.3)]), np.array([0.0] * 6 + [1.0]))

@@ -1,0 +1,325 @@
+"""Inverse and hybrid dynamics with constraints: against singular values, forward dynamics and what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.constraints import made
+from helpers.exact_trees import exact_tree
+from helpers.frames import times
+from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, slider_crank, stewart
+from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
+from kinetree.algorithms import aba, rnea
+from kinetree.algorithms.dynamics.hybrid import hybrid_dynamics as tree_hybrid
+from kinetree.algorithms.kinematics.frames import frame_placement
+from kinetree.algorithms.quantities.energy import mechanical_energy
+from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics
+from kinetree.constraints.pages.impulses import impulse, project_velocity
+from kinetree.constraints.pages.inverse import inverse_dynamics
+from kinetree.constraints.pages.reduced import complete_acceleration, complete_velocity
+from kinetree.constraints.pages.rows import constraint_bias, constraint_jacobian
+from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
+from kinetree.model import Model
+
+JOINTS = (FreeFlyer(), Revolute((0.6, -0.3, 0.7)), Spherical(), Prismatic((0, 0, 1)))
+TREE = random_tree(5, n=7, joints=JOINTS)
+FOLLOWING = exact_tree("followers", 5, list(JOINTS), followers=2, straight=0.5)
+N = 3
+
+
+def several(function: Any, model: Model, *arrays: Array, **inputs: Any) -> list[Array]:
+    """Run a page of several outputs on a batch, (N, …) each."""
+    given = {
+        k: columns(np.broadcast_to(x, (N, *x.shape)), x.ndim) if isinstance(x, np.ndarray) else x
+        for k, x in inputs.items()
+    }
+    return [stacked(x, (N,)) for x in function(model, *map(columns, arrays), **given)]
+
+
+def doubled(model: ConstrainedModel) -> ConstrainedModel:
+    """Return the model with every constraint twice."""
+    again = [replace(c, name=c.label + "_again") for c in model.constraints]
+    return replace(model, constraints=(*model.constraints, *again))
+
+
+def with_passive(model: ConstrainedModel, count: int, seed: int = 0) -> ConstrainedModel:
+    """Return the model with so many passive velocities, from all over the tree."""
+    passive = np.random.default_rng(seed).permutation(model.nv)[:count]
+    return replace(model, actuated=tuple(k for k in range(model.nv) if k not in passive))
+
+
+def start(model: Model) -> Array:
+    return random_states(model, 2, 1)[0]
+
+
+RANDOM = {
+    f"{kind}-{name}-{count}": with_passive(made(kind, tree, start(tree)[0], "cousin"), count)
+    for kind, name, tree in (
+        ("weld", "tree", TREE),
+        ("loop-Revolute-1", "followers", FOLLOWING),
+        ("wheel", "tree", TREE),
+    )
+    for count in (0, 2, 5, 12)
+}
+CASES = {**RANDOM, **{f"{name}, twice": doubled(RANDOM[name]) for name in ("weld-tree-5", "weld-tree-12")}}
+
+every = pytest.mark.parametrize("model", CASES.values(), ids=list(CASES))
+
+
+def states(model: Model) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(1)
+    return np.repeat(start(model), N, axis=0), rng.normal(size=(N, model.nv)), rng.normal(size=(N, model.nv))
+
+
+@every
+@pytest.mark.parametrize("least", ["force", "torque"])
+def test_inverse_dynamics_by_singular_values(model: ConstrainedModel, least: str) -> None:
+    """The least f of those that balance the passive joints as well as can be, and then that of least τ."""
+    q, v, a = states(model)
+    tau, f, missing = several(inverse_dynamics, model, q, v, a, least=least)
+    J, c = page(constraint_jacobian, model, q)[0], page(rnea, model, q, v, a)
+    A, B = J.T[list(model.passive)], J.T[list(model.actuated)]
+    for k in range(N):
+        c_P, c_A = c[k, list(model.passive)], c[k, list(model.actuated)]
+        expected = np.linalg.pinv(A, rcond=1e-9) @ c_P if len(A) else np.zeros(len(J))
+        if least == "torque":
+            null = np.eye(len(J)) - (np.linalg.pinv(A, rcond=1e-9) @ A if len(A) else 0.0)
+            U, s, Vt = np.linalg.svd(B @ null)
+            rank = int((s > 1e-9 * np.linalg.norm(B)).sum())
+            expected = expected + Vt[:rank].T / s[:rank] @ (U[:, :rank].T @ (c_A - B @ expected))
+        # measured: 1e-13, and 2e-12 where rows contradict or are there twice
+        np.testing.assert_allclose(f[k], expected, rtol=0.0, atol=1e-10 * max(1.0, np.abs(expected).max()))
+    np.testing.assert_array_equal(tau[:, list(model.passive)], 0.0)
+    np.testing.assert_array_equal(missing[:, list(model.actuated)], 0.0)
+    np.testing.assert_allclose(tau + f @ J + missing, c, rtol=0.0, atol=1e-12 * np.abs(c).max())
+
+
+def test_what_is_switched_off_bears_nothing() -> None:
+    model = RANDOM["weld-tree-5"]
+    both = constrained(model, [*model.constraints, *made("rod", model, start(TREE)[0], "world").constraints])
+    model, both = (replace(m, actuated=RANDOM["weld-tree-5"].actuated) for m in (model, both))
+    q, v, a = states(model)
+    tau, f, missing = several(inverse_dynamics, both, q, v, a, active=np.array([1.0, 0.0]))
+    for x, y in zip((tau, f[:, :6], missing), several(inverse_dynamics, model, q, v, a), strict=True):
+        np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-12 * np.abs(tau).max())
+    np.testing.assert_array_equal(f[:, 6:], 0.0)
+    tau, f, missing = several(inverse_dynamics, both, q, v, a, active=np.zeros(2))
+    np.testing.assert_array_equal(f, 0.0)
+    np.testing.assert_array_equal(tau + missing, page(rnea, both, q, v, a))
+
+
+# -- mechanisms that move ---------------------------------------------------------------------------------------------
+
+
+def driven(closed: Closed, joints: list[str]) -> Closed:
+    """Return the mechanism with these joints driven."""
+    return Closed(kt.Mechanism(closed.mech.tree, closed.mech.constraints, actuated=joints), closed.q)
+
+
+SLIDES = [f"slide{k}" for k in range(6)]
+HIPS = ["front_hip", "back_hip"]
+MOVING = {
+    "four-bar": driven(four_bar(), ["motor"]),
+    "four-bar by two": driven(four_bar(), ["motor", "pivot"]),
+    "slider-crank by its piston": driven(slider_crank(), ["slide"]),
+    "Bricard": driven(bricard(), ["hinge1"]),
+    "Stewart": driven(stewart(), SLIDES),
+    "Delta": driven(delta(), ["motor0", "motor1", "motor2"]),
+    "leg": driven(five_bar_leg(), HIPS),
+    "leg by all": driven(five_bar_leg(), [*HIPS, "front_knee", "back_knee"]),
+}
+mechanisms = pytest.mark.parametrize("case", MOVING.values(), ids=list(MOVING))
+
+
+def motion(case: Closed) -> tuple[ConstrainedModel, Array, Array, Array]:
+    """Return motions of a mechanism, (N, n) each, completed from independent velocities and accelerations."""
+    model, rng = case.mech.model, np.random.default_rng(2)
+    q = np.repeat(case.q[None], N, axis=0)
+    y, z = rng.normal(size=(2, N, model.nindependent))
+    v = page(complete_velocity, model, q, y)
+    a = page(complete_acceleration, model, q, v, z)
+    np.testing.assert_allclose(v[:, list(model.independent_velocities)], y)
+    np.testing.assert_allclose(a[:, list(model.independent_velocities)], z)
+    J, gamma = page(constraint_jacobian, model, q), page(constraint_bias, model, q, v)
+    np.testing.assert_allclose(times(J, v), 0.0, atol=1e-12 * np.abs(v).max())
+    np.testing.assert_allclose(times(J, a), -gamma, atol=1e-11 * np.abs(a).max())
+    return model, q, v, a
+
+
+@mechanisms
+def test_forward_dynamics_of_inverse_dynamics_is_the_identity(case: Closed) -> None:
+    model, q, v, a = motion(case)
+    tau, f, missing = several(inverse_dynamics, model, q, v, a)
+    np.testing.assert_allclose(missing, 0.0, atol=1e-11 * np.abs(tau).max())
+    again, forces = several(forward_dynamics, model, q, v, tau)
+    np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())
+    if len(model.actuated) == model.nindependent:  # as many as freedoms: f is that of forward dynamics
+        np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-10 * np.abs(forces).max())
+
+
+@mechanisms
+def test_what_the_joints_do_is_the_energy_that_comes(case: Closed) -> None:
+    """Ideal constraints do no work."""
+    model, q, v, a = motion(case)
+    tau, _, _ = several(inverse_dynamics, model, q, v, a)
+    ahead = page(mechanical_energy, model, moved(model, q, 1j * STEP * v), v + 1j * STEP * a)
+    power = np.sum(tau * v, axis=1)
+    np.testing.assert_allclose(power, ahead.imag / STEP, rtol=0.0, atol=1e-11 * np.abs(tau * v).sum())
+
+
+def test_the_least_torque_of_two_motors_on_one_crank() -> None:
+    model, q, v, a = motion(MOVING["four-bar by two"])
+    by_force, by_torque = (several(inverse_dynamics, model, q, v, a, least=x)[0] for x in ("force", "torque"))
+    np.testing.assert_allclose(
+        *(several(forward_dynamics, model, q, v, x)[0] for x in (by_force, by_torque)), rtol=1e-11
+    )
+    along = page(complete_velocity, model, q, np.ones((N, 1)))  # τ·v is given, so that the least τ is parallel to v
+    parallel = along * (np.arange(3) != 1)  # the elbow has no motor
+    size = np.sum(by_torque * parallel, axis=1) / np.sum(parallel * parallel, axis=1)
+    np.testing.assert_allclose(by_torque, size[:, None] * parallel, rtol=0.0, atol=1e-11 * np.abs(by_torque).max())
+    assert (np.linalg.norm(by_torque, axis=1) < np.linalg.norm(by_force, axis=1)).all()
+
+
+def test_the_torque_of_a_slider_crank_in_closed_form() -> None:
+    """Without masses of crank and rod, τ θ̇ = m ẍ ẋ, with x = r cos θ + √(l² − r² sin² θ)."""
+    r, l, m = 0.3, 1.0, 3.0
+    case = driven(slider_crank(r, l, motor=-0.7, masses=(0.0, 0.0, m)), ["motor"])
+    model, q, v, a = motion(case)
+    t, w, dw = (x[:, 0] for x in (q, v, a))
+    root = np.sqrt(l**2 - (r * np.sin(t)) ** 2)
+    dx = -r * np.sin(t) - r**2 * np.sin(2 * t) / (2 * root)
+    ddx = -r * np.cos(t) - r**2 * np.cos(2 * t) / root - (r**2 * np.sin(2 * t)) ** 2 / (4 * root**3)
+    tau, _, _ = several(inverse_dynamics, model, q, v, a)
+    np.testing.assert_allclose(tau[:, 0], m * (ddx * w**2 + dx * dw) * dx, rtol=1e-11)
+
+
+# -- hybrid dynamics --------------------------------------------------------------------------------------------------
+
+
+@mechanisms
+def test_hybrid_dynamics_takes_the_motion_and_gives_the_force(case: Closed) -> None:
+    model, q, v, a = motion(case)
+    tau, _, _ = several(inverse_dynamics, model, q, v, a)
+    forward, forces = several(forward_dynamics, model, q, v, tau)
+    some = case.mech.actuated[:1]
+    known = [k for body in model.leading if body.joint_name in some for k in body.v_index]
+    given = np.where(np.isin(np.arange(model.nv), known), a, np.nan)  # what is not given is not read
+    driving = np.where(np.isin(np.arange(model.nv), known), np.nan, tau)
+    a_out, tau_out, f = several(hybrid_dynamics, model, q, v, given, driving, prescribed=some)
+    np.testing.assert_allclose(a_out, forward, rtol=0.0, atol=1e-11 * np.abs(a).max())
+    np.testing.assert_allclose(tau_out, tau, rtol=0.0, atol=1e-10 * np.abs(tau).max())
+    np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-9 * np.abs(tau).max())
+
+
+def test_hybrid_dynamics_without_prescribed_joints_or_without_constraints() -> None:
+    model = RANDOM["loop-Revolute-1-followers-2"]
+    q, v, a = states(model)
+    tau = 10.0 * a
+    expected = several(forward_dynamics, model, q, v, tau)
+    a_out, tau_out, f = several(hybrid_dynamics, model, q, v, a, tau)
+    for x, y in zip((a_out, f, tau_out), (*expected, tau), strict=True):
+        np.testing.assert_array_equal(x, y)
+    joint = model.joint_names[1]
+    got = several(hybrid_dynamics, model, q, v, a, tau, active=np.zeros(1), prescribed=[joint])
+    for x, y in zip(got, several(tree_hybrid, model, q, v, a, tau, prescribed=[joint]), strict=False):
+        np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-11 * np.abs(y).max())
+
+
+def test_prescribed_joints_that_depend_on_each_other_are_refused() -> None:
+    mech, q = MOVING["four-bar"]
+    zero = np.zeros(3)
+    with pytest.raises(kt.ArgumentError, match=r"joints motor, pivot depend on each other .* for example, motor"):
+        mech.hybrid_dynamics(q, zero, zero, zero, prescribed=["motor", "pivot"])
+    loose = mech.hybrid_dynamics(q, zero, zero, zero, active=[0], prescribed=["motor", "pivot"])
+    assert loose.a[[0, 2]].tolist() == [0.0, 0.0]
+
+
+# -- anchors that move ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["weld", "wheel", "gear"])
+def test_anchors_that_move_carry_what_they_hold(kind: str) -> None:
+    model = replace(made(kind, TREE, start(TREE)[0], "world"), stabilization=3.0)
+    q, v, tau = states(model)
+    drift = np.random.default_rng(3).normal(size=(3, model.nrows))
+    drift[0] *= 0.1
+    J, gamma = page(constraint_jacobian, model, q), page(constraint_bias, model, q, v)
+    known = np.array([row.phi is not None for row in model.constraint_rows(q[0].tolist())])
+    a, _ = several(forward_dynamics, model, q, v, tau, drift=drift)
+    error = times(J, a) + gamma - drift[2] + 6.0 * (times(J, v) - drift[1]) - 9.0 * known * drift[0]
+    np.testing.assert_allclose(error, 0.0, atol=1e-10 * np.abs(a).max())  # φ is zero at q
+    kept = page(project_velocity, model, q, v, drift=columns(np.broadcast_to(drift, (N, *drift.shape)), 2))
+    np.testing.assert_allclose(times(J, kept), np.broadcast_to(drift[1], (N, model.nrows)), atol=1e-11)
+    after, _ = several(impulse, model, q, v, drift=drift, restitution=np.array([0.5]))
+    rebound = np.array([row.rebounds for row in model.constraint_rows(q[0].tolist())]) * 0.5
+    np.testing.assert_allclose(times(J, after) - drift[1], -rebound * (times(J, v) - drift[1]), atol=1e-10)
+
+
+def test_a_mechanism_on_an_anchor_that_moves() -> None:
+    """The ground pin of the rocker is pushed about: completion and forward dynamics follow."""
+    model, q, _, _ = motion(MOVING["four-bar"])
+    rng = np.random.default_rng(4)
+    drift = np.zeros((N, 3, 5))
+    drift[:, 1:, 2] = rng.normal(size=(N, 2))  # along x
+    y, z = rng.normal(size=(2, N, 1))
+    v = page(complete_velocity, model, q, y, drift=columns(drift, 2))
+    a = page(complete_acceleration, model, q, v, z, drift=columns(drift, 2))
+    J, gamma = page(constraint_jacobian, model, q), page(constraint_bias, model, q, v)
+    np.testing.assert_allclose(times(J, v), drift[:, 1], atol=1e-12)
+    np.testing.assert_allclose(times(J, a) + gamma, drift[:, 2], atol=1e-11)
+    tau, _, _ = several(inverse_dynamics, model, q, v, a)
+    again, _ = forward_dynamics(model, *map(columns, (q, v, tau)), drift=columns(drift, 2))
+    np.testing.assert_allclose(stacked(again, (N,)), a, rtol=0.0, atol=1e-11 * np.abs(a).max())
+
+
+def test_with_all_constraints_off_only_the_tree_is_left() -> None:
+    model = RANDOM["weld-tree-2"]
+    q, v, a = states(model)
+    tau = page(rnea, model, q, v, a)
+    got = several(hybrid_dynamics, model, q, v, a, tau, active=np.zeros(1))[0]
+    np.testing.assert_allclose(got, page(aba, model, q, v, tau), rtol=0.0, atol=1e-11)
+
+
+# -- robots on their feet ---------------------------------------------------------------------------------------------
+
+
+def test_a_humanoid_on_two_feet() -> None:
+    """Inverse dynamics is exact, at no more than 1.6 times the operations of the tree's."""
+    robot = kt.load("g1")
+    q, v, _ = robot.random_state(seed=1)
+    ankles = ("left_ankle_roll_link", "right_ankle_roll_link")
+    places = [np.array(page(frame_placement, robot.model, q[None], frame=ankle)[0]) for ankle in ankles]
+    mech = kt.Mechanism(robot, [kt.Weld(a, placement=T) for a, T in zip(ankles, places, strict=True)])
+    assert sum(mech.inverse_dynamics.op_count.values()) <= 1.6 * sum(robot.inverse_dynamics.op_count.values())
+    model, rng = mech.model, np.random.default_rng(0)
+    v = np.array(project_velocity(model, q.tolist(), v.tolist()))
+    tau = np.where(np.arange(model.nv) < 6, 0.0, rng.normal(size=model.nv, scale=20.0))
+    a, _ = forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist())
+    driving, _, missing = inverse_dynamics(model, q.tolist(), v.tolist(), a)
+    np.testing.assert_allclose(missing, 0.0, atol=1e-11)
+    spared = inverse_dynamics(model, q.tolist(), v.tolist(), a, least="torque")
+    assert np.linalg.norm(spared[0]) < min(np.linalg.norm(x) for x in (driving, tau))
+    np.testing.assert_allclose(spared[2], 0.0, atol=1e-11)  # 4e-10 without the last correction
+    assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)  # there is a choice
+    again, _ = forward_dynamics(model, q.tolist(), v.tolist(), driving)
+    np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())
+
+
+def test_with_two_feet_in_the_air_a_quadruped_misses_one_moment() -> None:
+    """Points on one line bear no moment about it."""
+    robot = kt.load("go2")
+    q, v, a = robot.random_state(seed=3)
+    feet = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
+    mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in feet])
+    _, f, missing = inverse_dynamics(mech.model, *(x.tolist() for x in (q, v, a)), active=[1.0, 0.0, 0.0, 1.0])
+    J = np.array(constraint_jacobian(mech.model, q.tolist()))[[0, 1, 2, 9, 10, 11], :6]
+    assert np.linalg.matrix_rank(J) == 5
+    np.testing.assert_array_equal(f[3:9], 0.0)
+    np.testing.assert_allclose(J @ missing[:6], 0.0, atol=1e-10 * np.abs(missing).max())
+    assert np.abs(missing).max() > 1.0
