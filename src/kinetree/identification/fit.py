@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.identification.base_parameters import OF_ROBOTS
 from kinetree.identification.consistent import Consistent
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Solution
+from kinetree.identification.regressor import positions
 from kinetree.lazy import cached_property
 from kinetree.tables import number
 from kinetree.validation import Array, real_array
@@ -96,8 +98,8 @@ class Fit:
     def robot(self) -> Robot:
         """The robot with these parameters: one like any other, whose friction counts if it was estimated.
 
-        An offset has no place in a robot unless the stiffness of a spring was estimated too; the terms "stribeck" and
-        "damping_asymmetry" have none. `predict` counts them all.
+        An offset has no place in a robot unless the stiffness of a spring was estimated too, and is where that one
+        rests; the terms "stribeck" and "damping_asymmetry" have none. `predict` counts them all.
         """
         base, nb = self.base, self.base.robot.nb
         made = base.robot.with_inertial_parameters(self.parameters[: 10 * nb])
@@ -105,7 +107,13 @@ class Fit:
         for (term, k), place in base.places.items():
             before = getattr(made, term).copy() if hasattr(made, term) else np.zeros(made.nv)
             own.setdefault(term, before)[k] = self.parameters[place]
-        physics = {term: own[term] for term in ("armature", "damping", "friction") if term in own}
+        physics = {term: own[term] for term in OF_ROBOTS if term in own}
+        if "stiffness" in own:
+            physics["rest_position"] = rest = made.rest_positions.copy()
+            at = positions(made.model)
+            for k in (k for term, k in base.places if term == "stiffness"):
+                offset = base.places.get(("offset", k))
+                rest[at[k]] = 0.0 if offset is None else -self.parameters[offset] / own["stiffness"][k]
         if physics:
             made = made.with_joint_physics(**physics)
         friction = base.robot.model.friction
