@@ -130,6 +130,14 @@ def test_joints_that_share_a_coordinate(shape: str, terms: bool) -> None:
     check(b.build(gravity=(0.7, -1.1, -9.6)), terms=terms)
 
 
+def test_angles_that_are_rounded_need_a_tolerance() -> None:
+    half_a_turn = 3.14159  # the first axis is not quite along gravity
+    c, s = np.cos(half_a_turn), np.sin(half_a_turn)
+    hanging = kt.load("ur5").with_base_pose([[1, 0, 0, 0], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1]])
+    assert hanging.base_parameters().dimension == 38
+    assert hanging.base_parameters(tolerance=1e-5).dimension == 36
+
+
 def test_without_gravity_and_without_bodies() -> None:
     check(kt.load("ur5").with_gravity([0, 0, 0]).model, terms=True)
     b = ModelBuilder("stone")

@@ -88,11 +88,14 @@ def test_what_is_refused(arm: kt.Robot, monkeypatch: pytest.MonkeyPatch) -> None
         ({"duration": 0.0}, "duration"),
         ({"fraction": 1.5}, "at most 1"),
         ({"restarts": 0}, "restarts=0"),
+        ({"joint_terms": ["stribeck"]}, "leave that out"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             arm.excite(**choice)  # type: ignore[arg-type]
     with pytest.raises(kt.ArgumentError, match="joints of several coordinates"):
         kt.Robot(random_tree(0, 1, [Spherical()])).excite()
+    with pytest.raises(kt.ArgumentError, match="joint1 cannot move"):
+        arm.with_limits(lower={"joint1": 1.0}, upper={"joint1": 1.0}).excite()
     weak = arm.with_limits(effort=1e-3)
     with pytest.raises(kt.ArgumentError, match="against gravity"):
         weak.excite(6.0, ["armature", "friction"], harmonics=3, restarts=1)

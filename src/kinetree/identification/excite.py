@@ -152,6 +152,8 @@ def excite(
     if not 0.0 < positive("fraction", fraction) <= 1.0:
         raise ArgumentError(f"fraction is {fraction!r}: it is at most 1")
     base = joint_terms if isinstance(joint_terms, BaseParameters) else base_parameters(robot, joint_terms)
+    if base.robot != robot or "stribeck" in base.joint_terms:
+        raise ArgumentError('these base parameters are another robot\'s, or have "stribeck": leave that out here')
     sigma = np.broadcast_to(real_array("noise", noise), (robot.nv,))
     limits = _limits(robot, np.broadcast_to(real_array("acceleration", acceleration), (robot.nv,)), fraction)
     minimize, rng = _minimizer(), np.random.default_rng(seed)
@@ -186,6 +188,8 @@ def _limits(robot: Robot, acceleration: Array, fraction: float) -> Limits:
     low, high = robot.lower_limits, robot.upper_limits
     free = ~np.isfinite(low) | ~np.isfinite(high)
     low, high = np.where(free, -np.pi, low), np.where(free, np.pi, high)
+    if not (high > low).all():
+        raise ArgumentError(f"{robot.v_names[int(np.argmax(high <= low))]} cannot move within its limits: lock it")
     v = np.where(robot.velocity_limits > 0.0, robot.velocity_limits, np.inf)
     tau = np.where(robot.effort_limits > 0.0, robot.effort_limits, np.inf)
     return Limits(
@@ -212,9 +216,9 @@ def _cost(base: BaseParameters, basis: Any, sigma: Array, limits: Limits, shape:
         pull = 2.0 * PENALTY * e_tau * slope_tau
         for part in range(3):
             for k in range(n):
-                ahead, behind = (
-                    [y + (step * (j == part)) * np.eye(n)[k] for j, y in enumerate(state)] for step in (STEP, -STEP)
-                )
+                ahead, behind = ([y.copy() for y in state] for _ in range(2))
+                ahead[part][:, k] += STEP
+                behind[part][:, k] -= STEP
                 dY = (base.regressor(*ahead) - base.regressor(*behind)) / (2.0 * STEP)
                 dtau = (robot.inverse_dynamics(*ahead) - robot.inverse_dynamics(*behind)) / (2.0 * STEP)
                 gradient[part][:, k] += (P * dY).sum(axis=(1, 2)) + (pull * dtau).sum(axis=1)
