@@ -51,7 +51,8 @@ def check(model: Model, *, terms: bool = False) -> kt.identification.BaseParamet
 
 
 @pytest.mark.parametrize(
-    ("robot", "dimension", "any_gravity"), [("puma", 36, 38), ("ur5", 36, 38), ("panda", 43, 45), ("go2", 94, 94)]
+    ("robot", "dimension", "any_gravity"),
+    [("puma", 36, 38), ("ur5", 36, 38), ("panda", 43, 45), ("go2", 94, 94), ("g1", 213, 213)],
 )
 def test_the_published_numbers(robot: str, dimension: int, any_gravity: int) -> None:
     # Puma 560: Gautier and Khalil, "Direct calculation of minimum set of inertial parameters of serial robots", IEEE

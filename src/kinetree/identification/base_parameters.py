@@ -99,7 +99,8 @@ class BaseParameters:
         ----------
         robot : Robot, optional
         values : mapping of str to (nv,) array-like, optional
-            Of joint terms: armature, damping, friction and stiffness are the robot's where they are not given, an
+            Of joint terms: armature, damping, friction and stiffness are the robot's figures where they are not given,
+            whether or not its dynamics count friction (`Robot.with_friction`); an
             ``offset`` is that of its springs if their stiffness is a term; all others are zero.
         """
         robot = self.robot if robot is None else robot

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.blas import on_one_thread
 from kinetree.identification.terms import JointTerms
 from kinetree.locks import importing
 from kinetree.robot import Robot
@@ -90,6 +91,7 @@ class Limits(NamedTuple):
     tau: Array
 
 
+@on_one_thread
 def excite(
     robot: Robot,
     duration: float = 10.0,

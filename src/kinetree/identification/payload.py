@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
+from kinetree.identification.blas import on_one_thread
 from kinetree.identification.consistent import Problem, newton, repaired
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Prior, estimate
@@ -76,6 +77,7 @@ class Payload(NamedTuple):
     noise: Array
 
 
+@on_one_thread
 def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None = "joints") -> Payload:
     """Estimate the inertia of what this robot holds, from a recorded motion.
 
