@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -238,6 +239,12 @@ class Request:
             if name in names or name in ("q", "v") or name in given:
                 shape = (*self.lead, rows, getattr(self.robot, size))
                 self.kept[name] = memory(name, given.get(name), shape)
+        for arrays in (self.carried, self.given):  # which may be where results go
+            arrays |= {
+                name: x.copy()
+                for name, x in arrays.items()
+                if any(map(partial(np.may_share_memory, x), given.values()))
+            }
 
 
 def memory(name: str, array: Any, shape: tuple[int, ...]) -> Array:
