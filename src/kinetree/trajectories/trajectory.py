@@ -243,7 +243,8 @@ class Trajectory(Quantities):
         a, tau = (None if (x := self.__dict__[name]) is None else part(x) for name in ("_a", "_tau"))
         stops = of_robots(self.stopped_at)
         reasons = np.where(stops > last, None, of_robots(self.reasons))
-        rest = {"stopped_at": np.where(stops > last, np.nan, stops), "reasons": reasons, "events": events}
+        rest: dict[str, Any] = {"reasons": reasons, "events": events}
+        rest["stopped_at"] = np.where(stops > last, np.nan, stops)
         counts, inputs = {x: of_robots(n) for x, n in self.counts.items()}, {x: part(n) for x, n in self.inputs.items()}
         return Trajectory(self.robot, t, part(self.q), part(self.v), a, tau, counts=counts, inputs=inputs, **rest)
 
