@@ -402,6 +402,9 @@ def test_events_that_cannot_be() -> None:
         kt.Event(good, direction=2)
     with pytest.raises(kt.ArgumentError, match="most is a whole number from 1 on, not 0"):
         kt.Event(good, most=0)
+    for wrong in ({"name": 3}, {"stop": "no"}):
+        with pytest.raises(kt.ArgumentError, match="name is a text and stop a bool, not "):
+            kt.Event(good, **wrong)
     with pytest.raises(kt.ArgumentError, match=r"'vector': vector returns .* \(1,\): it must be one number"):
         run([vector])
     with pytest.raises(kt.ArgumentError, match=r"event 'wide': wide takes v of shape \(3,\), the simulation gives"):
