@@ -50,6 +50,11 @@ def test_residuals_of_a_right_model_are_the_noise(robot: kt.Robot, fit: Fit) -> 
     assert [len(motion.measured) for motion in found.motions] == [N, N]
     np.testing.assert_array_equal(found.motions[0].measured, other.tau)
     np.testing.assert_allclose(found.motions[0].predicted, fit.predict(other.q, other.v, other.a), atol=1e-12)
+    q, v, a, tau = (np.asarray(x) for x in other[:4])
+    known = robot.with_friction()  # with its damping, as it is estimated
+    off = tau - known.with_joint_physics(friction=0.0).inverse_dynamics(q, v, a)
+    before = np.sqrt((off * off).mean(axis=0)) / tau.std(axis=0)
+    np.testing.assert_allclose(fit.validate(other).before, before)
     np.testing.assert_allclose(fit.residual(other).rms, fit.validate(other).rms)
 
 

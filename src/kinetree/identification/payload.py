@@ -27,6 +27,10 @@ VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
 
 
+THIN = (1e-6, 1e-2)
+"""The prior of a payload is no thinner than the noise lets one see, within these bounds."""
+
+
 class PayloadRows(Rows):
     """The equations of ten parameters in a frame, with the robot's own forces subtracted."""
 
@@ -121,7 +125,9 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     found = estimate(rows, log, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
     untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
     std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))
-    prior = repaired(found.values[None], 1e-3)[0]
+    size = np.sqrt(factors.mean_squares) + np.finfo(float).tiny
+    thin = float(np.clip((found.noise / size).min(), *THIN))
+    prior = repaired(found.values[None], 1e-3, thin)[0]
     least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
     A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
     near = newton(Problem(A, A @ found.values, 1, np.zeros(10, bool), prior, VAGUE))

@@ -131,6 +131,7 @@ def joint_rows(fit: Fit, training: Validation | None, validation: Validation | N
             columns[f"residual, {what}"] = [f"{x:.3f}" for x in seen.relative.tolist()]
     seen = validation if validation is not None else training
     if seen is not None:
+        columns["before"] = [f"{x:.3f}" for x in seen.before.tolist()]
         columns["white"] = ["yes" if white else "no" for white in seen.white.tolist()]
     columns["samples as one"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
     left = {"joint", "unit"}

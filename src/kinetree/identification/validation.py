@@ -58,6 +58,8 @@ class Validation(NamedTuple):
         Root mean square of the residuals (N·m, N).
     relative : (nv,) array
         The same by the standard deviation of the measured forces: 1 is as good as knowing their mean.
+    before : (nv,) array
+        The same of the robot before, with its own values for all that is estimated.
     autocorrelation : (lags, nv) array
         Of the residuals with those 1, 2, … samples later; within ±`bound` for 95 of 100 lags of noise.
     bound : float
@@ -69,6 +71,7 @@ class Validation(NamedTuple):
     motions: tuple[Compared, ...]
     rms: Array
     relative: Array
+    before: Array
     autocorrelation: Array
     bound: float
     p: Array
@@ -135,27 +138,37 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     """
     if type(lags) is not int or lags < 1:
         raise ArgumentError(f"lags is {lags!r}: one lag is the least")
-    motions = tuple(_compared(fit, part, consistent=consistent) for part in parts(log))
-    motions = tuple(motion for motion in motions if len(motion.measured))
+    values = fit.consistent_values if consistent else fit.values
+    before = fit.base.of()
+    every = [_compared(fit, part, values, before) for part in parts(log)]
+    motions = tuple(motion for motion, _ in every if len(motion.measured))
     if not motions:
         raise ArgumentError("a log without samples tells nothing")
     errors = [motion.measured - motion.predicted for motion in motions]
     e, tau = np.concatenate(errors), np.concatenate([motion.measured for motion in motions])
-    rms = np.sqrt((e * e).mean(axis=0))
+    rms, spread = np.sqrt((e * e).mean(axis=0)), np.maximum(tau.std(axis=0), TINY)
+    old = np.sqrt(sum(squares for _, squares in every) / len(e))
     rho = _autocorrelation([x - e.mean(axis=0) for x in errors], max(1, min(lags, max(map(len, errors)) // 4)))
     n = len(e)
     weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
     p = np.array([_chi_squared_tail(float(x), len(rho)) for x in (weights * rho**2).sum(axis=0)])
-    return Validation(fit, motions, rms, rms / np.maximum(tau.std(axis=0), TINY), rho, 1.96 / math.sqrt(n), p)
+    return Validation(fit, motions, rms, rms / spread, old / spread, rho, 1.96 / math.sqrt(n), p)
 
 
-def _compared(fit: Fit, part: Any, *, consistent: bool) -> Compared:
-    values = fit.consistent_values if consistent else fit.values
-    found = list(fit.rows.residuals(part, values))
-    nothing = np.zeros((0, fit.base.robot.nv))
-    e, tau = (np.concatenate([nothing, *x]) for x in zip(*found, strict=True)) if found else (nothing, nothing)
+def _compared(fit: Fit, part: Any, values: Array, before: Array) -> tuple[Compared, Array]:
+    """Return a motion with what is predicted, and the sums of squared residuals (nv,) of the robot before."""
+    nv = fit.base.robot.nv
+    errors, forces, squares = [np.zeros((0, nv))], [np.zeros((0, nv))], np.zeros(nv)
+    both = (fit.rows.residuals(part, x) for x in (values, before))
+    for (e, tau), (old, _) in zip(*both, strict=True):
+        errors.append(e)
+        forces.append(tau)
+        squares += (old * old).sum(axis=0)
+    tau = np.concatenate(forces)
     t = part.t if isinstance(part, Samples | Trajectory) else None
-    return Compared(None if t is None else np.asarray(t, dtype=float).ravel(), tau, tau - e)
+    return Compared(
+        None if t is None else np.asarray(t, dtype=float).ravel(), tau, tau - np.concatenate(errors)
+    ), squares
 
 
 def _autocorrelation(errors: list[Array], lags: int) -> Array:
