@@ -163,7 +163,8 @@ def told(
     )
     out.print(joint_table(fit, training, validation, out.width))
     out.print(
-        "[dim]residuals by the spread of the forces; before: of ROBOT as it was; samples as one: so many are one[/]"
+        "[dim]residuals by the spread of the forces; before: of ROBOT as it was; samples as one: so many in a row "
+        "count as one[/]"
     )
     if arguments.parameters:
         out.print(parameter_table(fit, out.width))

@@ -12,6 +12,7 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.identification.fit import Fit
 from kinetree.identification.identify import identify
 from kinetree.identification.samples import Samples, parts
+from kinetree.tables import number
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
@@ -28,6 +29,9 @@ LEVEL = 0.01
 
 STRONG = 0.95
 """Correlations of two estimates from which on they are told together only."""
+
+EXACT = 1e-6
+"""Residuals below this part of the spread of the forces are rounding, whatever they look like."""
 
 TINY = np.finfo(float).tiny
 
@@ -64,7 +68,8 @@ class Validation(NamedTuple):
         Of the residuals with those 1, 2, … samples later; within ±`bound` for 95 of 100 lags of noise.
     bound : float
     p : (nv,) array
-        Of Ljung and Box's test: in which part of all cases noise would be as correlated as this or more.
+        Of Ljung and Box's test: in which part of all cases noise would be as correlated as this or more; 1 where
+        there is only rounding.
     """
 
     fit: Fit
@@ -152,6 +157,7 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     n = len(e)
     weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
     p = np.array([_chi_squared_tail(float(x), len(rho)) for x in (weights * rho**2).sum(axis=0)])
+    p[rms < EXACT * spread.max()] = 1.0
     return Validation(fit, motions, rms, rms / spread, old / spread, rho, 1.96 / math.sqrt(n), p)
 
 
@@ -249,14 +255,14 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
     if validation is not None:
         worst = int(np.argmax(validation.relative))
         found.append(
-            f"On motions that were not used the residuals are {validation.relative.min():.2f} to "
-            f"{validation.relative[worst]:.2f} of the spread of the forces, most at {names[worst]}."
+            f"On motions that were not used the residuals are {number(validation.relative.min(), 2)} to "
+            f"{number(validation.relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
         )
         bad = [name for name, x in zip(names, validation.relative, strict=True) if x > 0.5]
         if bad:
             found.append(f"More than half of the forces of {listed(bad)} is not explained.")
     if training is not None and validation is not None:
-        over = validation.rms > 1.5 * training.rms
+        over = validation.rms > 1.5 * training.rms + EXACT * validation.rms / np.maximum(validation.relative, TINY)
         if over.any():
             which = listed([name for name, there in zip(names, over, strict=True) if there])
             found.append(
