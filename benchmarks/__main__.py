@@ -17,6 +17,7 @@ from benchmarks import (
     elementary,
     first_use,
     hybrid,
+    identification,
     inverse_kinematics,
     latency,
     outputs,
@@ -42,6 +43,7 @@ SECTIONS = {
     "c": c.run,
     "elementary": elementary.run,
     "inverse_kinematics": inverse_kinematics.run,
+    "identification": identification.run,
     "simulation": simulation.run,
 }
 
