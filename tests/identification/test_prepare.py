@@ -92,5 +92,5 @@ def test_what_is_refused(robot: kt.Robot) -> None:
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             prepare(robot, *arguments, cutoff=5.0)
-    with pytest.raises(kt.ArgumentError, match="a distance is positive"):
+    with pytest.raises(kt.ArgumentError, match=r"presliding is 0\.0: it must be positive"):
         prepare(robot, T, q, q, presliding=0.0)

@@ -6,6 +6,7 @@ from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
 from kinetree.identification.logs import Recording, read_log
 from kinetree.identification.payload import Payload, identify_payload
+from kinetree.identification.payload_tracker import PayloadTracker
 from kinetree.identification.prepare import prepare, sliding_direction
 from kinetree.identification.samples import Samples
 from kinetree.identification.suspicions import LogWarning, suspicions
@@ -17,6 +18,7 @@ __all__ = [
     "Fit",
     "LogWarning",
     "Payload",
+    "PayloadTracker",
     "Recording",
     "Residual",
     "Samples",

@@ -37,6 +37,8 @@ class BaseParameters:
     robot : Robot
     joint_terms : dict
         Those of `Robot.base_parameters`: which joints have each term, None for all.
+    own_columns : dict
+        Columns of the user's own by their names.
     all_names : tuple of str
         A name for each of all N parameters, such as ``"I_zz of link2"`` or ``"armature of joint1"``.
     independent : tuple of int
@@ -59,10 +61,10 @@ class BaseParameters:
     ) -> None:
         self.robot, self.gravity, self.smoothing, self.tolerance = robot, gravity, smoothing, tolerance
         model = robot.model
-        self.joint_terms = terms.checked(model, joint_terms)
+        self.joint_terms, self.own_columns = terms.checked(model, joint_terms)
         self.places = terms.places(model, self.joint_terms)
         inertial = [f"{what} of {body}" for body in model.body_names for what in TEN]
-        self.all_names = (*inertial, *(f"{term} of {model.v_names[k]}" for term, k in self.places))
+        self.all_names = (*inertial, *(f"{term} of {model.v_names[k]}" for term, k in self.places), *self.own_columns)
         directions = np.eye(3) if gravity == "any" else np.array([list(model.gravity)], dtype=float)
         grouping = group(model, directions, self.places, len(self.all_names), tolerance)
         self.independent, self.projection = grouping
@@ -99,21 +101,23 @@ class BaseParameters:
         ----------
         robot : Robot, optional
         values : mapping of str to (nv,) array-like, optional
-            Of joint terms: armature, damping, friction and stiffness are the robot's figures where they are not given,
-            whether or not its dynamics count friction (`Robot.with_friction`); an
-            ``offset`` is that of its springs if their stiffness is a term; all others are zero.
+            Of joint terms, and numbers of columns of the user's own. Armature, damping, friction and stiffness are the
+            robot's figures where they are not given, whether or not its dynamics count friction
+            (`Robot.with_friction`); an ``offset`` is that of its springs if their stiffness is a term; all others are
+            zero.
         """
         robot = self.robot if robot is None else robot
         rest, sprung = robot.rest_positions[positions(robot.model)], np.zeros(robot.nv)
         sprung[[k for term, k in self.places if term == "stiffness"]] = 1.0
         known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
         known["offset"] = -robot.stiffness * rest * sprung
-        for term in values or {}:
-            if term not in self.joint_terms:
-                raise ArgumentError(unknown_name("joint term", term, self.joint_terms))
-        known |= {term: real_array(term, x, robot.nv, batch=False) for term, x in (values or {}).items()}
+        for term, x in (values or {}).items():
+            if term not in self.joint_terms and term not in self.own_columns:
+                raise ArgumentError(unknown_name("joint term", term, [*self.joint_terms, *self.own_columns]))
+            known[term] = real_array(term, x, *([robot.nv] if term in self.joint_terms else []), batch=False)
         joints = [known[term][k] if term in known else 0.0 for term, k in self.places]
-        return np.concatenate([robot.inertial_parameters, joints])
+        own = [float(known.get(name, 0.0)) for name in self.own_columns]
+        return np.concatenate([robot.inertial_parameters, joints, own])
 
     def of(self, robot: Robot | None = None, values: Mapping[str, ArrayLike] | None = None) -> Array:
         """Return the base parameters (n,) of this robot, or of another one: see `all_parameters`."""
@@ -157,7 +161,9 @@ class BaseParameters:
     @property
     def columns(self) -> Columns:
         """Which columns the minimal regressor has."""
-        return Columns(tuple(self.places.items()), self.independent, self.smoothing)
+        first = len(self.all_names) - len(self.own_columns)
+        own = tuple(enumerate(self.own_columns.items(), start=first))
+        return Columns(tuple(self.places.items()), self.independent, self.smoothing, own)
 
     def __str__(self) -> str:
         """Return a table: a number, a value of the robot that it was made of, and the combination."""
@@ -171,7 +177,13 @@ class BaseParameters:
         return f"<BaseParameters of {self.robot.name!r}: {self.dimension} of {len(self.all_names)}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.robot, self.joint_terms, self.gravity, self.smoothing, self.tolerance)
+        return type(self), (
+            self.robot,
+            {**self.joint_terms, **self.own_columns},
+            self.gravity,
+            self.smoothing,
+            self.tolerance,
+        )
 
 
 def base_parameters(
@@ -189,12 +201,14 @@ def base_parameters(
 
     Parameters
     ----------
-    joint_terms : sequence of str, or mapping from str to sequence of str
+    joint_terms : sequence of str, or mapping from str to sequence of str or function
         What joints do by themselves, a parameter each at every actuated entry of v: "armature" (rotor inertia),
         "damping" (viscous), "friction" (Coulomb), "offset" (a constant force), "stiffness", "damping_asymmetry"
         (another damping in the other direction, ``|v|``), "stribeck" (friction that falls off with speed,
-        ``sign(v) / (1 + (v/v_s)²)``). An asymmetric Coulomb friction is "friction" and "offset". A mapping has the
-        joints of each term, None for all: ``{"friction": None, "stiffness": ["joint2"]}``.
+        ``sign(v) / (1 + (v/v_s)²)``), "load_friction" (``sign(v) |tau|`` with the force that this robot needs for the
+        motion without friction). An asymmetric Coulomb friction is "friction" and "offset". A mapping has the joints of
+        each term, None for all: ``{"friction": None, "stiffness": ["joint2"]}``; or a column of your own, with one
+        parameter of that name: a function of q, v and a, as `Robot.compile` takes them, that returns forces (nv,).
     gravity : "known" or "any"
         Whether it is the robot's, or has any direction, as on a base that is tilted between motions.
     smoothing : float, optional
@@ -227,7 +241,8 @@ def base_parameters(
     if gravity not in GRAVITY:
         raise ArgumentError(f"gravity is {gravity!r}, it must be one of {', '.join(map(repr, GRAVITY))}")
     speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
-    chosen = terms.checked(robot.model, joint_terms)
+    known_terms, own = terms.checked(robot.model, joint_terms)
+    chosen: dict[str, Any] = {**known_terms, **own}
     key = tuple(chosen.items()), gravity, float(speed), positive("tolerance", tolerance)
     known: dict[Any, BaseParameters] = robot.__dict__.setdefault("_base_parameters", {})
     if key not in known:  # two threads may both compute it

@@ -21,16 +21,24 @@ import numpy as np
 from kinetree.errors import KinetreeError
 from kinetree.validation import Array
 
-STEPS = 100
+STEPS = 25
+"""Newton steps for one share of the data; where they are too few, the share grows more slowly."""
+
 GAP = 1e-10
 """How far from the least value Newton's method may end; a difference of one is a standard deviation, roughly."""
 
 QUADRATIC = 1e-4
 """Below this the squared decrement is squared by each step, until rounding is all that is left."""
 
+NEAR = 0.1
+"""Below this whole steps converge quadratically."""
+
+FARTHEST, HALVED = 1.0 - 1e-9, 40
+"""How far towards where no bodies can exist a step may go, and how often an interval of lengths is halved."""
+
 ROUGH = 0.1
-GROWTH, LEAST_GROWTH = 30.0, 1.05
-"""How precisely the function with a share of the data is minimised, and by what the share grows: less if steps fail."""
+GROWTH, LEAST_GROWTH = 30.0, 1.01
+"""How precisely the function with a share of the data is minimised, and by what the share grows, at most and least."""
 
 THINNEST = 1e-6
 """The least eigenvalue of a prior's pseudo-inertia relative to that of a ball of its mass and size."""
@@ -137,6 +145,24 @@ class Problem(NamedTuple):
         right.append(root * (x[at] / self.prior[at] - 1.0))
         return np.vstack(blocks), np.concatenate(right)
 
+    def length(self, x: Array, step: Array, decrement: float) -> float:
+        """Return by how much of a Newton step the function decreases most; there bodies can exist.
+
+        Along it it is a square and logarithms, ``½ a t² + b t − Σ s_i log(1 + t e_i)``.
+        """
+        J, dJ = (pseudo_inertia(p[: 10 * self.bodies].reshape(-1, 10)) for p in (x, step))
+        inverse = np.linalg.inv(np.linalg.cholesky(J))
+        relative = np.linalg.eigvalsh(inverse @ dJ @ inverse.transpose(0, 2, 1)).ravel()
+        own = step[self.positive] / x[self.positive]
+        e = np.concatenate([relative, own])
+        s = np.repeat([self.strength, min(self.strength, 1.0)], [len(relative), len(own)])
+        a, b = float(((self.A @ step) ** 2).sum()), float((s * e).sum()) - decrement
+        low, high = 0.0, FARTHEST / max(0.01, -float(e.min()))
+        for _ in range(HALVED):
+            t = 0.5 * (low + high)
+            low, high = (t, high) if a * t + b < (s * e / (1.0 + t * e)).sum() else (low, t)
+        return low
+
 
 class Consistent(NamedTuple):
     """All parameters of bodies that can exist.
@@ -160,30 +186,27 @@ def newton(problem: Problem) -> Consistent:
     """
     problem, x = problem.condensed(), problem.prior
     data = 0.5 * float(((problem.A @ x - problem.b) ** 2).sum())
-    done = share = min(1.0, problem.strength / max(data, np.finfo(float).tiny))
-    growth = GROWTH
+    done, growth = 0.0, GROWTH
+    share = min(1.0, problem.strength / max(data, np.finfo(float).tiny))
     while growth > LEAST_GROWTH:
         root = np.sqrt(share)
         stage = problem._replace(A=problem.A * root, b=problem.b * root)
         found = _minimum(stage, x, GAP if share == 1.0 else ROUGH)
-        if found is None:  # the minimum has moved too far for Newton's steps
+        if found is None:  # from too far away: along the edge of where bodies can exist steps are short
             growth = np.sqrt(growth)
         elif share == 1.0:
-            return Consistent(*found)
+            return found
         else:
-            x, done = found[0], share
-        share = min(1.0, done * growth)
+            x, done = found.parameters, share
+        share = min(1.0, done * growth) if done else share / growth
     raise KinetreeError(
         "no bodies that fit were found: the data contradict the prior, or hold numbers out of all scale"
     )
 
 
-def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float] | None:
-    """Return where a squared decrement is below a gap, or rounding stops the descent, and the squared decrement.
-
-    None if it takes more than `STEPS` steps.
-    """
-    value, before, unit = problem.value(x), np.inf, min(problem.strength, 1.0)
+def _minimum(problem: Problem, x: Array, gap: float) -> Consistent | None:
+    """Return where a squared decrement is below a gap, or rounding stops the descent; None after too many steps."""
+    before, unit = np.inf, min(problem.strength, 1.0)
     for _ in range(STEPS):
         M, r = problem.rows(x)
         scale = np.linalg.norm(M, axis=0)
@@ -192,15 +215,9 @@ def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float] | No
         step = -np.linalg.solve(R, Q.T @ r) / scale
         decrement = float(((M @ step) ** 2).sum())
         if decrement <= gap * unit or (decrement < QUADRATIC * unit and decrement > 0.5 * before):
-            return x, decrement
+            return Consistent(x, decrement)
         before = decrement
-        length = 1.0
-        while not problem.value(x + length * step) <= value - 0.1 * length * decrement:
-            length /= 2.0
-            if length < 1e-9:  # rounding is all that is left
-                return x, decrement
-        x = x + length * step
-        value = problem.value(x)
+        x = x + step if decrement < NEAR * unit else x + problem.length(x, step, decrement) * step
     return None
 
 
@@ -213,7 +230,7 @@ def repaired(ten: Array, mass: float, thinnest: float = THINNEST) -> Array:
     mass : float
         Of the balls that links without mass become.
     thinnest : float
-        The least eigenvalue of the pseudo-inertia relative to that of a ball of the same mass and size.
+        The least eigenvalue of their pseudo-inertias, relative to those of a ball of the same mass and usual size.
     """
     J = pseudo_inertia(ten)
     sizes = np.array([np.trace(j[:3, :3]) / (3.0 * j[3, 3]) for j in J if j[3, 3] > 0.0])

@@ -110,7 +110,7 @@ class Fit:
         """The robot with these parameters: one like any other, whose friction counts if it was estimated.
 
         An offset has no place in a robot unless the stiffness of a spring was estimated too, and is where that one
-        rests; the terms "stribeck" and "damping_asymmetry" have none. `predict` counts them all.
+        rests; other terms and columns of your own have none. `predict` counts them all.
         """
         base, nb = self.base, self.base.robot.nb
         made = base.robot.with_inertial_parameters(self.parameters[: 10 * nb])

@@ -25,7 +25,10 @@ from kinetree.validation import positive, real_array
 
 SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
 WEIGHTS = ("joints", None)
-NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness")
+NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness", "load_friction")
+KEPT = 1e-6
+"""Of an offset or a column of the user's own that the data do not tell, the inverse of a standard deviation."""
+
 LEAST_NOISE = 1e-6
 """Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
 
@@ -201,4 +204,7 @@ def _consistent(
                 j = base.independent.index(place) if place in base.independent else None
                 size = 1.0 if j is None else max(abs(solution.values[j]), std[j])
                 prior[place] = size or 1.0
+    free = np.flatnonzero(~bounded[count:]) + count  # by no prior: what the data do not tell of them stays
+    free = free[np.abs(solution.untold @ base.projection[:, free]).max(axis=0, initial=0.0) > 0.0]
+    A, b = np.vstack([A, KEPT * np.eye(len(prior))[free]]), np.append(b, KEPT * prior[free])
     return SOLVERS[solver](bodies.Problem(A, b, base.robot.nb, bounded, prior, spread**-2))

@@ -26,25 +26,17 @@ if TYPE_CHECKING:
 VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
 
-
-THIN = (1e-6, 1e-2)
-"""The prior of a payload is no thinner than the noise lets one see, within these bounds."""
+THIN = 1e-2
+"""Payloads thinner than this, by the eigenvalues of their pseudo-inertia relative to a ball, are not expected."""
 
 
 class PayloadRows(Rows):
     """The equations of ten parameters in a frame, with the robot's own forces subtracted."""
 
     def __init__(self, robot: Robot, frame: str) -> None:
-        at = robot.model.frame(frame)
-        if at.body == WORLD:
-            raise ArgumentError(f"{frame!r} does not move: what it carries makes no difference")
         self.robot, self.dimension, self.rest = robot, 10, None
-        self._function = compile(robot, partial(_columns, robot, at.body), name="payload_regressor", fuse=True)
-        self._to_body = transfer(matrix_of(at.X))
-        moved, body = set(), at.body
-        while body != WORLD:
-            moved |= {*robot.model.bodies[body].v_index}
-            body = robot.model.bodies[body].parent
+        body, self._to_body, moved = place_of(robot, frame)
+        self._function = compile(robot, partial(columns_of_body, robot, body), name="payload_regressor", fuse=True)
         self.pattern = [np.arange(10 if k in moved else 0) for k in range(robot.nv)]
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
@@ -55,7 +47,19 @@ class PayloadRows(Rows):
         return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)], left
 
 
-def _columns(robot: Robot, body: int, q: Any, v: Any, a: Any) -> Any:
+def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
+    """Return the body of a frame, the transfer of ten parameters to it, and which entries of v move it."""
+    at = robot.model.frame(frame)
+    if at.body == WORLD:
+        raise ArgumentError(f"{frame!r} does not move: what it carries makes no difference")
+    moved, body = set(), at.body
+    while body != WORLD:
+        moved |= {*robot.model.bodies[body].v_index}
+        body = robot.model.bodies[body].parent
+    return at.body, transfer(matrix_of(at.X)), moved
+
+
+def columns_of_body(robot: Robot, body: int, q: Any, v: Any, a: Any) -> Any:
     """Regressor of the inertial parameters of one body."""
     return robot.joint_torque_regressor(q, v, a)[:, 10 * body : 10 * body + 10]
 
@@ -125,9 +129,7 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     found = estimate(rows, log, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
     untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
     std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))
-    size = np.sqrt(factors.mean_squares) + np.finfo(float).tiny
-    thin = float(np.clip((found.noise / size).min(), *THIN))
-    prior = repaired(found.values[None], 1e-3, thin)[0]
+    prior = repaired(found.values[None], 1e-3, THIN)[0]
     least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
     A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
     near = newton(Problem(A, A @ found.values, 1, np.zeros(10, bool), prior, VAGUE))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.samples import Samples
+from kinetree.identification.samples import Samples, of_joints
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, positive, real_array
 
@@ -164,9 +164,7 @@ def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike) -> Arra
     array([ 0.   ,  1.   ,  1.   , -0.264])
     """
     path = real_array("q", q, None, robot.nq, batch=False)
-    s = np.broadcast_to(real_array("presliding", presliding), (robot.nv,))
-    if not (s > 0.0).all():
-        raise ArgumentError(f"presliding is {presliding!r}: a distance is positive")
+    s = of_joints(robot, "presliding", presliding)
     dq = robot.difference(path[:-1], path[1:])
     sign, keep = np.sign(dq), np.exp(-np.abs(dq) / s)
     z = np.zeros((len(path), robot.nv))

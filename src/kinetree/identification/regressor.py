@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
-from kinetree.identification.terms import TERMS, JointMotion, smooth_sign
+from kinetree.identification.terms import TERMS, Column, JointMotion, smooth_sign
 from kinetree.model import WORLD, Model
 
 if TYPE_CHECKING:
@@ -25,11 +27,14 @@ class Columns(NamedTuple):
         The parameters that have a column.
     smoothing : float
         The speed around which Coulomb friction changes sign.
+    own : tuple of (int, (str, callable))
+        The index of each column of the user's own, its name, and what computes it.
     """
 
     places: tuple[tuple[tuple[str, int], int], ...]
     independent: tuple[int, ...]
     smoothing: float
+    own: tuple[tuple[int, tuple[str, Column]], ...] = ()
 
 
 def dense(robot: Robot, columns: Columns) -> Function:
@@ -66,25 +71,46 @@ def _rows(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, sp
     at, count = positions(robot.model), 10 * robot.nb
     terms = {place: key for key, place in columns.places}
     inertial = robot.joint_torque_regressor(q, v, a)
+    own = {place: _own(name, column(q, v, a), robot.nv) for place, (name, column) in columns.own}
+    loaded = any(term == "load_friction" for term, _ in terms.values())
+    load = _frictionless(robot).inverse_dynamics(q, v, a) if loaded else [0.0] * robot.nv
     rows: list[list[Any]] = [[0.0] * len(columns.independent) for _ in range(robot.nv)]
     for j, place in enumerate(columns.independent):
         if place < count:
             for k in range(robot.nv):
                 rows[k][j] = inertial[k, place]
+        elif place in own:
+            for k in range(robot.nv):
+                rows[k][j] = own[place][k]
         else:
             term, k = terms[place]
             sign = smooth_sign(v[k], columns.smoothing) if direction is None else direction[k]
-            rows[k][j] = TERMS[term](JointMotion(q[at[k]], v[k], a[k], sign, speeds[k]))
+            rows[k][j] = TERMS[term](JointMotion(q[at[k]], v[k], a[k], sign, speeds[k], load[k]))
     return [rows[k][j] for k, row in enumerate(pattern(robot.model, columns)) for j in row] if flat else rows
 
 
+def _own(name: str, column: Any, nv: int) -> list[Any]:
+    """Return the entries of a column of the user's own."""
+    entries = list(column) if isinstance(column, Iterable) else []
+    if len(entries) != nv:
+        raise ArgumentError(f"the column {name!r} has to return a force for each of the {nv} entries of v")
+    return entries
+
+
+def _frictionless(robot: Robot) -> Robot:
+    """Return the robot without friction, whether its dynamics count it or not."""
+    return robot.with_friction(damping=False, coulomb=False)
+
+
 def pattern(model: Model, columns: Columns) -> list[list[int]]:
-    """Return for each entry of v which columns can differ from zero: those of bodies it moves, and its own terms."""
+    """Return for each entry of v which columns can differ from zero: of bodies it moves, its own terms, the user's."""
     terms = {place: k for (_, k), place in columns.places}
     movers: list[set[int]] = []
+    count = 10 * model.nb + len(terms)
     for body in model.bodies:
         movers.append({*body.v_index} | (set() if body.parent == WORLD else movers[body.parent]))
-    of_column = [{terms[p]} if p in terms else movers[p // 10] for p in columns.independent]
+    of_column = [{terms[p]} if p in terms else movers[p // 10] for p in columns.independent if p < count]
+    of_column += [set(range(model.nv)) for _ in columns.own]
     return [[j for j, ks in enumerate(of_column) if k in ks] for k in range(model.nv)]
 
 

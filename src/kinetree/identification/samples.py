@@ -99,3 +99,12 @@ def _arrays(robot: Robot, part: Any) -> Piece:
             raise ArgumentError(f"{name}[{', '.join(map(str, bad[0]))}] is not finite: leave such samples out")
     flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
     return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))
+
+
+def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:
+    """Return positive numbers (nv,): those given, or one for all."""
+    numbers = real_array(name, given)
+    numbers = real_array(name, given, robot.nv, batch=False) if numbers.ndim else np.full(robot.nv, numbers)
+    if not (np.isfinite(numbers) & (numbers > 0.0)).all():
+        raise ArgumentError(f"{name} is {given!r}: it must be positive")
+    return numbers
