@@ -123,6 +123,8 @@ def test_the_page_holds_everything_and_needs_nothing(robot: kt.Robot, fit: Fit, 
     assert "<script" not in page
     assert len(page) < 400_000
     assert len(drawing) == 2
+    names = re.findall(r' id="(\w+)"', page)
+    assert all(f"#{name}" in page for name in names)
     for drawn in drawing:
         ElementTree.fromstring(drawn)
     with pytest.raises(kt.ArgumentError, match=r"must end in .html"):
@@ -141,3 +143,11 @@ def test_tables_fit_a_terminal(robot: kt.Robot, fit: Fit) -> None:
         assert max(map(len, shown.splitlines())) <= width
         assert f"{found.relative[0]:.3f}" in shown
     assert str(found).splitlines()[1].split()[1] == f"{found.relative[0]:.3f}"
+
+
+def test_columns_of_the_users_own_are_drawn(robot: kt.Robot) -> None:
+    pytest.importorskip("matplotlib")
+    fit = robot.identify(recorded(robot, 0), {"load_friction": None, "cable": lambda q, v, a: [q[0], 0.0, 0.0]})
+    drawn = svg(parameters, fit)
+    assert "cable" in drawn
+    assert "friction in proportion to load (1)" in drawn

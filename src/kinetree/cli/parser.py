@@ -196,8 +196,8 @@ def _add_identify(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         type=joint_terms,
         default="armature,damping,friction",
         metavar="TERM[@JOINT],…",
-        help="what joints do: armature, damping, friction, offset, stiffness, damping_asymmetry, stribeck, of all "
-        "joints or some; none for inertias alone (%(default)s)",
+        help="what joints do: armature, damping, friction, offset, stiffness, damping_asymmetry, stribeck, "
+        "load_friction, of all joints or some; none for inertias alone (%(default)s)",
     )
     what.add_argument(
         "--payload", dest="payload_frame", metavar="FRAME", help="only what is held there; ROBOT is right without it"
