@@ -50,6 +50,11 @@ def test_residuals_of_a_right_model_are_the_noise(robot: kt.Robot, fit: Fit) -> 
     assert [len(motion.measured) for motion in found.motions] == [N, N]
     np.testing.assert_array_equal(found.motions[0].measured, other.tau)
     np.testing.assert_allclose(found.motions[0].predicted, fit.predict(other.q, other.v, other.a), atol=1e-12)
+    q, v, a, tau = (np.asarray(x) for x in other[:4])
+    known = robot.with_friction()  # with its damping, as it is estimated
+    off = tau - known.with_joint_physics(friction=0.0).inverse_dynamics(q, v, a)
+    before = np.sqrt((off * off).mean(axis=0)) / tau.std(axis=0)
+    np.testing.assert_allclose(fit.validate(other).before, before)
     np.testing.assert_allclose(fit.residual(other).rms, fit.validate(other).rms)
 
 
@@ -118,6 +123,8 @@ def test_the_page_holds_everything_and_needs_nothing(robot: kt.Robot, fit: Fit, 
     assert "<script" not in page
     assert len(page) < 400_000
     assert len(drawing) == 2
+    names = re.findall(r' id="(\w+)"', page)
+    assert all(f"#{name}" in page for name in names)
     for drawn in drawing:
         ElementTree.fromstring(drawn)
     with pytest.raises(kt.ArgumentError, match=r"must end in .html"):
@@ -136,3 +143,11 @@ def test_tables_fit_a_terminal(robot: kt.Robot, fit: Fit) -> None:
         assert max(map(len, shown.splitlines())) <= width
         assert f"{found.relative[0]:.3f}" in shown
     assert str(found).splitlines()[1].split()[1] == f"{found.relative[0]:.3f}"
+
+
+def test_columns_of_the_users_own_are_drawn(robot: kt.Robot) -> None:
+    pytest.importorskip("matplotlib")
+    fit = robot.identify(recorded(robot, 0), {"load_friction": None, "cable": lambda q, v, a: [q[0], 0.0, 0.0]})
+    drawn = svg(parameters, fit)
+    assert "cable" in drawn
+    assert "friction in proportion to load (1)" in drawn

@@ -14,7 +14,8 @@ from kinetree.errors import ArgumentError, FormatError
 from kinetree.identification import bags
 from kinetree.identification.prepare import prepare
 from kinetree.identification.regressor import positions
-from kinetree.identification.samples import Samples
+from kinetree.identification.samples import Piece, Samples
+from kinetree.identification.suspicions import saturated
 from kinetree.robot import Robot
 from kinetree.trajectories.columns.match import layout_of_header
 from kinetree.trajectories.columns.messages import unused_columns
@@ -82,6 +83,13 @@ class Recording:
             )
         except ArgumentError as error:
             raise ArgumentError(f"{self.name}: {error}") from None
+
+    def suspicions(self) -> list[str]:
+        """Return what seems to be wrong with forces as they were recorded: sensors that are at their end.
+
+        `kinetree.identification.suspicions` finds the rest in samples; filtered forces do not show this.
+        """
+        return list(saturated(self.robot, Piece(self.q, self.tau, self.tau, self.tau, None, None)))
 
     def __len__(self) -> int:
         return len(self.q)

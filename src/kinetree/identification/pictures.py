@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +21,9 @@ T = TypeVar("T")
 POINTS = 1200
 """Points of a curve: more make a page large, and are not seen."""
 
+NAMED = re.compile(r' id="[a-zA-Z0-9.]+_\d+"')
+"""What Matplotlib names, and nobody refers to: two pictures in a page would have the same names."""
+
 MEASURED, PREDICTED, RESIDUAL = "#9a9a9a", "#1f5fa8", "#c8442b"
 
 UNITS = {
@@ -33,6 +37,7 @@ UNITS = {
     "stiffness": ("stiffness", "N·m", "N/m"),
     "damping_asymmetry": ("asymmetry of damping", "N·m·s", "N·s/m"),
     "stribeck": ("friction that falls off", "N·m", "N"),
+    "load_friction": ("friction in proportion to load", "1", "1"),
 }
 """What parameters are called together, and their unit where a joint turns and where it slides."""
 
@@ -50,7 +55,7 @@ def svg(draw: Callable[[Any, T], None], what: T) -> str:
         draw(figure, what)
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
-    return text[text.index("<svg") :]
+    return NAMED.sub("", text[text.index("<svg") :])
 
 
 def forces(figure: Any, seen: Validation) -> None:
@@ -80,7 +85,7 @@ def forces(figure: Any, seen: Validation) -> None:
         for panel in (left, right):
             panel.grid(alpha=0.25, linewidth=0.5)
             panel.tick_params(labelsize=7)
-    panels[0, 1].set_title("autocorrelation of the residual", fontsize=8, pad=2)
+    panels[0, 1].set_title("autocorrelation", fontsize=8, pad=2)
     panels[-1, 0].set_xlabel(label)
     panels[-1, 1].set_xlabel("lag (samples)")
     figure.legend(
@@ -143,7 +148,7 @@ def _groups(fit: Fit) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {}
     for row, (place, name) in enumerate(zip(base.independent, base.names, strict=True)):
         kind = name.partition(" of ")[0]
-        what, turning_unit, sliding_unit = UNITS[kind if kind in UNITS else kind.partition("_")[0]]
-        unit = turning_unit if of_joint.get(place, True) else sliding_unit
-        groups.setdefault(f"{what} ({unit})", []).append(row)
+        known = next((UNITS[x] for x in (kind, kind.partition("_")[0]) if x in UNITS), None)
+        title = name if known is None else f"{known[0]} ({known[1 if of_joint.get(place, True) else 2]})"
+        groups.setdefault(title, []).append(row)
     return groups

@@ -110,7 +110,7 @@ def text(fit: Fit, training: Validation | None, validation: Validation | None, t
 
 
 def _what(fit: Fit, training: Validation | None, validation: Validation | None) -> str:
-    terms = ", ".join(fit.base.joint_terms) or "none"
+    terms = ", ".join([*fit.base.joint_terms, *fit.base.own_columns]) or "none"
     out = f"{fit.base.dimension} base parameters from {fit.count} samples; joint terms: {terms}"
     if validation is not None:
         out += f"; validated on {validation.size} other samples"
@@ -131,6 +131,7 @@ def joint_rows(fit: Fit, training: Validation | None, validation: Validation | N
             columns[f"residual, {what}"] = [f"{x:.3f}" for x in seen.relative.tolist()]
     seen = validation if validation is not None else training
     if seen is not None:
+        columns["before"] = [f"{x:.3f}" for x in seen.before.tolist()]
         columns["white"] = ["yes" if white else "no" for white in seen.white.tolist()]
     columns["samples as one"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
     left = {"joint", "unit"}

@@ -12,6 +12,7 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.identification.fit import Fit
 from kinetree.identification.identify import identify
 from kinetree.identification.samples import Samples, parts
+from kinetree.tables import number
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
@@ -28,6 +29,9 @@ LEVEL = 0.01
 
 STRONG = 0.95
 """Correlations of two estimates from which on they are told together only."""
+
+EXACT = 1e-6
+"""Residuals below this part of the spread of the forces are rounding, whatever they look like."""
 
 TINY = np.finfo(float).tiny
 
@@ -58,17 +62,21 @@ class Validation(NamedTuple):
         Root mean square of the residuals (N·m, N).
     relative : (nv,) array
         The same by the standard deviation of the measured forces: 1 is as good as knowing their mean.
+    before : (nv,) array
+        The same of the robot before, with its own values for all that is estimated.
     autocorrelation : (lags, nv) array
         Of the residuals with those 1, 2, … samples later; within ±`bound` for 95 of 100 lags of noise.
     bound : float
     p : (nv,) array
-        Of Ljung and Box's test: in which part of all cases noise would be as correlated as this or more.
+        Of Ljung and Box's test: in which part of all cases noise would be as correlated as this or more; 1 where
+        there is only rounding.
     """
 
     fit: Fit
     motions: tuple[Compared, ...]
     rms: Array
     relative: Array
+    before: Array
     autocorrelation: Array
     bound: float
     p: Array
@@ -135,27 +143,38 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     """
     if type(lags) is not int or lags < 1:
         raise ArgumentError(f"lags is {lags!r}: one lag is the least")
-    motions = tuple(_compared(fit, part, consistent=consistent) for part in parts(log))
-    motions = tuple(motion for motion in motions if len(motion.measured))
+    values = fit.consistent_values if consistent else fit.values
+    before = fit.base.of()
+    every = [_compared(fit, part, values, before) for part in parts(log)]
+    motions = tuple(motion for motion, _ in every if len(motion.measured))
     if not motions:
         raise ArgumentError("a log without samples tells nothing")
     errors = [motion.measured - motion.predicted for motion in motions]
     e, tau = np.concatenate(errors), np.concatenate([motion.measured for motion in motions])
-    rms = np.sqrt((e * e).mean(axis=0))
+    rms, spread = np.sqrt((e * e).mean(axis=0)), np.maximum(tau.std(axis=0), TINY)
+    old = np.sqrt(sum(squares for _, squares in every) / len(e))
     rho = _autocorrelation([x - e.mean(axis=0) for x in errors], max(1, min(lags, max(map(len, errors)) // 4)))
     n = len(e)
     weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
     p = np.array([_chi_squared_tail(float(x), len(rho)) for x in (weights * rho**2).sum(axis=0)])
-    return Validation(fit, motions, rms, rms / np.maximum(tau.std(axis=0), TINY), rho, 1.96 / math.sqrt(n), p)
+    p[rms < EXACT * spread.max()] = 1.0
+    return Validation(fit, motions, rms, rms / spread, old / spread, rho, 1.96 / math.sqrt(n), p)
 
 
-def _compared(fit: Fit, part: Any, *, consistent: bool) -> Compared:
-    values = fit.consistent_values if consistent else fit.values
-    found = list(fit.rows.residuals(part, values))
-    nothing = np.zeros((0, fit.base.robot.nv))
-    e, tau = (np.concatenate([nothing, *x]) for x in zip(*found, strict=True)) if found else (nothing, nothing)
+def _compared(fit: Fit, part: Any, values: Array, before: Array) -> tuple[Compared, Array]:
+    """Return a motion with what is predicted, and the sums of squared residuals (nv,) of the robot before."""
+    nv = fit.base.robot.nv
+    errors, forces, squares = [np.zeros((0, nv))], [np.zeros((0, nv))], np.zeros(nv)
+    both = (fit.rows.residuals(part, x) for x in (values, before))
+    for (e, tau), (old, _) in zip(*both, strict=True):
+        errors.append(e)
+        forces.append(tau)
+        squares += (old * old).sum(axis=0)
+    tau = np.concatenate(forces)
     t = part.t if isinstance(part, Samples | Trajectory) else None
-    return Compared(None if t is None else np.asarray(t, dtype=float).ravel(), tau, tau - e)
+    return Compared(
+        None if t is None else np.asarray(t, dtype=float).ravel(), tau, tau - np.concatenate(errors)
+    ), squares
 
 
 def _autocorrelation(errors: list[Array], lags: int) -> Array:
@@ -236,14 +255,14 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
     if validation is not None:
         worst = int(np.argmax(validation.relative))
         found.append(
-            f"On motions that were not used the residuals are {validation.relative.min():.2f} to "
-            f"{validation.relative[worst]:.2f} of the spread of the forces, most at {names[worst]}."
+            f"On motions that were not used the residuals are {number(validation.relative.min(), 2)} to "
+            f"{number(validation.relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
         )
         bad = [name for name, x in zip(names, validation.relative, strict=True) if x > 0.5]
         if bad:
             found.append(f"More than half of the forces of {listed(bad)} is not explained.")
     if training is not None and validation is not None:
-        over = validation.rms > 1.5 * training.rms
+        over = validation.rms > 1.5 * training.rms + EXACT * validation.rms / np.maximum(validation.relative, TINY)
         if over.any():
             which = listed([name for name, there in zip(names, over, strict=True) if there])
             found.append(
