@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from kinetree._version import __version__
-from kinetree.cli import descriptions
+from kinetree.cli import descriptions, excite_arguments
 from kinetree.cli.readers import gains, gravity, joined, number, payload
 
 JSON = "print it as JSON, for programs"
@@ -22,6 +22,7 @@ examples:
   kinetree inverse-dynamics panda motion.csv -o torques.csv
   kinetree inverse-dynamics panda --plot torques.png
   kinetree simulate panda --duration 2 --plot fall.png --animate fall.gif
+  kinetree excite panda -o motion.csv --plot motion.png
   kinetree export panda inverse_dynamics -o panda_id.c
   kinetree cache                                   where compiled functions are kept, and how many
 """
@@ -55,6 +56,9 @@ def make_parser() -> argparse.ArgumentParser:
     _add_info(commands)
     _add_inverse_dynamics(commands)
     _add_simulate(commands)
+    excite = excite_arguments.add(commands, ROBOT, JSON)
+    _add_robot_options(excite)
+    _add_dynamics_options(excite)
     _add_export(commands)
     _add_cache(commands)
     return parser

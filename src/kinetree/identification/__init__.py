@@ -1,6 +1,8 @@
 """Identification: which parameters of a robot its motions tell, and what they are."""
 
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.excitation import excite
+from kinetree.identification.excitation_result import Excitation
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
 from kinetree.identification.payload import Payload, identify_payload
@@ -8,5 +10,5 @@ from kinetree.identification.prepare import prepare, sliding_direction
 from kinetree.identification.samples import Samples
 from kinetree.identification.suspicions import LogWarning, suspicions
 
-__all__ = ["BaseParameters", "Fit", "LogWarning", "Payload", "Residual", "Samples", "base_parameters", "identify"]
-__all__ += ["identify_payload", "prepare", "sliding_direction", "suspicions"]
+__all__ = ["BaseParameters", "Excitation", "Fit", "LogWarning", "Payload", "Residual", "Samples", "base_parameters"]
+__all__ += ["excite", "identify", "identify_payload", "prepare", "sliding_direction", "suspicions"]

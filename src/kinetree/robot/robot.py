@@ -170,6 +170,7 @@ class Robot(WithFunctions, Functions):
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
     base_parameters = identification.base_parameters
+    excite = identification.excite
     identify = identification.identify
     identify_payload = identification.identify_payload
     compile = of_user.compile
