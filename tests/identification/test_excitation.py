@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.trees import Array, random_tree
+from helpers.trees import Array, random_inertia, random_tree
 from kinetree.identification import Excitation, excitation
 from kinetree.identification.excitation_criteria import CRITERIA
 from kinetree.identification.excitation_problem import Problem
 from kinetree.identification.excitation_series import Series
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
+from kinetree.model import JointLimits, ModelBuilder
 
 JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
 TERMS = ["damping", "friction"]
@@ -177,6 +178,19 @@ def test_it_starts_where_it_is_told_and_moves_only_some_joints(arm: kt.Robot) ->
     assert plan.std.shape == (plan.base.dimension,)
 
 
+def test_four_periods_halve_the_uncertainty(arm: kt.Robot) -> None:
+    one, four = (arm.excite(TERMS, **{**SHORT, "periods": n, "iterations": 0}) for n in (1, 4))
+    assert four.trajectory.duration == pytest.approx(4 * 4.0 + 2 * 0.8)
+    np.testing.assert_allclose(four.std, one.std / 2.0, rtol=1e-6)
+
+
+def test_what_a_record_does_not_tell_is_infinitely_uncertain(arm: kt.Robot) -> None:
+    plan = arm.excite(TERMS, **{**SHORT, "harmonics": 1, "rate": 0.6, "iterations": 0})
+    assert len(plan.recorded) < 4
+    assert plan.std.shape == (plan.base.dimension,)
+    assert np.isinf(plan.std).sum() > 5
+
+
 def test_a_floating_base_is_held() -> None:
     robot = kt.Robot(random_tree(3, 3, [FreeFlyer(), *JOINTS[:2]], armature=False, shuffled=False))
     robot = robot.with_limits(lower=-1.0, upper=1.0, velocity=2.0)
@@ -189,6 +203,22 @@ def test_a_floating_base_is_held() -> None:
     assert still.shape[1] == 6
     assert not still.any()
     assert motion.v[:, plan.v_index].any(axis=0).all()
+
+
+def test_followers_move_with_their_leader() -> None:
+    builder, rng = ModelBuilder("gripper"), np.random.default_rng(0)
+    for link in ("base", "a", "b"):
+        builder.add_link(link, random_inertia(rng))
+    limits = JointLimits(-1.0, 1.0, 20.0, 2.0)
+    builder.add_joint("lead", parent="base", child="a", joint=Revolute((0, 1, 0)), limits=limits)
+    builder.add_joint(
+        "follow", parent="base", child="b", joint=Revolute((1, 0, 0)), limits=limits, mimic=("lead", -2, 0.1)
+    )
+    plan = kt.Robot(builder.build()).excite([], harmonics=2, iterations=5)
+    q, v, _ = plan(np.linspace(0.0, 14.0, 1001))
+    assert (np.abs(-2.0 * q + 0.1) < 0.95).all()
+    assert (np.abs(2.0 * v) < 0.9 * 20.0).all()
+    assert np.isfinite(plan.std).all()
 
 
 @pytest.mark.parametrize(
@@ -217,6 +247,8 @@ def test_a_floating_base_is_held() -> None:
         ({}, {"fraction": 1.5}, "fraction is 1.5"),
         ({}, {"period": 0.0}, "period is 0.0, it must be a positive number"),
         ({}, {"harmonics": 2.5}, "harmonics is 2.5, it must be an integer"),
+        ({}, {"initial": "NAN"}, "initial is an Excitation or a Trajectory"),
+        ({}, {"rate": 1.0}, "less than two of the fastest harmonic"),
         ({}, {"joints": []}, "no joint of one degree of freedom"),
         ({}, {"joints": "A"}, "joints takes a list"),
         ({}, {"joints": ["A", "Z"]}, "no joint 'Z'"),
@@ -236,6 +268,8 @@ def test_what_cannot_be_is_said(arm: kt.Robot, changes: Any, options: Any, messa
         message = message.replace(f"'{short}'", f"'{name}'") if short != "LAST" else message.replace(short, name)
         message = message.replace(f"{short}:", f"{name}:").replace(f"{short} ", f"{name} ")
     robot = arm.with_limits(**own(changes)) if changes else arm
+    if options.get("initial") == "NAN":
+        options = {"initial": kt.Trajectory(arm, [0.0, 1.0], np.full((2, 3), np.nan), np.zeros((2, 3)))}
     given = {"joint_terms": TERMS, **SHORT, "iterations": 0, **own(options)}
     with pytest.raises(kt.errors.ArgumentError, match=message):
         robot.excite(**given)

@@ -132,6 +132,8 @@ def excite(
     series = _series(period, harmonics, periods, ramp)
     if not 0.0 < positive("fraction", fraction) <= 1.0:
         raise ArgumentError(f"fraction is {fraction!r}, it must be a part of the limits: above 0, at most 1")
+    if positive("rate", rate) * series.period <= 2 * series.harmonics:
+        raise ArgumentError(f"{rate:g} samples a second are less than two of the fastest harmonic: give a higher rate")
     most = _whole("iterations", iterations, 0)
     whole = robot.neutral() if start is None else real_array("start", start, robot.nq, batch=False)
     if not np.isfinite(whole).all():
@@ -141,16 +143,22 @@ def excite(
     at = _places(robot, moving)
     limits = limits_of(moving, fraction, acceleration, boxes)
     base = base_parameters(moving, joint_terms)
+    if base.dimension == 0:
+        raise ArgumentError(f"there is nothing to be estimated of {listed(moving.joint_names)}: give joint terms")
     problem = Problem(Rows(base), series, limits, _noise(moving, noise), criterion)
     rest = None if start is None else whole[at[0]]
     first = 0 if rest is None else 1
     rng = as_generator(seed)
     inside = still(problem, rest, rng)
-    X = beginning(problem, inside, first, rng) if initial is None else _continued(problem, inside, first, initial, at)
+    X = (
+        beginning(problem, inside, first, rng)
+        if initial is None
+        else _continued(problem, inside, first, initial, robot)
+    )
     stages = BARRIERS if initial is None else BARRIERS[1:]
     found = search(problem, X, first, stages, most, positive("tolerance", tolerance), progress)
     kept = _within(problem, inside, found.X)
-    return Excitation(robot, whole, at, problem, found._replace(X=kept), positive("rate", rate))
+    return Excitation(robot, whole, at, problem, found._replace(X=kept), float(rate))
 
 
 def _series(period: float, harmonics: int, periods: int, ramp: float | None) -> Series:
@@ -200,13 +208,13 @@ def _noise(robot: Robot, noise: float | ArrayLike | Mapping[str, float] | None) 
     return np.asarray(found, dtype=np.float64)
 
 
-def _continued(problem: Problem, inside: Array, first: int, initial: Any, at: tuple[list[int], list[int]]) -> Array:
+def _continued(problem: Problem, inside: Array, first: int, initial: Any, robot: Robot) -> Array:
     """Return the coefficients of a former motion, moved inwards until they keep within the limits."""
     series = problem.series
     motion = initial.trajectory if isinstance(initial, Excitation) else initial
-    if not isinstance(motion, Trajectory) or motion.batch_shape or motion.q.shape[-1] <= max(at[0]):
+    if not isinstance(motion, Trajectory) or motion.q.shape[1:] != (robot.nq,) or not np.isfinite(motion.q).all():
         raise ArgumentError(f"initial is an Excitation or a Trajectory of this robot; {initial!r} was given")
-    q = motion.q[:, at[0]]
+    q = motion.q[:, _places(robot, problem.robot)[0]]
     t = motion.t - motion.t[0]
     X = series.coefficients(t, q)
     off = np.abs(series.basis(t)[0] @ X.T - q).max()

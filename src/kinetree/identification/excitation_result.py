@@ -10,6 +10,8 @@ import numpy as np
 from kinetree.identification.equations import Rows
 from kinetree.identification.excitation_problem import Problem
 from kinetree.identification.excitation_search import Found
+from kinetree.identification.fit import UNTOLD
+from kinetree.identification.least_squares import Prior, solve
 from kinetree.identification.samples import Samples
 from kinetree.lazy import cached_property
 from kinetree.tables import number
@@ -58,6 +60,7 @@ class Excitation:
         self.robot, self.base, self.series = robot, problem.rows.base, problem.series
         self.coefficients, self.noise, self.rate = found.X, problem.noise, rate
         self.iterations, self.converged, self.interrupted = found.iterations, found.converged, found.interrupted
+        self.coefficients.flags.writeable = False
         self.q_index, self.v_index = at
         self._index = dict(zip(("q", "v", "a", "tau"), (at[0], at[1], at[1], at[1]), strict=True))
         self.limits, self._start = problem.limits, start
@@ -95,15 +98,22 @@ class Excitation:
         return Rows(self.base).factors(Samples(q, v, a, tau, direction=sign)).stacked(self.noise)[0]
 
     @cached_property
+    def _solved(self) -> tuple[Array, Array]:
+        """The covariance (n, n), and which parameters the record does not tell."""
+        A, n = self._information, self.base.dimension
+        _, covariance, untold = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
+        return covariance, np.abs(untold).max(axis=0, initial=0.0) > UNTOLD
+
+    @property
     def covariance(self) -> Array:
-        """Of the base parameters (n, n), as the record will tell them: the inverse of Fisher's information."""
-        inverse = np.linalg.pinv(self._information)
-        return np.asarray(inverse @ inverse.T)
+        """Of the base parameters (n, n), as far as the record will tell them: the inverse of Fisher's information."""
+        return self._solved[0]
 
     @property
     def std(self) -> Array:
-        """Standard deviations of the base parameters (n,), as the record will tell them."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)))
+        """Standard deviations of the base parameters (n,) to expect, infinite of what the record will not tell."""
+        covariance, untold = self._solved
+        return np.where(untold, np.inf, np.sqrt(np.diag(covariance)))
 
     @property
     def condition(self) -> float:
@@ -139,6 +149,4 @@ class Excitation:
         return f"<Excitation of {self.robot.name!r}: {self.series.duration:g} s, {self.base.dimension} base parameters>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            name: x for name, x in self.__dict__.items() if name not in ("trajectory", "_information", "covariance")
-        }
+        return {name: x for name, x in self.__dict__.items() if name not in ("trajectory", "_information", "_solved")}
