@@ -244,6 +244,8 @@ def test_followers_move_with_their_leader() -> None:
         ({}, {"acceleration": {"nobody": 1.0}}, "no joint 'nobody'"),
         ({}, {"criterion": "size"}, "criterion is 'size'"),
         ({}, {"joint_terms": ["stribeck"]}, "has no place in a plan"),
+        ({}, {"joint_terms": {"stribeck": None}}, "has no place in a plan"),
+        ({}, {"joint_terms": "friction"}, r"as a list: \['friction'\]"),
         ({}, {"fraction": 1.5}, "fraction is 1.5"),
         ({}, {"period": 0.0}, "period is 0.0, it must be a positive number"),
         ({}, {"harmonics": 2.5}, "harmonics is 2.5, it must be an integer"),
@@ -280,5 +282,7 @@ def test_a_plan_is_pickled_and_drawn(plan: Excitation) -> None:
     np.testing.assert_array_equal(again.std, plan.std)
     np.testing.assert_array_equal(again.trajectory.q, plan.trajectory.q)
     assert repr(again) == repr(plan)
+    with pytest.raises(kt.errors.ArgumentError, match="no time"):
+        again([0.0, np.nan])
     figure = plan.plot()
     assert [len(ax.lines) for ax in figure.axes] == [7, 7, 7, 2]

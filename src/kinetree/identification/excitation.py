@@ -127,8 +127,6 @@ def excite(
     """
     if criterion not in CRITERIA:
         raise ArgumentError(f"criterion is {criterion!r}, it must be one of {', '.join(map(repr, CRITERIA))}")
-    if "stribeck" in joint_terms:
-        raise ArgumentError('"stribeck" has no place in a plan: plan with "friction", and estimate it all the same')
     series = _series(period, harmonics, periods, ramp)
     if not 0.0 < positive("fraction", fraction) <= 1.0:
         raise ArgumentError(f"fraction is {fraction!r}, it must be a part of the limits: above 0, at most 1")
@@ -143,6 +141,8 @@ def excite(
     at = _places(robot, moving)
     limits = limits_of(moving, fraction, acceleration, boxes)
     base = base_parameters(moving, joint_terms)
+    if "stribeck" in base.joint_terms:
+        raise ArgumentError('"stribeck" has no place in a plan: plan with "friction", and estimate it all the same')
     if base.dimension == 0:
         raise ArgumentError(f"there is nothing to be estimated of {listed(moving.joint_names)}: give joint terms")
     problem = Problem(Rows(base), series, limits, _noise(moving, noise), criterion)

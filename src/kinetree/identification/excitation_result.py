@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.equations import Rows
 from kinetree.identification.excitation_problem import Problem
 from kinetree.identification.excitation_search import Found
@@ -68,6 +69,8 @@ class Excitation:
     def __call__(self, t: ArrayLike) -> Sample:
         """Return q, v and a at times t (...) in s; before the beginning and after the end the robot rests."""
         times = real_array("t", t)
+        if np.isnan(times).any():
+            raise ArgumentError("t holds NaN, which is no time")
         within = np.clip(times.ravel(), 0.0, self.series.duration)
         moved = [(B @ self.coefficients.T).reshape(*times.shape, -1) for B in self.series.basis(within)]
         q = np.broadcast_to(self._start, (*times.shape, self.robot.nq)).copy()
