@@ -17,6 +17,7 @@ SHOWN = {
     "falling_double_pendulum": "rk4                  3.0e-10 rad from the truth",
     "first_torque": "panda_joint2                19.692",
     "follow_a_circle": "at 17 % of the speed limits",
+    "identify_panda": "94% of the parameters are within two standard deviations of the truth",
     "impedance_control": "2.0 s:  50.00 mm",
     "own_robot": "the cart sways by 0.167 m",
     "path_within_limits": "10 rad/s²: 0.769 s, at most  55 % of the effort limits",

@@ -91,6 +91,7 @@ def test_ctrl_c_writes_the_best_until_then(cli, monkeypatch):
         (["--limit", "wheal=-1,1,1"], 1, "wheal"),
         ([*LIMIT, "--box", "hand=1,2"], 2, "is not FRAME=X0,X1,Y0,Y1,Z0,Z1"),
         ([*LIMIT, "--fraction", 2], 1, "fraction is 2.0"),
+        ([*LIMIT, "--noise", "1,2,3"], 1, "one for each of the 2 joints"),
         ([*LIMIT, "--start", 0], 1, "--start takes 2 numbers (swing, wheel); 1 were given"),
         ([*LIMIT, "--terms", "fiction"], 1, "did you mean 'friction'?"),
         ([*LIMIT, "--joints", "swing,nobody"], 1, "no joint 'nobody'"),

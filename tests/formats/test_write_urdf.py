@@ -131,6 +131,15 @@ def test_a_patched_original_keeps_everything_else(tmp_path: Path) -> None:
     assert only_friction == text.replace('<dynamics damping="0.1"/>', '<dynamics damping="0.1" friction="0.5"/>')
 
 
+def test_a_document_that_is_read_leniently_is_patched() -> None:
+    text = ARM.replace("UNIT", "").replace('<dynamics damping="0.1"/>', '<dynamics damping="-0.1"/>')
+    with pytest.warns(kt.FormatWarning):
+        robot = kt.load(text, lenient=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert '<dynamics damping="0.3" friction="0"/>' in robot.with_joint_physics(damping=[0.3, 0.0]).to_urdf(text)
+
+
 def test_an_original_of_another_robot(tmp_path: Path) -> None:
     with pytest.raises(kt.ModelError, match=r"another robot's file: .*elbow_joint"):
         kt.load("panda").to_urdf("ur5")

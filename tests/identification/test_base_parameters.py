@@ -51,7 +51,8 @@ def check(model: Model, *, terms: bool = False) -> kt.identification.BaseParamet
 
 
 @pytest.mark.parametrize(
-    ("robot", "dimension", "any_gravity"), [("puma", 36, 38), ("ur5", 36, 38), ("panda", 43, 45), ("go2", 94, 94)]
+    ("robot", "dimension", "any_gravity"),
+    [("puma", 36, 38), ("ur5", 36, 38), ("panda", 43, 45), ("go2", 94, 94), ("g1", 213, 213)],
 )
 def test_the_published_numbers(robot: str, dimension: int, any_gravity: int) -> None:
     # Puma 560: Gautier and Khalil, "Direct calculation of minimum set of inertial parameters of serial robots", IEEE
@@ -128,6 +129,14 @@ def test_joints_that_share_a_coordinate(shape: str, terms: bool) -> None:
         placement = np.eye(4).tolist() if shape == "siblings" else random_placement(rng).tolist()
         b.add_joint(f"joint{i}", parent=parent, child=f"link{i}", joint=joint, placement=placement, mimic=mimic)
     check(b.build(gravity=(0.7, -1.1, -9.6)), terms=terms)
+
+
+def test_angles_that_are_rounded_need_a_tolerance() -> None:
+    half_a_turn = 3.14159  # the first axis is not quite along gravity
+    c, s = np.cos(half_a_turn), np.sin(half_a_turn)
+    hanging = kt.load("ur5").with_base_pose([[1, 0, 0, 0], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1]])
+    assert hanging.base_parameters().dimension == 38
+    assert hanging.base_parameters(tolerance=1e-5).dimension == 36
 
 
 def test_without_gravity_and_without_bodies() -> None:

@@ -178,6 +178,13 @@ def test_it_starts_where_it_is_told_and_moves_only_some_joints(arm: kt.Robot) ->
     assert plan.std.shape == (plan.base.dimension,)
 
 
+def test_base_parameters_of_a_plan_are_taken_again(arm: kt.Robot, plan: Excitation) -> None:
+    again = arm.excite(plan.base, **{**SHORT, "iterations": 0})
+    assert again.base is plan.base
+    with pytest.raises(kt.errors.ArgumentError, match="another robot's"):
+        arm.excite(plan.base, joints=arm.joint_names[:1], **{**SHORT, "noise": 1.0})
+
+
 def test_four_periods_halve_the_uncertainty(arm: kt.Robot) -> None:
     one, four = (arm.excite(TERMS, **{**SHORT, "periods": n, "iterations": 0}) for n in (1, 4))
     assert four.trajectory.duration == pytest.approx(4 * 4.0 + 2 * 0.8)

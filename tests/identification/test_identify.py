@@ -256,6 +256,17 @@ def test_what_is_not_estimated_counts(arm: kt.Robot, motion: tuple[Array, ...]) 
     np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), atol=1e-6)
 
 
+def test_springs_are_in_the_robot(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    robot = arm.with_joint_physics(stiffness={"joint1": 30.0}, rest_position={"joint1": 0.3})
+    q, v, a, _ = motion
+    tau = robot.inverse_dynamics(q, v, a)
+    fit = poor(arm).identify((q, v, a, tau), {**dict.fromkeys(TERMS), "stiffness": ["joint1"]})
+    np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), tau, atol=1e-5)
+    np.testing.assert_allclose(fit.robot.rest_positions, [0.0, 0.3, 0.0], atol=1e-7)
+    with pytest.raises(kt.ArgumentError, match="'stribeck'"):
+        fit.base.of(arm, {"stribeck": np.ones(3)})
+
+
 def test_friction_that_falls_off_with_speed(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
     q, v, a, tau = motion
     sign = v / np.sqrt(v * v + 0.05**2)

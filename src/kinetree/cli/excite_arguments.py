@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kinetree.cli.readers import number
+from kinetree.cli.readers import joint_terms, number, numbers
 
 DESCRIPTION = """\
 A motion worth recording, for identification: every joint follows a Fourier series, from rest to rest, that tells the
@@ -61,7 +61,9 @@ def add(
         metavar="JOINT=LOWER,UPPER,SPEED",
         help="limits of a joint in the place of the file's",
     )
-    within.add_argument("--acceleration", type=above, metavar="X", help="of every joint, rad/s² or m/s² (none)")
+    within.add_argument(
+        "--acceleration", type=numbers, metavar="X", help="of all joints, or of each: rad/s², m/s² (none)"
+    )
     within.add_argument(
         "--box",
         type=box,
@@ -73,12 +75,14 @@ def add(
     search = command.add_argument_group("what it is for")
     search.add_argument(
         "--terms",
-        type=names,
-        default=["armature", "damping", "friction"],
-        metavar="A,B",
+        type=joint_terms,
+        default=joint_terms("armature,damping,friction"),
+        metavar="A,B@JOINT",
         help="what is to be estimated of the joints (armature,damping,friction)",
     )
-    search.add_argument("--noise", type=above, metavar="X", help="of every joint's force (0.01 of the effort limits)")
+    search.add_argument(
+        "--noise", type=numbers, metavar="X", help="of all joints' forces, or of each (0.01 of the effort limits)"
+    )
     search.add_argument(
         "--criterion",
         choices=("determinant", "condition"),
@@ -110,9 +114,9 @@ def box(text: str) -> tuple[str, list[float]]:
 def _numbers(text: str, count: int, form: str) -> tuple[str, list[float]]:
     name, _, rest = text.rpartition("=")
     try:
-        numbers = list(map(float, rest.split(",")))
+        found = list(map(float, rest.split(",")))
     except ValueError:
-        numbers = []
-    if not name or len(numbers) != count:
+        found = []
+    if not name or len(found) != count:
         raise argparse.ArgumentTypeError(f"{text!r} is not {form}")
-    return name, numbers
+    return name, found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, unknown_name
 from kinetree.identification import terms
 from kinetree.identification.grouping import group
 from kinetree.identification.regressor import Columns, dense, massless, packed, positions
@@ -99,7 +99,8 @@ class BaseParameters:
         ----------
         robot : Robot, optional
         values : mapping of str to (nv,) array-like, optional
-            Of joint terms: armature, damping, friction and stiffness are the robot's where they are not given, an
+            Of joint terms: armature, damping, friction and stiffness are the robot's figures where they are not given,
+            whether or not its dynamics count friction (`Robot.with_friction`); an
             ``offset`` is that of its springs if their stiffness is a term; all others are zero.
         """
         robot = self.robot if robot is None else robot
@@ -107,6 +108,9 @@ class BaseParameters:
         sprung[[k for term, k in self.places if term == "stiffness"]] = 1.0
         known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
         known["offset"] = -robot.stiffness * rest * sprung
+        for term in values or {}:
+            if term not in self.joint_terms:
+                raise ArgumentError(unknown_name("joint term", term, self.joint_terms))
         known |= {term: real_array(term, x, robot.nv, batch=False) for term, x in (values or {}).items()}
         joints = [known[term][k] if term in known else 0.0 for term, k in self.places]
         return np.concatenate([robot.inertial_parameters, joints])

@@ -21,7 +21,7 @@ import numpy as np
 from kinetree.errors import KinetreeError
 from kinetree.validation import Array
 
-STEPS = 500
+STEPS = 100
 GAP = 1e-10
 """How far from the least value Newton's method may end; a difference of one is a standard deviation, roughly."""
 
@@ -29,8 +29,8 @@ QUADRATIC = 1e-4
 """Below this the squared decrement is squared by each step, until rounding is all that is left."""
 
 ROUGH = 0.1
-GROWTH = 30.0
-"""How precisely the function with a share of the data is minimised, and by what the share grows."""
+GROWTH, LEAST_GROWTH = 30.0, 1.05
+"""How precisely the function with a share of the data is minimised, and by what the share grows: less if steps fail."""
 
 THINNEST = 1e-6
 """The least eigenvalue of a prior's pseudo-inertia relative to that of a ball of its mass and size."""
@@ -160,18 +160,29 @@ def newton(problem: Problem) -> Consistent:
     """
     problem, x = problem.condensed(), problem.prior
     data = 0.5 * float(((problem.A @ x - problem.b) ** 2).sum())
-    share = min(1.0, problem.strength / max(data, np.finfo(float).tiny))
-    while True:
+    done = share = min(1.0, problem.strength / max(data, np.finfo(float).tiny))
+    growth = GROWTH
+    while growth > LEAST_GROWTH:
         root = np.sqrt(share)
         stage = problem._replace(A=problem.A * root, b=problem.b * root)
-        x, decrement = _minimum(stage, x, GAP if share == 1.0 else ROUGH)
-        if share == 1.0:
-            return Consistent(x, decrement)
-        share = min(1.0, share * GROWTH)
+        found = _minimum(stage, x, GAP if share == 1.0 else ROUGH)
+        if found is None:  # the minimum has moved too far for Newton's steps
+            growth = np.sqrt(growth)
+        elif share == 1.0:
+            return Consistent(*found)
+        else:
+            x, done = found[0], share
+        share = min(1.0, done * growth)
+    raise KinetreeError(
+        "no bodies that fit were found: the data contradict the prior, or hold numbers out of all scale"
+    )
 
 
-def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float]:
-    """Return where a squared decrement is below a gap, or rounding stops the descent, and the squared decrement."""
+def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float] | None:
+    """Return where a squared decrement is below a gap, or rounding stops the descent, and the squared decrement.
+
+    None if it takes more than `STEPS` steps.
+    """
     value, before, unit = problem.value(x), np.inf, min(problem.strength, 1.0)
     for _ in range(STEPS):
         M, r = problem.rows(x)
@@ -190,12 +201,10 @@ def _minimum(problem: Problem, x: Array, gap: float) -> tuple[Array, float]:
                 return x, decrement
         x = x + length * step
         value = problem.value(x)
-    raise KinetreeError(
-        "no bodies that fit were found: the data contradict the prior, or hold numbers out of all scale"
-    )
+    return None
 
 
-def repaired(ten: Array, mass: float) -> Array:
+def repaired(ten: Array, mass: float, thinnest: float = THINNEST) -> Array:
     """Return inertial parameters (nb, 10) of bodies that can exist, near these.
 
     Parameters
@@ -203,6 +212,8 @@ def repaired(ten: Array, mass: float) -> Array:
     ten : (nb, 10) array
     mass : float
         Of the balls that links without mass become.
+    thinnest : float
+        The least eigenvalue of the pseudo-inertia relative to that of a ball of the same mass and size.
     """
     J = pseudo_inertia(ten)
     sizes = np.array([np.trace(j[:3, :3]) / (3.0 * j[3, 3]) for j in J if j[3, 3] > 0.0])
@@ -212,7 +223,7 @@ def repaired(ten: Array, mass: float) -> Array:
         m = j[3, 3] if j[3, 3] > 0.0 else mass
         units = np.sqrt(np.array([*[size * m] * 3, m]))
         w, V = np.linalg.eigh(j / np.outer(units, units))
-        near = (V * np.maximum(w, THINNEST if j[3, 3] > 0.0 else 1.0)) @ V.T * np.outer(units, units)
+        near = (V * np.maximum(w, thinnest if j[3, 3] > 0.0 else 1.0)) @ V.T * np.outer(units, units)
         out.append(_parameters(near))
     return np.array(out).reshape(-1, 10)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.identification.base_parameters import base_parameters
+from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.blas import on_one_thread
 from kinetree.identification.equations import Rows
 from kinetree.identification.excitation_beginning import beginning, still
 from kinetree.identification.excitation_criteria import CRITERIA
@@ -31,9 +32,10 @@ PART_OF_EFFORT = 0.01
 """Of the largest joint force: its noise, where none is given."""
 
 
+@on_one_thread
 def excite(
     robot: Robot,
-    joint_terms: JointTerms = ("armature", "damping", "friction"),
+    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
     period: float = 10.0,
     harmonics: int = 5,
@@ -61,8 +63,9 @@ def excite(
 
     Parameters
     ----------
-    joint_terms : sequence of str, or mapping
-        What is to be estimated of the joints, see `Robot.base_parameters`; "stribeck" has no place in a plan.
+    joint_terms : sequence of str, mapping, or BaseParameters
+        What is to be estimated of the joints, see `Robot.base_parameters`; "stribeck" has no place in a plan. Base
+        parameters are those of this robot with the joints that do not move locked.
     period : float
         Of the series (s).
     harmonics : int
@@ -140,7 +143,9 @@ def excite(
     moving = robot.lock(held, q=whole) if held else robot
     at = _places(robot, moving)
     limits = limits_of(moving, fraction, acceleration, boxes)
-    base = base_parameters(moving, joint_terms)
+    base = joint_terms if isinstance(joint_terms, BaseParameters) else base_parameters(moving, joint_terms)
+    if base.robot != moving:
+        raise ArgumentError("these base parameters are another robot's: give joint terms, or those of a former plan")
     if "stribeck" in base.joint_terms:
         raise ArgumentError('"stribeck" has no place in a plan: plan with "friction", and estimate it all the same')
     if base.dimension == 0:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.identification.blas import one_thread
 from kinetree.identification.equations import Rows
 from kinetree.identification.excitation_problem import Problem
 from kinetree.identification.excitation_search import Found
@@ -98,7 +99,8 @@ class Excitation:
         """A with ``AᵀA`` the information of the record: its regressor's triangular factors, in units of the noise."""
         q, v, a, tau = (getattr(self.recorded, x)[:, self._index[x]] for x in ("q", "v", "a", "tau"))
         sign = v / np.sqrt(v * v + self.base.smoothing**2)
-        return Rows(self.base).factors(Samples(q, v, a, tau, direction=sign)).stacked(self.noise)[0]
+        with one_thread():
+            return Rows(self.base).factors(Samples(q, v, a, tau, direction=sign)).stacked(self.noise)[0]
 
     @cached_property
     def _solved(self) -> tuple[Array, Array]:

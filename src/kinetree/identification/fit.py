@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.identification.base_parameters import OF_ROBOTS
 from kinetree.identification.consistent import Consistent
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Solution
-from kinetree.lazy import cached_property
+from kinetree.identification.regressor import positions
+from kinetree.lazy import cached_property, lazy_methods
+from kinetree.signatures import told
 from kinetree.tables import number
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from kinetree.identification import report as pages
+    from kinetree.identification import validation
     from kinetree.robot import Robot
+else:
+    pages = lazy_methods("kinetree.identification.report", told)
+    validation = lazy_methods("kinetree.identification.validation", told)
 
 UNTOLD = 1e-3
 """A parameter with such a part, relative to its effect, in a direction that the data do not tell is not told."""
@@ -65,10 +73,15 @@ class Fit:
         By how much at most half the squared, weighted distance of the consistent parameters could be less; NaN where
         it was turned off.
     stribeck_speed : (nv,) array or None
+    rows : Rows
+        From samples to equations.
     """
 
+    report = pages.report
+    validate = validation.validate
+
     def __init__(self, rows: Rows, count: int, solution: Solution, consistent: Consistent) -> None:
-        self._rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, count
+        self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, count
         self.values, self.covariance, self.noise = solution[:3]
         self.parameters, self.gap = consistent
         self.correlation_time = solution.times
@@ -96,8 +109,8 @@ class Fit:
     def robot(self) -> Robot:
         """The robot with these parameters: one like any other, whose friction counts if it was estimated.
 
-        An offset has no place in a robot unless the stiffness of a spring was estimated too; the terms "stribeck" and
-        "damping_asymmetry" have none. `predict` counts them all.
+        An offset has no place in a robot unless the stiffness of a spring was estimated too, and is where that one
+        rests; the terms "stribeck" and "damping_asymmetry" have none. `predict` counts them all.
         """
         base, nb = self.base, self.base.robot.nb
         made = base.robot.with_inertial_parameters(self.parameters[: 10 * nb])
@@ -105,7 +118,13 @@ class Fit:
         for (term, k), place in base.places.items():
             before = getattr(made, term).copy() if hasattr(made, term) else np.zeros(made.nv)
             own.setdefault(term, before)[k] = self.parameters[place]
-        physics = {term: own[term] for term in ("armature", "damping", "friction") if term in own}
+        physics = {term: own[term] for term in OF_ROBOTS if term in own}
+        if "stiffness" in own:
+            physics["rest_position"] = rest = made.rest_positions.copy()
+            at = positions(made.model)
+            for k in (k for term, k in base.places if term == "stiffness"):
+                offset = base.places.get(("offset", k))
+                rest[at[k]] = 0.0 if offset is None else -self.parameters[offset] / own["stiffness"][k]
         if physics:
             made = made.with_joint_physics(**physics)
         friction = base.robot.model.friction
@@ -131,7 +150,7 @@ class Fit:
         arrays = real_array("q", q, robot.nq), real_array("v", v, robot.nv), real_array("a", a, robot.nv)
         speeds = [] if self.stribeck_speed is None else [self.stribeck_speed]
         tau = self.base.regressor(*arrays, *speeds) @ (self.consistent_values if consistent else self.values)
-        return np.asarray(tau if self._rows.rest is None else tau + self._rows.rest.inverse_dynamics(*arrays))
+        return np.asarray(tau if self.rows.rest is None else tau + self.rows.rest.inverse_dynamics(*arrays))
 
     def residual(self, log: Any, *, consistent: bool = True) -> Residual:
         """Return how far the estimate is from a log: the one that it was made of, or better another one.
@@ -144,7 +163,7 @@ class Fit:
             As in `predict`.
         """
         values = self.consistent_values if consistent else self.values
-        found = list(self._rows.residuals(log, values))
+        found = list(self.rows.residuals(log, values))
         e, tau = (np.concatenate(x) for x in zip(*found, strict=True))
         rms = np.sqrt((e * e).mean(axis=0))
         centred = e - e.mean(axis=0)

@@ -52,10 +52,13 @@ def group(
     """
     lumped = {i: np.eye(10, count, 10 * i) for i in range(model.nb)}
     rows = {k: np.eye(1, count, k)[0] for k in range(10 * model.nb, count)}
-    for cluster, null, transfers in reversed(list(passed_on(model, gravity, tolerance))):
+    weight = float(np.linalg.norm(gravity, axis=1).max(initial=0.0)) or 1.0  # offsets are compared with weights
+    for cluster, null, transfers in reversed(list(passed_on(model, gravity / weight, tolerance))):
         places = [10 * i + k for i in cluster.bodies for k in range(10)]
         there = [further.get((term, k), -1) for term in ("armature", "offset") for k in cluster.v_index]
         null = _without(null, [len(places) + k for k, place in enumerate(there) if place < 0], tolerance)
+        offsets = sum(place >= 0 for place in there[len(cluster.v_index) :])
+        null[:, null.shape[1] - offsets :] *= weight
         places += [place for place in there if place >= 0]
         added = [np.eye(1, count, place) for place in there if place >= 0]
         whole = np.vstack([*(lumped[i] for i in cluster.bodies), *added])

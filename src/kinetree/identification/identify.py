@@ -12,6 +12,7 @@ from kinetree.errors import ArgumentError, unknown_name, warn_user
 from kinetree.identification import consistent as bodies
 from kinetree.identification import semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.blas import on_one_thread
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
@@ -29,6 +30,7 @@ LEAST_NOISE = 1e-6
 """Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
 
 
+@on_one_thread
 def identify(
     robot: Robot,
     log: Any,

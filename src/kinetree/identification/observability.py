@@ -84,7 +84,7 @@ class Passed(NamedTuple):
     cluster : Cluster
     null : (r, n) array
         Orthonormal rows: parameters of its bodies, ten each, then armature and offset of each coordinate, that no
-        force of its joints tells from nothing, if the parent has them too.
+        force of its joints tells from nothing, if the parent has them too. Offsets are in units of gravity's length.
     transfers : tuple of (10, 10) arrays
         From the parameters of each body to those of the parent.
     """
@@ -139,7 +139,7 @@ def passed_on(model: Model, gravity: Array, tolerance: float, seed: int = 0) -> 
     ----------
     model : Model
     gravity : (k, 3) array
-        The directions of gravity that occur: one, or all.
+        The directions of gravity that occur: one, or all; of length one, so that an offset is in units of it.
     tolerance : float
         What is smaller, relative to the largest at one joint, counts as zero.
     seed : int

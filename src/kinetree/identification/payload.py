@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
+from kinetree.identification.blas import on_one_thread
 from kinetree.identification.consistent import Problem, newton, repaired
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Prior, estimate
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
+
+
+THIN = (1e-6, 1e-2)
+"""The prior of a payload is no thinner than the noise lets one see, within these bounds."""
 
 
 class PayloadRows(Rows):
@@ -76,6 +81,7 @@ class Payload(NamedTuple):
     noise: Array
 
 
+@on_one_thread
 def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None = "joints") -> Payload:
     """Estimate the inertia of what this robot holds, from a recorded motion.
 
@@ -119,7 +125,9 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     found = estimate(rows, log, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
     untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
     std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))
-    prior = repaired(found.values[None], 1e-3)[0]
+    size = np.sqrt(factors.mean_squares) + np.finfo(float).tiny
+    thin = float(np.clip((found.noise / size).min(), *THIN))
+    prior = repaired(found.values[None], 1e-3, thin)[0]
     least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
     A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
     near = newton(Problem(A, A @ found.values, 1, np.zeros(10, bool), prior, VAGUE))

@@ -57,7 +57,7 @@ def suspicions(robot: Robot, log: Any) -> list[str]:
     if not parts:
         return []
     whole = Piece(*(None if x[0] is None else np.concatenate(x) for x in zip(*parts, strict=True)))  # type: ignore[arg-type]
-    return [*_degrees(robot, whole), *_still(robot, whole), *_saturated(robot, whole), *_flipped(robot, whole)]
+    return [*_degrees(robot, whole), *_still(robot, whole), *saturated(robot, whole), *_flipped(robot, whole)]
 
 
 def _named(robot: Robot, there: Iterable[Any]) -> str:
@@ -89,7 +89,8 @@ def _still(robot: Robot, log: Piece) -> Iterator[str]:
         yield f"{_named(robot, still)} never moves: nothing tells its friction, and little its inertia"
 
 
-def _saturated(robot: Robot, log: Piece) -> Iterator[str]:
+def saturated(robot: Robot, log: Piece) -> Iterator[str]:
+    """Yield which forces are often the same at an end."""
     low, high = log.tau.min(axis=0), log.tau.max(axis=0)
     ends = [np.count_nonzero(log.tau == x, axis=0) for x in (low, high)]
     found = (np.maximum(*ends) > SATURATED * len(log.tau)) & (high > low) & (np.maximum(*ends) > 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -42,7 +43,9 @@ def patch_urdf(model: Model, original: str | bytes) -> str:
     except UnicodeDecodeError:
         raise FormatError(f"{name} is not in UTF-8: save it so") from None
     floats = bool(model.bodies) and not model.bodies[0].joint.actuated
-    before = load_model(text, floating_base=floats)
+    with warnings.catch_warnings():  # whoever has loaded it has seen them
+        warnings.simplefilter("ignore")
+        before = load_model(text, floating_base=floats, lenient=True)
     if (before.body_names, before.joint_names) != (model.body_names, model.joint_names):
         odd = sorted({*before.body_names, *before.joint_names} ^ {*model.body_names, *model.joint_names})
         raise ModelError(f"{name} is another robot's file: {listed(odd) or 'the order of joints'} differ")

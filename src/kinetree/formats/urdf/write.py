@@ -165,7 +165,7 @@ def _roll_pitch_yaw(R: Array) -> tuple[float, float, float]:
     """Return the angles of ``R = Rz(yaw) Ry(pitch) Rx(roll)``."""
     across = math.hypot(R[0, 0], R[1, 0])
     pitch = math.atan2(-R[2, 0], across)
-    if across < 1e-12:  # only the sum or difference of the other two counts
+    if across < 1e-15:  # only the sum or difference of the other two counts
         return math.atan2(-R[1, 2], R[1, 1]), pitch, 0.0
     return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
 
