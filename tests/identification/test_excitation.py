@@ -118,6 +118,22 @@ def test_all_limits_hold_at_all_times(arm: kt.Robot, plan: Excitation, box: dict
     np.testing.assert_array_equal(q[0], q[-1])
 
 
+def test_what_breaks_a_limit_of_forces_or_boxes_is_made_smaller(
+    monkeypatch: pytest.MonkeyPatch, arm: kt.Robot, box: dict[str, Any]
+) -> None:
+    problem, X = problem_of(monkeypatch, arm, boxes=box)
+    inside = np.zeros_like(X)
+    inside[:, :2] = 0.25
+    t = np.linspace(0.0, problem.series.duration, 5000)
+    wild = inside + 4.0 * (X - inside)
+    assert problem.holds(inside, t)
+    assert not problem.holds(wild, t)
+    kept = excitation._within(problem, inside, wild)
+    assert problem.holds(kept, t)
+    assert np.abs(kept - inside).max() > 0.02
+    np.testing.assert_array_equal(excitation._within(problem, inside, kept), kept)
+
+
 def test_the_search_finds_what_tells_more(arm: kt.Robot, plan: Excitation, box: dict[str, Any]) -> None:
     chance = arm.excite(TERMS, boxes=box, acceleration=6.0, **{**SHORT, "iterations": 0})
     assert plan.std.prod() ** (1 / len(plan.std)) < 0.75 * chance.std.prod() ** (1 / len(plan.std))
