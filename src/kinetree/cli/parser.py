@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from kinetree._version import __version__
-from kinetree.cli import descriptions
+from kinetree.cli import descriptions, excite_arguments
 from kinetree.cli.options import add_dynamics_options, add_gravity, add_robot_options
 from kinetree.cli.readers import gains, joined, joint_terms, number, numbers
 
@@ -23,6 +23,7 @@ examples:
   kinetree inverse-dynamics panda motion.csv -o torques.csv
   kinetree inverse-dynamics panda --plot torques.png
   kinetree simulate panda --duration 2 --plot fall.png --animate fall.gif
+  kinetree excite panda -o motion.csv --plot motion.png
   kinetree identify arm.urdf a.csv b.csv --validate c.csv -o identified.urdf --report report.html
   kinetree export panda inverse_dynamics -o panda_id.c
   kinetree cache                                   where compiled functions are kept, and how many
@@ -60,6 +61,9 @@ def make_parser() -> argparse.ArgumentParser:
     _add_info(commands)
     _add_inverse_dynamics(commands)
     _add_simulate(commands)
+    excite = excite_arguments.add(commands, ROBOT, JSON)
+    add_robot_options(excite)
+    add_dynamics_options(excite)
     _add_identify(commands)
     _add_export(commands)
     _add_cache(commands)

@@ -1,7 +1,8 @@
 """Identification: which parameters of a robot its motions tell, and what they are."""
 
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.excite import Excitation, excite
+from kinetree.identification.excitation import excite
+from kinetree.identification.excitation_result import Excitation
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
 from kinetree.identification.logs import Recording, read_log
