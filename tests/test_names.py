@@ -27,6 +27,11 @@ def panda() -> kt.Robot:
 
 
 @pytest.fixture(scope="module")
+def mech(panda: kt.Robot) -> kt.Mechanism:
+    return kt.Mechanism(panda, [kt.Weld("panda_hand")])
+
+
+@pytest.fixture(scope="module")
 def attributes(panda: kt.Robot) -> list[str]:
     return [name for name in dir(panda) if not name.startswith("_")]
 
@@ -55,12 +60,13 @@ NAMES = dict.fromkeys(
     ("q", "q0", "q1", "v", "a", "b", "dt", "tau", "joints", "frame", "pose", "other", "source", "links")
 )
 NAMES |= dict.fromkeys(("inertia", "duration", "name", "W"))
+NAMES |= dict.fromkeys(("f", "G", "g", "mu", "to", "joint", "length", "coefficients", "constraints"))
 CALLS = sorted({text for text in ALIASES.values() if "." in text})
 
 
 @pytest.mark.parametrize("text", CALLS)
-def test_every_alias_is_a_call_that_is_possible_here(panda: kt.Robot, text: str) -> None:
-    eval(text, {**NAMES, "robot": Bound(panda), "kt": Bound(kt)})  # the table's own text
+def test_every_alias_is_a_call_that_is_possible_here(panda: kt.Robot, mech: kt.Mechanism, text: str) -> None:
+    eval(text, {**NAMES, "robot": Bound(panda), "mech": Bound(mech), "kt": Bound(kt)})  # the table's own text
 
 
 @pytest.mark.parametrize("text", sorted(set(WITHOUT.values())))
@@ -76,8 +82,8 @@ def test_every_other_alias_is_an_argument_or_the_value_of_an_option() -> None:
     assert len(ALIASES) > 150
 
 
-def test_every_keyword_is_an_argument_of_some_method(panda: kt.Robot) -> None:
-    methods = [panda.simulate, panda.step, panda.inverse_kinematics, kt.load]
+def test_every_keyword_is_an_argument_of_some_method(panda: kt.Robot, mech: kt.Mechanism) -> None:
+    methods = [panda.simulate, panda.step, panda.inverse_kinematics, kt.load, mech.contact_step]
     arguments = {name for method in methods for name in inspect.signature(method).parameters}
     assert {here for all_here in KEYWORDS.values() for here in all_here} <= arguments
 
@@ -102,6 +108,24 @@ def test_what_mujocos_names_are_here_gives_mujocos_numbers() -> None:
     for name, expected in theirs.items():
         text = ALIASES[name].replace("frame=...", "frame=frame").replace("point=...", "point=point")
         np.testing.assert_allclose(eval(text, here), expected, rtol=0, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [
+        ("constraintDynamics", "mech.forward_dynamics(q, v, tau)"),
+        ("CalcAssemblyQ", "mech.assemble(q0)"),
+        ("efc_J", "mech.constraint_jacobian(q)"),
+        ("computeDelassusMatrix", "mech.delassus_matrix(q)"),
+    ],
+)
+def test_names_of_constraints_lead_to_a_mechanism(panda: kt.Robot, mech: kt.Mechanism, name: str, here: str) -> None:
+    for owner in (panda, mech, kt):
+        with pytest.raises(AttributeError) as caught:
+            getattr(owner, name)
+        assert str(caught.value).endswith(f"{name!r}; here it is {here}, where mech = kt.Mechanism(robot, constraints)")
+    with pytest.raises(kt.ArgumentError, match="no argument 'r_coeff'; here it is 'restitution'"):
+        mech.impulse([0.0] * 7, [0.0] * 7, r_coeff=0.5)
 
 
 def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
@@ -148,7 +172,7 @@ def test_a_robot_and_the_package_say_what_it_is_here(panda: kt.Robot, name: str,
         ("createData", "functions take the state"),
         ("computeAllTerms", "nothing is computed beforehand"),
         ("computeRNEADerivatives", "derivatives are not there yet"),
-        ("constraintDynamics", "kt.Mechanism is a robot with constraints"),
+        ("RigidConstraintModel", r"kt.Mechanism\(robot, constraints\) is a robot with constraints"),
         ("buildModelFromMJCF", r"not read yet; kt.load\(source\) reads URDF"),
         ("SE3", "poses are 4×4 arrays"),
         ("teach", "there is no viewer"),

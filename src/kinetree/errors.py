@@ -89,7 +89,9 @@ def unknown_attribute(name: str, known: Iterable[str]) -> str:
     names, here = list(known), ALIASES.get(name, "")
     if name in WITHOUT:
         return f"no attribute {name!r}; {WITHOUT[name]}"
-    if here.lstrip("-(").startswith(("robot.", "kt.")):
+    if here.startswith("mech."):
+        here += ", where mech = kt.Mechanism(robot, constraints)"
+    if here.lstrip("-(").startswith(("robot.", "kt.", "mech.")):
         return f"no attribute {name!r}; here it is {here}"
     if here:
         return f"no attribute {name!r}; here it is the argument {here}"

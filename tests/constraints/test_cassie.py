@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from kinetree.algorithms import crba, rnea
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.constraints.pages.inverse import inverse_dynamics
+from kinetree.model import JointSpring
 from robots import erd_sdf, erd_srdfs
 
 Array = np.ndarray[Any, Any]
@@ -104,7 +107,7 @@ def standing(cassie: kt.Mechanism, q: Array) -> ConstrainedModel:
     """Return the mechanism with both feet held where they are at q."""
     tree = cassie.tree.model
     feet = [kt.Weld(f"{side}-foot", placement=pose(tree, q, f"{side}-foot")) for side in ("left", "right")]
-    return constrained(tree, [*cassie.constraints, *feet])
+    return constrained(tree, [*cassie.constraints, *feet], actuated=MOTORS)
 
 
 def dense(model: ConstrainedModel, q: Array) -> tuple[Array, Array, Array, Array]:
@@ -147,8 +150,12 @@ def test_it_stands(cassie: kt.Mechanism) -> None:
     angle = newton(missing, -0.003, x1=-0.0025, tol=1e-14)
     q, zero = bent(cassie, knee_op=0.0, foot_op=0.0, knee_shin_joint=angle), [0.0] * cassie.nv
     model = standing(cassie, q)
-    tau, rest = holding(model, q)
-    np.testing.assert_allclose(rest, 0.0, atol=1e-8)
+    tau, _, missing = (np.array(x, dtype=float) for x in inverse_dynamics(model, q.tolist(), zero, zero))
+    np.testing.assert_allclose(missing, 0.0, atol=1e-8)
+    assert {name for name, force in zip(model.v_names, tau, strict=True) if force} == {*MOTORS}
+    stiff = replace(model, bodies=tuple(replace(b, spring=JointSpring()) for b in model.bodies))
+    without = inverse_dynamics(stiff, q.tolist(), zero, zero)[2]
+    assert np.abs(np.array(without, dtype=float)).max() > 1.0  # the springs carry their part
     assert 10.0 < np.abs(tau).max() < 100.0
     a, f = forward_dynamics(model, q.tolist(), zero, tau.tolist())
     np.testing.assert_allclose(np.array(a, dtype=float), 0.0, atol=1e-5)

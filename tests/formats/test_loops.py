@@ -158,6 +158,40 @@ def test_the_choice_of_the_cut(elements: tuple[str, ...], cut: str) -> None:
     assert kt.load_mechanism(robot(*elements)).constraint_names == (cut,)
 
 
+LED = hinge("elbow", "crank", "coupler", "0 1 0", "<mimic joint='motor'/>")
+FOLLOWER = hinge("pivot", "ground", "rocker", "2 0 0", "<mimic joint='elbow'/>")
+
+
+@pytest.mark.parametrize(
+    ("elements", "options", "actuated"),
+    [
+        ((MOTOR, ELBOW, PIVOT, PIN, TIP), {}, ("motor", "elbow", "pivot")),  # nothing is said of motors
+        ((MOTOR, ELBOW, PIVOT, PIN, TIP, CONTROL), {}, ("motor",)),
+        ((hinge("motor", "ground", "crank", "0 0 0", EFFORT.format(5)), ELBOW, PIVOT, PIN, TIP), {}, ("motor",)),
+        ((MOTOR, ELBOW, PIVOT, PIN, tip(EFFORT.format("inf"))), {}, ("motor", "elbow", "pivot")),
+        ((MOTOR, LED, FOLLOWER, PIN, TIP, TRANSMISSION.format("pivot")), {}, ("motor",)),  # it leads them
+        ((MOTOR, ELBOW, PIVOT, PIN, TIP, CONTROL), {"actuated": ["pivot", "elbow"]}, ("elbow", "pivot")),
+        ((MOTOR, ELBOW, PIVOT, PIN, TIP, CONTROL), {"cut": "motor"}, ()),  # there the motor is no more
+    ],
+)  # fmt: skip
+def test_joints_with_motors_are_driven(elements: tuple[str, ...], options: Any, actuated: tuple[str, ...]) -> None:
+    mech = kt.load_mechanism(robot(*elements), **options)
+    assert mech.actuated == actuated
+    assert pickle.loads(pickle.dumps(mech)) == mech
+
+
+def test_driven_joints_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="actuated: no joint 'mottor', did you mean 'motor'"):
+        kt.load_mechanism(robot(MOTOR, ELBOW, PIVOT, PIN, TIP), actuated=["mottor"])
+
+
+@pytest.mark.filterwarnings("ignore:.*mimics itself")
+def test_a_motor_in_a_circle_of_followers() -> None:
+    circle = LED.replace("motor", "pivot")
+    mech = kt.load_mechanism(robot(MOTOR, circle, FOLLOWER, PIN, TIP, TRANSMISSION.format("pivot")), lenient=True)
+    assert mech.actuated == ("elbow",)
+
+
 @pytest.mark.filterwarnings("ignore:.*no position limits are given")
 def test_a_loop_of_motors_says_so() -> None:
     motors = [hinge(n, p, c, o, EFFORT.format(5)) for n, p, c, o in (

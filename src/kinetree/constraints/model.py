@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
+import numpy as np
+
 from kinetree.constraints.coordinates import (
+    RANK,
     Reference,
     check_independent,
     velocities_named,
@@ -99,6 +102,13 @@ class ConstrainedModel(Model):
     def reference(self) -> Reference:
         """What the constraints say at configurations in which they hold."""
         return Reference(self)
+
+    @cached_property
+    def is_redundant(self) -> bool:
+        """Whether there are more rows than they say things, not counting those that say nothing at all."""
+        J = self.reference.near[0]
+        sizes = np.abs(J).max(axis=1)
+        return bool(np.count_nonzero(sizes > RANK * sizes.max()) > self.reference.rank)
 
     @cached_property
     def independent_velocities(self) -> tuple[int, ...]:

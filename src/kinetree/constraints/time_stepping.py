@@ -4,7 +4,8 @@ From the free velocity, that of a step without contacts, impulses λ of the cont
 velocity at the end of the step: ``M (v⁺ − v_free) = Jᵀ λ``, where λ and ``σ = J v⁺ + b`` solve the contact problem
 (`kinetree.contacts`). Of what keeps apart, b is gap/dt: in this step it may come as near as it is far. With v⁺ the
 configuration goes on. Where something has met and rebounds, the problem is solved again for the velocity alone, b being
-e times that with which it approached: so positions touch before they part.
+e times that with which it approached: so positions touch before they part. Where friction and rebound would add energy
+(`restitution`), the rebound is less.
 
 What has penetrated is moved back by the smallest change of positions in the metric of M, without any velocity: so
 impulses add no energy, however deep it was.
@@ -23,6 +24,7 @@ from kinetree.constraints.contact_problem import Eliminated, Unilateral, contact
 from kinetree.constraints.fixed_axes import centripetal, turned
 from kinetree.constraints.free_step import FreeStep, free_step
 from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.restitution import mixed, without_gain
 from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts import NotNegative, Problem, Solution, solve
 from kinetree.contacts.sets import largest, positive_part
@@ -35,7 +37,7 @@ from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less
-from kinetree.scalars.linalg import dot
+from kinetree.scalars.linalg import dot, times
 
 TOLERANCE = 1e-6
 """Of velocities, beside the largest along a row; of the work, beside that times the largest force."""
@@ -91,12 +93,13 @@ def stepped(
     met = found = contact.solved(contact.near, start)
     if any(not is_zero(each.restitution) for each in meeting):
         found = contact.solved(contact.rebounding(v, met.force), contact.placed(met.force, start))
-    v_met, v_next, back = contact.velocity(met.force), contact.velocity(found.force), contact.moved_back()
+    force = met.force if found is met else contact.without_gain(met.force, found.force)
+    v_met, v_next, back = contact.velocity(met.force), contact.velocity(force), contact.moved_back()
     q_next = system.moved(q, dt * (v_met + (-0.5 * dt) * centripetal(model, q, v_met)) + back)
     v_next = turned(model, q, q_next, v_next)
     if lasting.constraints:
         q_next, v_next = held(lasting, q_next, v_next, on)
-    impulses = _in_place(model, meeting, contact.acting(found.force), contact.held_by(found.force))
+    impulses = _in_place(model, meeting, contact.acting(force), contact.held_by(force))
     iterations = met.iterations if found is met else met.iterations + found.iterations
     return Stepped(q_next, v_next, impulses, iterations, found.dual)
 
@@ -165,6 +168,12 @@ class _Contact:
                 before = dot(self.J[last], begin)
                 b[last] = select((force[last] > 0.0) & (before < 0.0), each.restitution * before, b[last])
         return b
+
+    def without_gain(self, met: Vector, rebound: Vector) -> list[Scalar]:
+        """Return the impulses of a rebound, less where they would add energy (see `restitution`)."""
+        met, rebound = self.acting(met), self.acting(rebound)
+        s = without_gain(self.free, met, times(self.rows.G, met), rebound, times(self.rows.G, rebound))
+        return mixed(s, met, rebound)
 
     def acting(self, force: Vector) -> list[Scalar]:
         """Return impulses, 0 where none may act."""

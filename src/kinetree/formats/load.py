@@ -72,14 +72,20 @@ def load_cut_model(
     gravity: Iterable[float] = GRAVITY,
     mimic: str = "follow",
     lenient: bool = False,
-) -> tuple[Model, tuple[GraphJoint, ...]]:
-    """Return the model of a robot whose loops are cut, with the frames of the joints that were cut, and these joints.
+) -> tuple[Model, tuple[GraphJoint, ...], tuple[str, ...] | None]:
+    """Return the model of a robot whose loops are cut, the joints that were cut, and the names of those with motors.
 
-    `closes` tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
+    The model has the frames of the joints that were cut. Where a motor drives a joint that follows another, the one
+    that leads has it; where the file says of no joint that it has a motor, None is returned for their names. `closes`
+    tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
     """
     graph, floats = read_graph(source, mimic, lenient, floating_base)
     tree, cuts = cut_into_tree(graph, cut, closes)
-    return model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity), cuts
+    model = model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity)
+    with_motor = {joint.name for joint in graph.joints if joint.actuated and joint.joint.nv}
+    driven = {k for body in model.bodies if body.joint_name in with_motor for k in body.v_index}
+    motors = tuple(body.joint_name for body in model.leading if driven & {*body.v_index})
+    return model, cuts, motors if with_motor else None
 
 
 def read_graph(

@@ -145,7 +145,7 @@ def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Sca
         weights = [_row(column, s.stage) for column in zip(*TABLE, strict=True)]
         u, w = (weighted(weights, parts(k, nv)[1:], nv) * step for k in (s.rates, s.accelerations))
         v_i = v + w
-        a = system.acceleration(m.end + _row([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i)
+        a = system.stage_acceleration(m.end + _row([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i)
         euler = s.stage == 1.0
         rate = select_all(euler, s.rates[-nv:], system.rate(u, v_i, TSITOURAS.order - 1))
         kept = select_all(euler, s.accelerations[-nv:], a)

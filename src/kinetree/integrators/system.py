@@ -71,13 +71,17 @@ class System:
         return (Column(aba(self.model, q, v, self.forces(t, q, v), f_ext, f_ext_frame=self.f_ext_frame)),)
 
     def called_acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
-        """Return `acceleration`, computed by a routine: compiled code has one for all the calls in a step."""
+        """Return `stage_acceleration`, computed by a routine: compiled code has one for all the calls in a step."""
         return Column(self._accelerations([t, *q, *v], q[0] if q else t))
 
     @cached_property
     def _accelerations(self) -> Routine:
         nq = self.model.nq
-        return Routine(lambda x: list(self.acceleration(x[0], Column(x[1 : 1 + nq]), Column(x[1 + nq :]))))
+        return Routine(lambda x: list(self.stage_acceleration(x[0], Column(x[1 : 1 + nq]), Column(x[1 + nq :]))))
+
+    def stage_acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
+        """Return `acceleration` in a state within a step, where constraints hold but for the error of its stage."""
+        return self.acceleration(t, q, v)
 
     def moved(self, q: Column, u: Column) -> Column:
         """Return ``q ⊕ u``: the configuration reached from q by the velocity u held for a unit of time."""

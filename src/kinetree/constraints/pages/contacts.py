@@ -9,9 +9,10 @@ from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.constraints.contacts import HeldContacts, Settings, touching
 from kinetree.constraints.delassus import row_values
 from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.restitution import mixed, without_gain
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.constraints.types import Row
-from kinetree.scalars.functions import select_less
+from kinetree.scalars.functions import is_zero, select_less
 from kinetree.scalars.linalg import dot
 from kinetree.spatial import Scalar
 
@@ -93,9 +94,11 @@ def contact_impulse(
 
     `impulse` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of velocities, with the
     rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); see `contact_dynamics`. With
-    friction and rebound together, Newton's law of restitution can add energy to a linkage.
+    friction and rebound together this law, Newton's, would add energy to some linkages: there the rebound is less, so
+    that energy stays as it was. (The residuals are those of Newton's law.)
 
-    References: as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988).
+    References: as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988); Kane and
+    Levinson, Dynamics (1985), for the linkages.
 
     >>> landed = mech.contact_impulse(robot.neutral(), v)
     >>> bool(robot.kinetic_energy(robot.neutral(), landed.v_next) <= robot.kinetic_energy(robot.neutral(), v))
@@ -104,14 +107,20 @@ def contact_impulse(
     rows, factor = model.constraint_rows(q), factorised(model, q)
     e = row_values(model, restitution) or [model.constraints[i].rebound for i in model.constraint_of_row]
     contacts = HeldContacts(model, factor, rows, active)
-    b = [dot(row.J, v) for row in rows]
-    for i, row in enumerate(rows):
-        if row.rebounds:
-            approach = select_less(b[i], 0.0, b[i], 0.0) if i in contacts.contacts else b[i]
-            b[i] = b[i] + e[i] * approach
-    found = contacts.solve(b, Settings(solver, friction, compliance, f_start, tolerance, max_iterations))
-    dv = factor.solve_L(found.y, factor.D)
-    return [x + y for x, y in zip(v, dv, strict=True)], found.f, found.iterations, *found.residuals
+    settings = Settings(solver, friction, compliance, f_start, tolerance, max_iterations)
+    before = [dot(row.J, v) for row in rows]
+    b, rebounding = list(before), [i for i, row in enumerate(rows) if row.rebounds and not is_zero(e[i])]
+    for i in rebounding:
+        b[i] = b[i] + e[i] * (select_less(b[i], 0.0, b[i], 0.0) if i in contacts.contacts else b[i])
+    found = contacts.solve(b, settings)
+    f, iterations, dv = found.f, found.iterations, factor.solve_L(found.y, factor.D)
+    if rebounding:
+        met = contacts.solve(before, settings._replace(f_start=f))
+        dv_met = factor.solve_L(met.y, factor.D)
+        changes = ([dot(row.J, each) for row in rows] for each in (dv_met, dv))
+        s = without_gain(before, met.f, next(changes), f, next(changes))
+        f, dv, iterations = mixed(s, met.f, f), mixed(s, dv_met, dv), iterations + met.iterations
+    return [x + y for x, y in zip(v, dv, strict=True)], f, iterations, *found.residuals
 
 
 def _motion(row: Row, v: Vector, omega: Scalar) -> Scalar:

@@ -24,7 +24,9 @@ def impulse(
     """Velocity after an impact in which constraints begin to act, and their impulses.
 
     ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick. Where
-    anchors move, both velocities along the rows are those against the anchor, ``J v − ḋ``.
+    anchors move, both velocities along the rows are those against the anchor, ``J v − ḋ``. Energy is not added where
+    nothing rebounds, nor with one e for all normals where nothing slid before; else what sticks and rebounds at once
+    can add some, which `contact_impulse` does not.
 
     References: RBDA section 11.7.
 

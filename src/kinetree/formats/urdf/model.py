@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import inf
 
 from kinetree.errors import listed, shortened, warn_user
 from kinetree.formats.graph import GraphJoint, KinematicGraph
@@ -76,5 +77,5 @@ def _joint(joint: UrdfJoint, driven: Collection[str] | None) -> GraphJoint:
         damping=joint.damping,
         friction=joint.friction,
         mimic=joint.mimic,
-        actuated=bool(joint.limit.effort) if driven is None else joint.name in driven,
+        actuated=0.0 < (joint.limit.effort or 0.0) < inf if driven is None else joint.name in driven,
     )
