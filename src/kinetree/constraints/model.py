@@ -37,6 +37,13 @@ class ConstrainedModel(Model):
     stabilization: Scalar = 0.0
     independent: tuple[str, ...] | None = None
 
+    @cached_property
+    def tree(self) -> Model:
+        """The tree alone, with the actuators that its joints have by their types."""
+        own = {field.name: getattr(self, field.name) for field in fields(Model)}
+        driven = {k for body in self.bodies if body.joint.actuated for k in body.v_index}
+        return Model(**own | {"actuated": tuple(sorted(driven))})
+
     @property
     def nrows(self) -> int:
         """Number of rows of all constraints."""

@@ -15,16 +15,19 @@ from kinetree.errors import ArgumentError
 from kinetree.lazy import lazy_methods
 from kinetree.robot.robot import Robot
 from kinetree.robot.value import WithFunctions
+from kinetree.signatures import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kinetree.functions import of_user
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
     analysis, text = (lazy_methods(f"kinetree.robot.{module}") for module in ("mobility", "mechanism_text"))
+    of_user = lazy_methods("kinetree.functions.of_user", told)
 
 
 class Mechanism(WithFunctions, Functions):
@@ -156,6 +159,7 @@ class Mechanism(WithFunctions, Functions):
         return self.model.nb
 
     mobility = analysis.mobility
+    compile = of_user.compile
 
     def _unknown(self, name: str) -> str:
         if hasattr(self.tree, name):
