@@ -185,6 +185,11 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "free": (lambda: [kt.Loop("coupler_tip", "rocker_tip", FreeFlyer())], "a FreeFlyer bears no force"),
     "no joint": (lambda: [kt.Loop("coupler_tip", "rocker_tip", "revolute")], "closes at a joint"),  # type: ignore[arg-type]
+    "joint twice": (lambda: [kt.Gear((("elbow", 1), ("elbow", 2), ("pivot", 1)))], "name a joint twice"),
+    "joint's number": (lambda: [kt.Gear({0: 1, 1: 2})], "the name of a joint is a str; 0 was given"),  # type: ignore[dict-item]
+    "frame's number": (lambda: [kt.Rod(3, None, 1.0)], "the name of a frame is a str; 3 was given"),  # type: ignore[arg-type]
+    "name": (lambda: [kt.Weld("coupler", name=3)], "the name of a constraint is a str; 3 was"),  # type: ignore[arg-type]
+    "one": (lambda: LOOP, "a mechanism takes a sequence of constraints"),
     "nothing": (lambda: [], "at least one constraint"),
     "no constraint": (lambda: ["weld"], "a mechanism takes constraints such as kinetree.Weld; 'weld' was given"),
     "wheel": (lambda: [kt.Wheel("coupler", radius=0.0)], "the radius of wheel .* is 0.0, it must be a positive"),
