@@ -96,7 +96,7 @@ def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
     scale = [1.0 / sqrt(d) for d in factor.D]
     W = [[b * s for b, s in zip(row, scale, strict=True)] for row in delassus.B]  # G = W Wᵀ
     n = range(len(W))
-    columns = PseudoInverse(W, model.nv).times_columns([[float(i == j) for j in n] for i in n])
+    columns = PseudoInverse(W, model.nv, square=delassus.whole).times_columns([[float(i == j) for j in n] for i in n])
     inertia: Matrix = [[0.0] * delassus.n for _ in range(delassus.n)]
     for i, x in zip(delassus.kept, columns, strict=True):
         for j, y in zip(delassus.kept, columns, strict=True):
