@@ -40,8 +40,8 @@ def test_functions_by_their_names(linkage: Closed) -> None:
         mech.compile("delassus")
 
 
-def hold(factor: float) -> type[kt.Constraint]:
-    """Return a user's constraint type: ``factor · q_0 = 0``."""
+def hold(factor: float, entries: int = 3) -> type[kt.Constraint]:
+    """Return a user's constraint type, ``factor · q_0 = 0``, with this many entries of J."""
 
     @dataclass(frozen=True)
     class Hold(kt.Constraint):
@@ -50,7 +50,7 @@ def hold(factor: float) -> type[kt.Constraint]:
         def check(self, model: Model) -> None: ...
 
         def rows(self, model: Model, q: Any, v: Any) -> list[Row]:
-            return [Row([factor, *[0.0] * (model.nv - 1)], 0.0, q[0] * factor)]
+            return [Row([factor, *[0.0] * (entries - 1)], 0.0, q[0] * factor)]
 
     del kt.Constraint.registry["Hold"]
     return Hold
@@ -60,3 +60,10 @@ def test_a_users_constraint_that_changes_meets_no_old_code(linkage: Closed) -> N
     first, second = (kt.Mechanism(linkage.mech.tree, [hold(factor)()]) for factor in (2.0, 3.0))
     assert first.model.digest == second.model.digest  # types have no number that would tell them apart
     assert [m.constraint_jacobian(linkage.q)[0, 0] for m in (first, second)] == [2.0, 3.0]
+
+
+def test_a_users_constraint_of_another_shape_is_told(linkage: Closed) -> None:
+    mech = kt.Mechanism(linkage.mech.tree, [hold(1.0, entries=2)(name="mine")])
+    message = r"constraint 'mine' gives 1 rows with \[2\] entries in J; its size is 1, and nv = 3"
+    with pytest.raises(kt.ModelError, match=message):
+        mech.forward_dynamics(linkage.q, np.zeros(3), np.zeros(3))

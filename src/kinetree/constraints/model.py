@@ -12,7 +12,7 @@ from kinetree.constraints.coordinates import (
     velocities_of_joints,
 )
 from kinetree.constraints.types import Constraint, Row
-from kinetree.errors import ArgumentError, listed
+from kinetree.errors import ArgumentError, ModelError, listed
 from kinetree.glossary.symbols import Vector
 from kinetree.lazy import cached_property
 from kinetree.model import Model
@@ -74,9 +74,23 @@ class ConstrainedModel(Model):
         return tuple(i for i, constraint in enumerate(self.constraints) for _ in range(constraint.size))
 
     def constraint_rows(self, q: Vector, v: Vector | None = None) -> list[Row]:
-        """Return the rows of all constraints; v is zero if not given."""
-        v = [0.0] * self.nv if v is None else v
-        return [row for constraint in self.constraints for row in constraint.rows(self, q, v)]
+        """Return the rows of all constraints; v is zero if not given.
+
+        Raises
+        ------
+        ModelError
+            If a constraint gives other than `size` rows of nv entries.
+        """
+        v, found = [0.0] * self.nv if v is None else v, list[Row]()
+        for constraint in self.constraints:
+            rows = list(constraint.rows(self, q, v))
+            if (lengths := [len(row.J) for row in rows]) != [self.nv] * constraint.size:
+                raise ModelError(
+                    f"constraint {constraint.label!r} gives {len(rows)} rows with {lengths} entries in J; its size is "
+                    f"{constraint.size}, and nv = {self.nv}"
+                )
+            found += rows
+        return found
 
     @property
     def passive(self) -> tuple[int, ...]:
