@@ -95,6 +95,17 @@ def test_the_same_bits_in_every_batch(linkage: kt.Mechanism, states: tuple[Array
         assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
 
 
+def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
+    on = np.random.default_rng(1).integers(0, 2, (21, 2)) == 1
+    expected = linkage.forward_dynamics(*states, active=on.astype(float))
+    assert all(map(same_bits, linkage.forward_dynamics(*states, active=on), expected))
+    narrow = linkage.inverse_dynamics(*(x[0].astype(np.float32) for x in states), active=[True, False])
+    assert narrow.f.dtype == np.float32
+    assert linkage.mobility(states[0][0], active=[True, False]).rank == 2
+    with pytest.raises(kt.ArgumentError, match="restitution has dtype bool, which is no real number"):
+        linkage.impulse(*states[:2], restitution=on)
+
+
 def test_nan_in_one_state_stays_there(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
     q = states[0].copy()
     q[3, 1] = np.nan

@@ -283,8 +283,8 @@ class Functions:
         q0 : (..., nq) array
             Configuration to start from. Joint limits do not count.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (what is above one half
-            counts as 1); all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         tolerance : (...) array, optional
             The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
             made, so that errors are near rounding in general.
@@ -348,8 +348,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (what is above one half
-            counts as 1); all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
@@ -407,8 +407,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (what is above one half
-            counts as 1); all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
@@ -531,8 +531,8 @@ class Functions:
         v : (..., nv) array
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (what is above one half
-            counts as 1); all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
         drift : (..., 3, nrows) array, optional
@@ -580,8 +580,8 @@ class Functions:
         v : (..., nv) array
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (what is above one half
-            counts as 1); all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
@@ -637,8 +637,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (what is above one half
-            counts as 1); all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         least : {"force", "torque"}
             What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that
             leaves a choice. Norms are of the numbers as they are, N beside N·m.

@@ -122,7 +122,9 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
     model, least = mech.model, positive("tolerance", tolerance)
     on = np.array([True] * mech.nrows)
     if active is not None:
-        on = np.array(switches(model, _finite("active", active, model.nconstraints).tolist())) == 1.0
+        flags = np.asarray(active)
+        flags = flags.astype(float) if flags.dtype == bool else flags
+        on = np.array(switches(model, _finite("active", flags, model.nconstraints).tolist())) == 1.0
     J = np.array([list(row.J) for row in model.constraint_rows(_finite("q", q, model.nq).tolist())], dtype=float)[on]
     if not np.isfinite(J).all():
         lost = {model.constraint_names[model.constraint_of_row[i]] for i in np.flatnonzero(on)[np.isnan(J).any(axis=1)]}
