@@ -123,6 +123,7 @@ def load_mechanism(
     mimic: str = "follow",
     lenient: bool = False,
     srdf: Source | None = None,
+    actuated: Iterable[str] | None = None,
     stabilization: float = 0.0,
 ) -> Mechanism:
     """Load a robot with closed loops: a URDF or SDF file in which a link has two parents.
@@ -149,6 +150,9 @@ def load_mechanism(
         Joints to cut, with a motor or not, instead of others in their loops.
     floating_base, base_pose, gravity, mimic, lenient, srdf
         As `load` takes them.
+    actuated : iterable of str, optional
+        The joints that are driven, for `inverse_dynamics`. If not given, those of the tree that have a motor, or, in a
+        file in which none has, every joint but a floating base.
     stabilization : float
         As `Mechanism` takes it.
 
@@ -185,7 +189,7 @@ def load_mechanism(
     cut = tuple(given) if isinstance(given, Iterable) else ()
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
-    model, cuts = load_cut_model(
+    model, cuts, motors = load_cut_model(
         source,
         cut,
         lambda joint: not why_it_cannot_close(joint),
@@ -197,7 +201,8 @@ def load_mechanism(
     )
     robot = Robot(model, None if srdf is None else configurations_of(model, srdf))
     loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in cuts]
-    return Mechanism(robot, loops, stabilization=stabilization)
+    driven = motors or None if actuated is None else actuated
+    return Mechanism(robot, loops, actuated=driven, stabilization=stabilization)
 
 
 @_robot_by(model_from_dh)

@@ -158,6 +158,14 @@ def test_the_choice_of_the_cut(elements: tuple[str, ...], cut: str) -> None:
     assert kt.load_mechanism(robot(*elements)).constraint_names == (cut,)
 
 
+def test_joints_with_a_motor_are_driven() -> None:
+    assert kt.load_mechanism(robot(*OPEN, TIP)).actuated == ("motor", "elbow", "pivot")
+    assert kt.load_mechanism(robot(*OPEN, TIP, CONTROL)).actuated == ("motor",)
+    assert kt.load_mechanism(robot(*OPEN, TIP, CONTROL), actuated=["pivot"]).actuated == ("pivot",)
+    assert kt.load_mechanism(robot(*OPEN, tip(EFFORT.format(5)))).actuated == ("tip",)
+    assert kt.load_mechanism(robot(*OPEN, TIP, CONTROL), cut="motor").actuated == ("elbow", "pivot", "tip")
+
+
 @pytest.mark.filterwarnings("ignore:.*no position limits are given")
 def test_a_loop_of_motors_says_so() -> None:
     motors = [hinge(n, p, c, o, EFFORT.format(5)) for n, p, c, o in (

@@ -72,14 +72,17 @@ def load_cut_model(
     gravity: Iterable[float] = GRAVITY,
     mimic: str = "follow",
     lenient: bool = False,
-) -> tuple[Model, tuple[GraphJoint, ...]]:
+) -> tuple[Model, tuple[GraphJoint, ...], tuple[str, ...]]:
     """Return the model of a robot whose loops are cut, with the frames of the joints that were cut, and these joints.
 
-    `closes` tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
+    Last come the names of the joints of the tree that have a motor. `closes` tells whether a loop can close at a joint;
+    see `kinetree.load_mechanism`.
     """
     graph, floats = read_graph(source, mimic, lenient, floating_base)
     tree, cuts = cut_into_tree(graph, cut, closes)
-    return model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity), cuts
+    model = model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity)
+    motors = {joint.name for joint in tree.joints if joint.actuated}
+    return model, cuts, tuple(name for name in model.joint_names if name in motors)
 
 
 def read_graph(
