@@ -30,6 +30,10 @@ def test_heavy_and_light_linkages_in_one_tree_move_as_each_alone(ratio: float) -
     a, f = dynamics.forward_dynamics(both, 2 * q, 2 * v, [0.0] * 6)
     np.testing.assert_allclose(a, 2 * expected, rtol=1e-12)
     np.testing.assert_allclose(f, [*force, *(x / ratio for x in force)], rtol=1e-11)
+    inertia = np.array(rows.constraint_inertia(alone.mech.model, q), dtype=float)
+    found = np.array(rows.constraint_inertia(both, 2 * q), dtype=float)
+    np.testing.assert_allclose(found[:5, :5], inertia, rtol=1e-11)
+    np.testing.assert_allclose(found[5:, 5:], inertia / ratio, rtol=1e-11)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +91,9 @@ def test_a_constraint_acts_where_active_is_above_one_half(active: Any, acts: Any
     for page in (dynamics.forward_dynamics, inverse.inverse_dynamics):
         assert page(model, q, v, tau, active=active) == page(model, q, v, tau, active=acts)
     assert assembly.assemble(model, q, active) == assembly.assemble(model, q, acts)
+    a, f = dynamics.forward_dynamics(model, q, v, tau, active=[0.0, 0.0])
+    np.testing.assert_allclose(a, alone.mech.tree.forward_dynamics(q, v, tau), rtol=1e-12)
+    assert not np.any(f)
 
 
 def test_active_of_nan_is_nan_not_off() -> None:

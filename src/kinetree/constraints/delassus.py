@@ -11,7 +11,7 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
-from kinetree.scalars.functions import is_zero, select, select_less
+from kinetree.scalars.functions import is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import dot, transposed
 from kinetree.scalars.pseudo_inverse import Regularised, mean_diagonal
 from kinetree.spatial import Scalar
@@ -58,13 +58,20 @@ class Delassus:
         All rows.
     active : vector, optional
         1 or 0 for each of them, as `switches` gives it.
+
+    Attributes
+    ----------
+    whole : scalar
+        An entry of G's diagonal, were all entries 1 that J has, and no others in B.
     """
 
     def __init__(self, factor: Factor | BranchFactor, J: Sequence[Vector], active: Vector | None = None) -> None:
         self.factor, self.n = factor, len(J)
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
-        self.inverse = inverse = [1.0 / d for d in factor.D]
+        inverse = [1.0 / d for d in factor.D]
+        moved = sorted({k for i in self.kept for k, x in enumerate(J[i]) if not is_zero(x)})
+        self.whole: Scalar = dot([inverse[k] for k in moved], [1.0] * len(moved))
         self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
         for i, row in enumerate(
@@ -117,11 +124,9 @@ class Delassus:
         return [dot(column, kept) for column in transposed(self.B)] if kept else [0.0] * len(self.factor.D)
 
     @cached_property
-    def whole(self) -> Scalar:
-        """An entry of G's diagonal, were all couplings in B 1 that are not zero."""
-        columns = zip(self.inverse, transposed(self.B), strict=bool(self.B))
-        moved = [x for x, column in columns if not all(map(is_zero, column))]
-        return dot(moved, [1.0] * len(moved))
+    def scales(self) -> list[Scalar]:
+        """Factors of the rows of B with which those against heavy bodies are like others: 1 but for these."""
+        return [sqrt(x) for x in self._regularised.heavier] if self.kept else []
 
     @cached_property
     def _regularised(self) -> Graded:
@@ -129,7 +134,10 @@ class Delassus:
 
 
 class Graded(Regularised):
-    """The same with a μ for each row, by its entry on the diagonal, and of the size of the `whole` at least."""
+    """The same with a μ for each row, by its entry on the diagonal, and of the size of the `whole` at least.
+
+    How many times smaller a μ is for that than those of most rows is in `heavier`.
+    """
 
     def __init__(self, G: Matrix, whole: Scalar) -> None:
         diagonal = [row[i] for i, row in enumerate(G)]
@@ -139,6 +147,7 @@ class Graded(Regularised):
         tiny = select_less(least, mean, mean * by.nothing, least * len(G))  # that of all, where all are rounding
         mean = select_less(least, mean, mean, least)
         own = [select_less(tiny, x, select_less(x * by.reach, mean, x * by.reach, mean), mean) for x in diagonal]
+        self.heavier = [mean / x for x in own]
         self.each = [x * by.mu for x in own]
         self.factorise([[x + self.each[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)])
 
