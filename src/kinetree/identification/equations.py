@@ -11,6 +11,7 @@ import numpy as np
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.regressor import massless, pattern
 from kinetree.identification.samples import Piece, parts, pieces
+from kinetree.identification.triangle import Triangle
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -52,10 +53,13 @@ class Rows:
             tau = tau - (rest.inverse_dynamics(q, v, a) if f_ext is None else rest.inverse_dynamics(q, v, a, f_ext))
         return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
 
+    def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
+        """Yield the rows of each entry of v and what they add up to, piece by piece."""
+        return map(self.of, pieces(self.robot, log))
+
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
-        for piece in pieces(self.robot, log):
-            rows, tau = self.of(piece)
+        for rows, tau in self.equations(log):
             yield self._residual(rows, tau, values), tau
 
     def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
@@ -81,8 +85,7 @@ class Rows:
         With weights, which depend on the residuals at these values, of the weighted rows.
         """
         found = Factors(self)
-        for piece in pieces(self.robot, log):
-            rows, tau = self.of(piece)
+        for rows, tau in self.equations(log):
             w = None
             if weights is not None and values is not None:
                 w = weights(self._residual(rows, tau, values))
@@ -104,7 +107,8 @@ class Factors:
 
     def __init__(self, rows: Rows) -> None:
         self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
-        self.R = [np.zeros((0, len(columns) + 1)) for columns in rows.pattern]
+        self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
+        self._given: list[Array] | None = None
         self.total, self._sum, self._squares = np.zeros((3, len(rows.pattern)))
 
     def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
@@ -113,17 +117,22 @@ class Factors:
         self._sum += tau.sum(axis=0)
         self._squares += (tau * tau).sum(axis=0)
         self.total += len(tau) if weights is None else (weights * weights).sum(axis=0)
-        for k, (R, Y) in enumerate(zip(self.R, rows, strict=True)):
-            block = np.empty((len(R) + len(tau), R.shape[1]), order="F")
-            block[: len(R)], block[len(R) :, :-1], block[len(R) :, -1] = R, Y, tau[:, k]
+        for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
+            block = np.empty((len(tau), Y.shape[1] + 1), order="F")
+            block[:, :-1], block[:, -1] = Y, tau[:, k]
             if weights is not None:
-                block[len(R) :] *= weights[:, k, None]
-            self.R[k] = np.asarray(np.linalg.qr(block, mode="r"))
+                block *= weights[:, k, None]
+            triangle.add(block)
+
+    @property
+    def R(self) -> list[Array]:
+        """The triangular factors."""
+        return [triangle.R for triangle in self._triangles] if self._given is None else self._given
 
     def with_factors(self, R: list[Array]) -> Factors:
         """Return the same with other triangular factors."""
         other = copy(self)
-        other.R = list(R)
+        other._given = list(R)
         return other
 
     @property
