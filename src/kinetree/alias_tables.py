@@ -176,9 +176,11 @@ mech.forward_dynamics(q, v, tau)
 impulseDynamics ComputeConstraintImpulsesDirect: mech.impulse(q, v)
 contactInverseDynamics: mech.contact_inverse_dynamics(q, v, a)
 InverseDynamicsConstraints InverseDynamicsConstraintsRelaxed: mech.inverse_dynamics(q, v, a)
-getConstraintsJacobian getConstraintJacobian CalcConstraintsJacobian CalcContactJacobian efc_J: mech.constraint_jacobian(q)
+getConstraintsJacobian getConstraintJacobian CalcConstraintsJacobian CalcContactJacobian efc_J: \
+mech.constraint_jacobian(q)
 computeConstraintErrors efc_pos: mech.constraint_error(q)
-computeDelassusMatrix getDelassusMatrix getDelassusCholeskyExpression DelassusOperatorDense efc_AR: mech.delassus_matrix(q)
+computeDelassusMatrix getDelassusMatrix getDelassusCholeskyExpression DelassusOperatorDense efc_AR: \
+mech.delassus_matrix(q)
 getOperationalSpaceInertiaMatrix: mech.constraint_inertia(q)
 evalConstraintJacobianTransposeMatrixProduct qfrc_constraint: mech.constraint_forces(q, f)
 CalcAssemblyQ CalcAssemblyPositionInitialCondition: mech.assemble(q0)
