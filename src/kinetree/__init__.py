@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kinetree import algorithms as algorithms
     from kinetree import conventions, modern_robotics, trajectories
     from kinetree import formats as formats
+    from kinetree import identification as identification
     from kinetree import joints as joints
     from kinetree import model as model
     from kinetree import robot as robot
@@ -161,6 +162,7 @@ _SUBMODULES = (
     "algorithms",
     "conventions",
     "formats",
+    "identification",
     "joints",
     "model",
     "modern_robotics",

@@ -273,7 +273,6 @@ GeometryModel GeometryData buildGeomFromUrdf computeCollisions computeDistances 
 mj_geomDistance mj_collision iscollided closest_point: collision geometry is not there yet
 pinv_jacobian: numpy.linalg.pinv(J); robot.differential_inverse_kinematics is damped and within the limits
 copy: robots do not change, so that none has to be copied: with_limits, attach and the like return new ones
-to_urdf: kinetree reads files and writes none; pickle keeps a robot
 plot teach vplot display initViewer loadViewerModel MeshcatVisualizer: \
 there is no viewer; robot.frame_placements(q) is what one draws
 """

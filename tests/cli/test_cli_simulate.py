@@ -55,6 +55,13 @@ def test_a_fall_is_written_and_summed_up(cli, suffix):
         assert np.array_equal(getattr(motion, x), getattr(again, x))
 
 
+def test_the_end_is_that_of_all_steps(cli):
+    assert cli("--q", 1.5, "--duration", 1.501)[1].startswith("arm: 1.501 s in 1501 steps of 0.001 s")  # each 2nd kept
+    facts = json.loads(cli("--q", 1.5, "--duration", 1.501, "--json")[1])
+    end = kt.load("arm.urdf").simulate([1.5], steps=1501).q[-1]
+    assert (facts["steps"], facts["end"], facts["final_q"], facts["samples"]) == (1501, 1501 * 1e-3, end.tolist(), 751)
+
+
 def test_what_acts_on_it(cli):
     cli("--q", 1.0, "--friction", "--payload", 1, "-o", "heavy.npz", "--gravity", 0, 0, -1, "-q", "--record-every", 10)
     robot = kt.load("arm.urdf", gravity=[0, 0, -1]).with_friction()

@@ -95,6 +95,17 @@ def test_the_same_bits_in_every_batch(linkage: kt.Mechanism, states: tuple[Array
         assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
 
 
+def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
+    on = np.random.default_rng(1).integers(0, 2, (21, 2)) == 1
+    expected = linkage.forward_dynamics(*states, active=on.astype(float))
+    assert all(map(same_bits, linkage.forward_dynamics(*states, active=on), expected))
+    narrow = linkage.inverse_dynamics(*(x[0].astype(np.float32) for x in states), active=[True, False])
+    assert narrow.f.dtype == np.float32
+    assert linkage.mobility(states[0][0], active=[True, False]).rank == 2
+    with pytest.raises(kt.ArgumentError, match="restitution has dtype bool, which is no real number"):
+        linkage.impulse(*states[:2], restitution=on)
+
+
 def test_nan_in_one_state_stays_there(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
     q = states[0].copy()
     q[3, 1] = np.nan
@@ -185,6 +196,11 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "free": (lambda: [kt.Loop("coupler_tip", "rocker_tip", FreeFlyer())], "a FreeFlyer bears no force"),
     "no joint": (lambda: [kt.Loop("coupler_tip", "rocker_tip", "revolute")], "closes at a joint"),  # type: ignore[arg-type]
+    "joint twice": (lambda: [kt.Gear((("elbow", 1), ("elbow", 2), ("pivot", 1)))], "name a joint twice"),
+    "joint's number": (lambda: [kt.Gear({0: 1, 1: 2})], "the name of a joint is a str; 0 was given"),  # type: ignore[dict-item]
+    "frame's number": (lambda: [kt.Rod(3, None, 1.0)], "the name of a frame is a str; 3 was given"),  # type: ignore[arg-type]
+    "name": (lambda: [kt.Weld("coupler", name=3)], "the name of a constraint is a str; 3 was"),  # type: ignore[arg-type]
+    "one": (lambda: LOOP, "a mechanism takes a sequence of constraints"),
     "nothing": (lambda: [], "at least one constraint"),
     "no constraint": (lambda: ["weld"], "a mechanism takes constraints such as kinetree.Weld; 'weld' was given"),
     "wheel": (lambda: [kt.Wheel("coupler", radius=0.0)], "the radius of wheel .* is 0.0, it must be a positive"),

@@ -198,6 +198,27 @@ def test_an_integrator_that_returns_too_little():
         ROBOT.simulate([0.0, 0.0], duration=0.1, integrator=short)
 
 
+@pytest.mark.parametrize("returned", [lambda q, v: q, lambda q, v: None, lambda q, v: (q, v, v), lambda q, v: (q, 1.0)])
+def test_an_integrator_that_returns_no_pair(returned):
+    lost = Integrator("lost", 1, lambda system, t, q, v, dt: returned(q, v))
+    with pytest.raises(ArgumentError, match=r"the integrator 'lost' returned no pair \(q, v\) of columns: "):
+        ROBOT.simulate([0.0, 0.0], duration=0.1, integrator=lost)
+
+
+@pytest.mark.parametrize(
+    ("name", "order", "step", "message"),
+    [
+        ("mine", 1, lambda system, q, v, dt: (q, v), r"'mine': it is called with \(system, t, q, v, dt\): too many"),
+        ("mine", 1, 3, "'mine': it is called with .*: 3 is not a callable object"),
+        ("mine", "two", None, "takes a name and its order, a whole number from 1 on; not 'mine', 'two'"),
+        (print, 2, None, "takes a name and its order"),
+    ],
+)
+def test_what_is_no_integrator(name, order, step, message):
+    with pytest.raises(ArgumentError, match=message):
+        kt.integrator(name, order=order)(step)
+
+
 def test_a_start_beyond_a_stop_is_warned_of() -> None:
     robot = kt.load("panda")
     with pytest.warns(kt.LimitWarning, match="begins beyond stops.*panda_joint4"):

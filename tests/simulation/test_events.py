@@ -281,11 +281,34 @@ def test_events_and_counts_are_in_files(alone: bool, suffix: str, tmp_path: Path
         assert again.counts[name].dtype == count.dtype
 
 
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+@pytest.mark.parametrize("per_step", [False, True])
+def test_numbers_of_the_robot_are_in_files(suffix: str, per_step: bool, tmp_path: Path) -> None:
+    robot, path, rng = pendulum(), tmp_path / f"motion{suffix}", np.random.default_rng(0)
+    gravity = rng.normal(size=(2, 5, 3) if per_step else (2, 3))
+    inputs = {kt.payload("lower"): kt.Inertia(1.0, [0.1, 0, 0], 0.1 * np.eye(3)), kt.gravity: gravity}
+    motion = robot.simulate(rng.normal(size=(2, 2)), steps=5, inputs=inputs, per_step=[kt.gravity] * per_step)
+    motion.save(path)
+    again = kt.Trajectory.load(path, robot)
+    assert list(again.inputs) == list(motion.inputs)
+    assert np.array_equal(again.mechanical_energy, motion.mechanical_energy)
+    assert not np.allclose(again.potential_energy, robot.potential_energy(motion.q), rtol=1e-3)
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"input_kinds": np.array(["mass"])}, "'input_kinds' holds 'mass'; there are gravity, damping, friction"),
+        ({"input_frames": np.array(["hand"])}, "no frame 'hand'"),
+        ({"input_frames": np.array(["base"])}, "'base' does not move"),
+        ({"input_names": np.array(["q"])}, "'input_names' are no names of arguments, each another one"),
+        ({"input_names": np.array(["a b"])}, "'input_names' are no names of arguments"),
+        ({"inputs": np.zeros((3, 10))}, r"'inputs' has shape \(3, 10\); \(2, 10\) is expected"),
+        ({"inputs": np.zeros(10)}, r"'inputs' has shape \(10,\); \(2, 10\) is expected"),
+        ({"inputs": np.full((1, 10), np.inf)}, "'inputs' holds a number that is not finite"),
         ({"event_q": np.zeros((1, 3))}, r"'event_q' has shape \(1, 3\); \(1, 2\) is expected"),
         ({"event_times": np.array([np.nan])}, "'event_times' holds a number that is not finite"),
+        ({"stopped_at": np.array(-np.inf)}, "stopped_at holds inf, which is no time"),
         ({"event_q": np.array([[0.0, np.inf]])}, "'event_q' holds a number that is not finite"),
         ({"event_robots": np.array([[0]])}, r"'event_robots' has shape \(1, 1\); \(1, 0\)"),
         ({"event_names": np.array([1.0])}, "the array 'event_names' has the type float64: expected texts"),
@@ -305,6 +328,12 @@ def test_events_in_a_file_of_somebody_elses(changed: dict[str, Array], message: 
     arrays = {"t": [0.0, 1.0], "q": np.zeros((2, 2)), "v": np.zeros((2, 2))}
     arrays |= {f"event_{name}": x for name, x in happened.items()}
     arrays |= {"count_names": ["low", "high"], "counts": np.zeros(2)}
+    arrays |= {
+        "input_names": ["load"],
+        "input_kinds": ["payload"],
+        "input_frames": ["lower"],
+        "inputs": np.zeros((1, 10)),
+    }
     np.savez(path, **arrays)
     assert kt.Trajectory.load(path, robot).events[0].name == "low"
     np.savez(path, **arrays | changed)
@@ -373,6 +402,9 @@ def test_events_that_cannot_be() -> None:
         kt.Event(good, direction=2)
     with pytest.raises(kt.ArgumentError, match="most is a whole number from 1 on, not 0"):
         kt.Event(good, most=0)
+    for wrong in ({"name": 3}, {"stop": "no"}):
+        with pytest.raises(kt.ArgumentError, match="name is a text and stop a bool, not "):
+            kt.Event(good, **wrong)
     with pytest.raises(kt.ArgumentError, match=r"'vector': vector returns .* \(1,\): it must be one number"):
         run([vector])
     with pytest.raises(kt.ArgumentError, match=r"event 'wide': wide takes v of shape \(3,\), the simulation gives"):

@@ -102,6 +102,16 @@ def test_into_memory_of_the_callers():
     assert np.array_equal(again.a, WHOLE.a[0])
 
 
+def test_results_where_arguments_are():
+    memory = np.random.default_rng(0).normal(size=(101, 2))
+    tau = memory[:-1].copy()
+    clock = {"controller": ROBOT.compile(lambda push: push, name="push", shapes={"push": 2}), "per_step": "push"}
+    expected = ROBOT.simulate(Q[0], tau=tau, inputs={"push": tau}, **clock)
+    for given in ({"tau": memory[:-1], "inputs": {"push": tau}}, {"tau": tau, "inputs": {"push": memory[:-1]}}):
+        memory[:-1] = tau
+        assert same(ROBOT.simulate(Q[0], out={"q": memory}, **given, **clock), expected)
+
+
 def test_memory_is_that_of_what_is_kept():
     q = np.tile(Q, (50, 1))
     ROBOT.simulate(q, steps=2000, record_every=1000)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import kinetree as kt
 from helpers.pendulum import pendulum
 from kinetree.integrators import Integrator
 from kinetree.integrators.runge_kutta import Tableau, runge_kutta
+from kinetree.simulation.run import remembered
 
 ROBOT = pendulum()
 FREE = pendulum(floating_base=True)
@@ -125,6 +128,27 @@ def test_in_threads_and_from_a_pickle():
 
 
 # -- controllers ------------------------------------------------------------------------------------------------
+
+
+def test_threads_that_forget_each_others_simulations() -> None:
+    class Owner:
+        model = None
+
+    def made(model: None, plan: int) -> int:
+        return plan
+
+    def remember(seed: int) -> bool:
+        plans = np.random.default_rng(seed).integers(40, size=150_000).tolist()
+        return all(remembered(owner, made, plan) == plan for plan in plans)
+
+    owner, before = Owner(), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(remember, range(4)))
+    finally:
+        sys.setswitchinterval(before)
+    assert len(owner.__dict__["_simulations"]) <= 20
 
 
 def test_a_feedback_in_continuous_time_keeps_the_order():

@@ -95,3 +95,15 @@ solution = solve(q, target_tool0=target[:3, 3], target_wrist_1_link=np.eye(3), m
 assert_type(solution.q, NDArray[np.float64])
 errors: float = solution.position_error
 kt.joints.check(kt.joints.Revolute((0, 0, 1)))
+
+# a mechanism
+mech = kt.Mechanism(robot, [kt.Rod(TOOL, None, length=0.5)])
+kt.compile(mech, "impulse", inputs=[kt.payload(TOOL)])
+
+
+@mech.compile
+def driven(q: kt.Array, v: kt.Array, tau: kt.Array, dt: float) -> NDArray[np.float64]:
+    return v + dt * mech.forward_dynamics(q, v, tau).a
+
+
+assert_type(driven(q, v, tau, 1e-3), NDArray[np.float64])

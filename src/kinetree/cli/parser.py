@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from kinetree._version import __version__
-from kinetree.cli import descriptions
-from kinetree.cli.readers import gains, gravity, joined, number, payload
+from kinetree.cli import descriptions, excite_arguments
+from kinetree.cli.options import add_dynamics_options, add_gravity, add_robot_options
+from kinetree.cli.readers import gains, joined, joint_terms, number, numbers
 
 JSON = "print it as JSON, for programs"
 INTEGRATORS = "semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational"
@@ -22,6 +23,8 @@ examples:
   kinetree inverse-dynamics panda motion.csv -o torques.csv
   kinetree inverse-dynamics panda --plot torques.png
   kinetree simulate panda --duration 2 --plot fall.png --animate fall.gif
+  kinetree excite panda -o motion.csv --plot motion.png
+  kinetree identify arm.urdf a.csv b.csv --validate c.csv -o identified.urdf --report report.html
   kinetree export panda inverse_dynamics -o panda_id.c
   kinetree cache                                   where compiled functions are kept, and how many
 """
@@ -37,6 +40,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     arguments, rest = parser.parse_known_args(joined(sys.argv[1:] if argv is None else argv))
     if getattr(arguments, "trajectory", "") is None and len(rest) == 1 and (rest[0] == "-" or rest[0][:1] != "-"):
         arguments.trajectory = rest.pop()
+    if "logs" in arguments and not any(name[:1] == "-" for name in rest):
+        arguments.logs += rest
+        rest = []
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     return arguments
@@ -55,6 +61,10 @@ def make_parser() -> argparse.ArgumentParser:
     _add_info(commands)
     _add_inverse_dynamics(commands)
     _add_simulate(commands)
+    excite = excite_arguments.add(commands, ROBOT, JSON)
+    add_robot_options(excite)
+    add_dynamics_options(excite)
+    _add_identify(commands)
     _add_export(commands)
     _add_cache(commands)
     return parser
@@ -68,7 +78,7 @@ def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     command.add_argument("robot", metavar="ROBOT", nargs="?", help=ROBOT)
     command.add_argument("--json", action="store_true", help=JSON)
-    _add_robot_options(command)
+    add_robot_options(command)
     command.set_defaults(module="kinetree.cli.info")
 
 
@@ -91,8 +101,8 @@ def _add_inverse_dynamics(commands: argparse._SubParsersAction[argparse.Argument
     command.add_argument("--plot", metavar="FILE", help="draw the torques: FILE.png, .svg or .pdf, or 'show' a window")
     command.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
     command.add_argument("--json", action="store_true", help=JSON)
-    _add_robot_options(command)
-    _add_dynamics_options(command)
+    add_robot_options(command)
+    add_dynamics_options(command)
     smoothing = command.add_argument_group("differentiation, if the file has no v or a")
     smoothing.add_argument("--window", type=number(int, "≥", 5), metavar="N", help="samples in a fit, ≥ 5 (15)")
     made = command.add_argument_group("the motion made without a TRAJECTORY")
@@ -116,8 +126,8 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     command.add_argument("--animate", metavar="FILE", help="draw it moving: FILE.gif, or FILE.mp4 by ffmpeg")
     command.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
     command.add_argument("--json", action="store_true", help=JSON)
-    _add_robot_options(command)
-    _add_dynamics_options(command)
+    add_robot_options(command)
+    add_dynamics_options(command)
     begin = command.add_argument_group("where it begins")
     begin.add_argument("--q", nargs="+", metavar="X", help="nq numbers, or the name of a configuration (neutral)")
     begin.add_argument("--v", nargs="+", metavar="X", help="nv numbers (at rest)")
@@ -155,6 +165,66 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     command.set_defaults(module="kinetree.cli.simulate")
 
 
+def _add_identify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "identify",
+        help="from recorded motions to a robot file with the parameters they tell",
+        description=descriptions.IDENTIFY,
+        epilog=descriptions.IDENTIFY_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    positive = number(float, ">", 0)
+    command.add_argument("robot", metavar="ROBOT", help=ROBOT)
+    command.add_argument("logs", metavar="LOG", nargs="+", help="CSV, NPZ, Parquet or ROS bag, a motion each")
+    command.add_argument(
+        "--validate",
+        metavar="LOG",
+        action="append",
+        default=[],
+        help="a motion that is not used, to say how good it is",
+    )
+    command.add_argument("-o", "--output", metavar="OUT", help="write OUT.urdf: ROBOT's file with other inertias, …")
+    command.add_argument("--report", metavar="FILE", help="write a page with all figures and pictures: FILE.html")
+    command.add_argument("--parameters", action="store_true", help="print all parameters")
+    command.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
+    command.add_argument("--json", action="store_true", help=JSON)
+    add_robot_options(command)
+    acting = command.add_argument_group("what acts on the robot")
+    add_gravity(acting)
+    acting.add_argument(
+        "--friction", action="store_true", help="with --payload, count the damping and friction of ROBOT"
+    )
+    what = command.add_argument_group("what is estimated")
+    what.add_argument(
+        "--terms",
+        type=joint_terms,
+        default="armature,damping,friction",
+        metavar="TERM[@JOINT],…",
+        help="what joints do: armature, damping, friction, offset, stiffness, damping_asymmetry, stribeck, "
+        "load_friction, of all joints or some; none for inertias alone (%(default)s)",
+    )
+    what.add_argument(
+        "--payload", dest="payload_frame", metavar="FRAME", help="only what is held there; ROBOT is right without it"
+    )
+    what.add_argument("--loss", choices=("huber", "cauchy"), help="outliers count less, or hardly at all")
+    what.add_argument("--smoothing", type=positive, metavar="V", help="speed around which friction turns, > 0 (1e-3)")
+    what.add_argument(
+        "--prior-spread", type=positive, default=1.0, metavar="X", help="how far off ROBOT may be, > 0 (1; 0.2 for CAD)"
+    )
+    data = command.add_argument_group("the recorded motions")
+    data.add_argument("--cutoff", type=positive, metavar="HZ", help="above it all is noise (chosen from the motion)")
+    data.add_argument("--presliding", type=positive, metavar="X", help="rad until friction turns, such as 5e-5 (none)")
+    data.add_argument(
+        "--decimate", type=number(int, "≥", 1), metavar="N", help="use every N-th sample (by the cut-off)"
+    )
+    data.add_argument("--gear-ratios", type=numbers, metavar="N,…", help="forces and currents are those of motors")
+    data.add_argument("--torque-constants", type=numbers, metavar="K,…", help="N·m/A: forces are K times the currents")
+    data.add_argument("--motor-positions", action="store_true", help="positions are those of motors too")
+    data.add_argument("--topic", help="of a ROS bag with several topics of joint states")
+    data.add_argument("--force", action="store_true", help="use a log that seems wrong")
+    command.set_defaults(module="kinetree.cli.identify")
+
+
 def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "export",
@@ -181,8 +251,8 @@ def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.add_argument("--main", action="store_true", help="add a program that reads states and prints results")
     command.add_argument("--json", action="store_true", help=JSON)
-    _add_robot_options(command)
-    _add_dynamics_options(command)
+    add_robot_options(command)
+    add_dynamics_options(command)
     command.set_defaults(module="kinetree.cli.export")
 
 
@@ -195,45 +265,3 @@ def _add_cache(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("action", metavar="clear", nargs="?", choices=("clear",), help="remove them")
     command.add_argument("--json", action="store_true", help=JSON)
     command.set_defaults(module="kinetree.cli.cache")
-
-
-def _add_robot_options(command: argparse.ArgumentParser) -> None:
-    base = command.add_mutually_exclusive_group()
-    base.add_argument(
-        "--floating-base",
-        action="store_true",
-        default=None,
-        help="let the root link move freely (go2 and g1 do unless told otherwise)",
-    )
-    base.add_argument(
-        "--fixed-base", action="store_false", dest="floating_base", default=None, help="fix the root link"
-    )
-    command.add_argument(
-        "--mimic",
-        choices=("follow", "independent"),
-        default="follow",
-        help="joints that mimic another: follow it, or move by themselves (follow)",
-    )
-    command.add_argument(
-        "--lenient", action="store_true", help="warn of faults in the file that others let pass, and read it"
-    )
-
-
-def _add_dynamics_options(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("what acts on the robot")
-    group.add_argument(
-        "--gravity",
-        type=gravity,
-        metavar="X,Y,Z",
-        default=(0.0, 0.0, -9.81),
-        help="m/s², separated by commas or blanks (0,0,-9.81)",
-    )
-    group.add_argument("--friction", action="store_true", help="count the damping and friction that the file gives")
-    group.add_argument(
-        "--payload",
-        type=payload,
-        action="append",
-        default=[],
-        metavar="M[,X,Y,Z][@FRAME]",
-        help="a point mass (kg) at X, Y, Z (m) in a frame; without FRAME, on the last body of a single chain",
-    )

@@ -66,3 +66,27 @@ def number(kind: type[int] | type[float], relation: str = "", bound: float = 0) 
         return value
 
     return read
+
+
+def numbers(text: str) -> float | list[float]:
+    """Return finite numbers that commas separate; the number itself if there is one."""
+    found = [number(float)(part) for part in text.split(",")]
+    return found[0] if len(found) == 1 else found
+
+
+def joint_terms(text: str) -> dict[str, list[str] | None]:
+    """Return which joints have each term, None for all: ``damping,stiffness@joint2,stiffness@joint3``.
+
+    Examples
+    --------
+    >>> joint_terms("damping,stiffness@joint2,stiffness@joint3"), joint_terms("none")
+    ({'damping': None, 'stiffness': ['joint2', 'joint3']}, {})
+    """
+    found: dict[str, list[str] | None] = {}
+    for part in text.split(",") if text != "none" else ():
+        term, at, joint = part.strip().partition("@")
+        joints = found.get(term, [])
+        if not term or (at and (not joint or joints is None)) or (not at and term in found):
+            raise argparse.ArgumentTypeError(f"{text!r}: give terms as in damping,friction,stiffness@joint2")
+        found[term] = [*(joints or []), joint] if at else None
+    return found

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
                 motion, interrupted = stopped.trajectory, True
         write(arguments, motion)
         if not arguments.quiet:
-            report(arguments, motion, every, clock, warnings)
+            report(arguments, motion, clock, warnings)
     if interrupted:
         raise KeyboardInterrupt
     if motion.reasons.item() is not None:
@@ -208,10 +208,11 @@ def write(arguments: argparse.Namespace, motion: Trajectory) -> None:
             motion.animate(arguments.animate)
 
 
-def report(arguments: argparse.Namespace, motion: Trajectory, every: int, clock: Clock, warnings: list[str]) -> None:
+def report(arguments: argparse.Namespace, motion: Trajectory, clock: Clock, warnings: list[str]) -> None:
     """Print what was done, the table, and what was written."""
-    summary = MotionSummary(motion)
-    steps = (len(motion) - 1) * every
+    summary, end = MotionSummary(motion), motion.end
+    assert end is not None  # it is a simulation
+    steps = round(end.t / arguments.dt)
     driven = arguments.tau is not None or arguments.hold is not None
     free = not driven and not arguments.friction and arguments.limits in ("none", "effort")
     found = [*warnings, *summary.warnings()]
@@ -220,15 +221,15 @@ def report(arguments: argparse.Namespace, motion: Trajectory, every: int, clock:
         facts |= {
             "dt": arguments.dt,
             "integrator": arguments.integrator,
-            "end": motion.t[-1],
+            "end": end.t,
             "steps_per_second": clock.rate,
         }
         facts |= {"stopped_at": motion.stopped_at, "reason": motion.reasons.item(), "energy_drift": motion.energy_drift}
-        print_json(facts | {"joints": summary.joints(), "final_q": motion.q[-1].tolist(), "warnings": found})
+        print_json(facts | {"joints": summary.joints(), "final_q": end.q.tolist(), "warnings": found})
         return
     out = console()
     name = escape(motion.robot.name)
-    out.print(f"[bold]{name}[/]: {motion.t[-1]:g} s in {steps} steps of {arguments.dt:g} s by {arguments.integrator}")
+    out.print(f"[bold]{name}[/]: {end.t:g} s in {steps} steps of {arguments.dt:g} s by {arguments.integrator}")
     out.print(summary.table(out.width))
     out.print(summary.energy(free))
     print_warnings(out, found)

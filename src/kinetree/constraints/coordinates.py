@@ -23,6 +23,9 @@ Array = NDArray[Any]
 RANK = 1e-7
 """Singular values below this part of the largest are zero."""
 
+ROUNDING = 1e-12
+"""Singular values below this are zero, whatever the largest is (rad, m)."""
+
 SIMILAR = 0.1
 """Of rows or columns whose parts that are still independent have at least this part of the longest, order decides."""
 
@@ -97,7 +100,7 @@ def rank(A: Array, beside: Array) -> int:
     """Return the rank of a part of a matrix, with what is nothing beside the whole taken for zero."""
     s = np.linalg.svd(A, compute_uv=False) if A.size else np.zeros(0)
     most = np.linalg.norm(beside, 2) if beside.size else 0.0
-    return int((s > RANK * most).sum())
+    return int((s > max(RANK * most, ROUNDING)).sum())
 
 
 def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Place:

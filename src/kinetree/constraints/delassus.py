@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.branches import BranchFactor
 from kinetree.algorithms.dynamics.factorization import Factor
@@ -10,7 +11,7 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
-from kinetree.scalars.functions import is_zero
+from kinetree.scalars.functions import is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import dot, transposed
 from kinetree.scalars.pseudo_inverse import Regularised, mean_diagonal
 from kinetree.spatial import Scalar
@@ -19,11 +20,35 @@ TERMS = 3
 """Terms of the series: what is left of the error along an eigenvector of G is (μ over its eigenvalue) to this power."""
 
 
+class Grades(NamedTuple):
+    """What μ is made of, by the arithmetic.
+
+    Attributes
+    ----------
+    mu : scalar
+        μ over the mean of G's diagonal.
+    reach : scalar
+        How many times smaller than the mean an entry of the diagonal may be without a smaller μ of its own.
+    nothing : scalar
+        Below this part of the mean, an entry is that of a row which says nothing: rounding.
+    none : scalar
+        The least mean, by that of rows in which each velocity has this square (rad², m²).
+    """
+
+    mu: Scalar
+    reach: Scalar
+    nothing: Scalar
+    none: Scalar
+
+
+DOUBLE, SINGLE = Grades(1e-10, 1e4, 1e-12, 1e-10), Grades(1e-5, 1e2, 1e-6, 1e-4)
+
+
 class Delassus:
     """``G = B D⁻¹ Bᵀ`` with ``M = LᵀDL`` and ``B = J L⁻¹``, regularised by μ.
 
-    Rows that are zero while tracing are left out. A row that is switched off loses its couplings, and keeps its place
-    on the diagonal, so that its force is zero.
+    Rows that are zero while tracing are left out. A row that is switched off is zero, whatever it was, and so is its
+    force.
 
     Parameters
     ----------
@@ -32,7 +57,12 @@ class Delassus:
     J : matrix
         All rows.
     active : vector, optional
-        1 or 0 for each of them.
+        1 or 0 for each of them, as `switches` gives it.
+
+    Attributes
+    ----------
+    whole : scalar
+        An entry of G's diagonal, were all entries 1 that J has, and no others in B.
     """
 
     def __init__(self, factor: Factor | BranchFactor, J: Sequence[Vector], active: Vector | None = None) -> None:
@@ -40,12 +70,15 @@ class Delassus:
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
         inverse = [1.0 / d for d in factor.D]
+        moved = sorted({k for i in self.kept for k, x in enumerate(J[i]) if not is_zero(x)})
+        self.whole: Scalar = dot([inverse[k] for k in moved], [1.0] * len(moved))
         self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
         for i, row in enumerate(
             self.kept
         ):  # each row's uses are traced next to it: compiled code holds it in registers
-            self.B.append(factor.solve_L_transposed(J[row]))
+            acting = J[row] if self.active is None else switched(self.active[i], J[row])
+            self.B.append(factor.solve_L_transposed(acting))
             self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
                 G[i][j] = G[j][i] = dot(self.BD[i], self.B[j])
@@ -66,6 +99,9 @@ class Delassus:
         With ``K = (G + μ)⁻¹`` and ``P = μ K``, the proximal-point method from f = 0 on is ``−(1 + P + P² + …) K b``.
         P is small where G is not: for a μ of 1e-10 a few terms have all digits. Where G is singular P is 1, and what
         rounding has left there, divided by μ, stays: as many times the next power of P take all of it off again.
+
+        Rows against bodies much heavier than those of others have a μ of their own, with which f is the smallest after
+        division by its root. Should all rows be nothing but rounding, f is zero but for that.
         """
         if not self.kept:
             return [0.0] * self.n
@@ -73,7 +109,7 @@ class Delassus:
         if not b:
             return [0.0] * self.n
         if self.active is not None:
-            b = [x * a for x, a in zip(b, self.active, strict=True)]
+            b = [select_less(0.5, on, x, on) for on, x in zip(self.active, b, strict=True)]
         term = self._regularised.solve([-x for x in b])
         f = [0.0] * len(b)
         for _ in range(TERMS):
@@ -90,18 +126,49 @@ class Delassus:
         return [dot(column, kept) for column in transposed(self.B)] if kept else [0.0] * len(self.factor.D)
 
     @cached_property
-    def _regularised(self) -> Regularised:
-        return Regularised(self._coupled(), mean_diagonal(self.G))
+    def scales(self) -> list[Scalar]:
+        """Factors of the rows of B with which those against heavy bodies are like others: 1 but for these."""
+        return [sqrt(x) for x in self._regularised.heavier] if self.kept else []
 
-    def _coupled(self) -> Matrix:
-        """Return G with the couplings of the rows that are switched on."""
-        if self.active is None:
-            return self.G
-        on = self.active
-        return [
-            [x if i == j else x * (on[max(i, j)] * on[min(i, j)]) for j, x in enumerate(row)]
-            for i, row in enumerate(self.G)
-        ]
+    @cached_property
+    def _regularised(self) -> Graded:
+        return Graded(self.G, self.whole)
+
+
+class Graded(Regularised):
+    """The same with a μ for each row, by its entry on the diagonal, and of the size of the `whole` at least.
+
+    How many times smaller a μ is for that than those of most rows is in `heavier`.
+    """
+
+    def __init__(self, G: Matrix, whole: Scalar) -> None:
+        diagonal = [row[i] for i, row in enumerate(G)]
+        mean = mean_diagonal(G)
+        by = Grades(*(select_less(mean, mean + mean * DOUBLE.mu, x, y) for x, y in zip(DOUBLE, SINGLE, strict=True)))
+        least = whole * by.none
+        tiny = select_less(least, mean, mean * by.nothing, least * len(G))  # that of all, where all are rounding
+        mean = select_less(least, mean, mean, least)
+        own = [select_less(tiny, x, select_less(x * by.reach, mean, x * by.reach, mean), mean) for x in diagonal]
+        self.heavier = [mean / x for x in own]
+        self.each = [x * by.mu for x in own]
+        self.factorise([[x + self.each[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)])
+
+    def damped(self, b: Vector) -> list[Scalar]:
+        """Return ``P b``, with ``P = (G + μ)⁻¹ μ``."""
+        return self.solve([x * mu for x, mu in zip(b, self.each, strict=True)])
+
+
+def switches(model: ConstrainedModel, active: Vector | None) -> list[Scalar] | None:
+    """Return for each row 1 where what is given for its constraint is above one half, else 0, NaN for NaN."""
+    if active is None:
+        return None
+    on = [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in active]
+    return row_values(model, on)
+
+
+def switched(on: Scalar, values: Vector) -> list[Scalar]:
+    """Return values where this is 1, and zero, or NaN, where it is that."""
+    return [x if is_zero(x) else select_less(0.5, on, x, on) for x in values]
 
 
 def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:

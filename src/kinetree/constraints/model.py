@@ -16,7 +16,7 @@ from kinetree.constraints.coordinates import (
 )
 from kinetree.constraints.types import Constraint, Row
 from kinetree.constraints.types.slot import ContactSlot
-from kinetree.errors import ArgumentError, listed
+from kinetree.errors import ArgumentError, ModelError, listed
 from kinetree.glossary.symbols import Vector
 from kinetree.lazy import cached_property
 from kinetree.model import Model
@@ -40,6 +40,13 @@ class ConstrainedModel(Model):
     constraints: tuple[Constraint, ...] = ()
     stabilization: Scalar = 0.0
     independent: tuple[str, ...] | None = None
+
+    @cached_property
+    def tree(self) -> Model:
+        """The tree alone, with the actuators that its joints have by their types."""
+        own = {field.name: getattr(self, field.name) for field in fields(Model)}
+        driven = {k for body in self.bodies if body.joint.actuated for k in body.v_index}
+        return Model(**own | {"actuated": tuple(sorted(driven))})
 
     @property
     def nrows(self) -> int:
@@ -89,9 +96,23 @@ class ConstrainedModel(Model):
         return replace(self, constraints=tuple(constraints))
 
     def constraint_rows(self, q: Vector, v: Vector | None = None) -> list[Row]:
-        """Return the rows of all constraints; v is zero if not given."""
-        v = [0.0] * self.nv if v is None else v
-        return [row for constraint in self.constraints for row in constraint.rows(self, q, v)]
+        """Return the rows of all constraints; v is zero if not given.
+
+        Raises
+        ------
+        ModelError
+            If a constraint gives other than `size` rows of nv entries.
+        """
+        v, found = [0.0] * self.nv if v is None else v, list[Row]()
+        for constraint in self.constraints:
+            rows = list(constraint.rows(self, q, v))
+            if (lengths := [len(row.J) for row in rows]) != [self.nv] * constraint.size:
+                raise ModelError(
+                    f"constraint {constraint.label!r} gives {len(rows)} rows with {lengths} entries in J; its size is "
+                    f"{constraint.size}, and nv = {self.nv}"
+                )
+            found += rows
+        return found
 
     @property
     def passive(self) -> tuple[int, ...]:
@@ -163,10 +184,14 @@ def constrained(
     ModelError
         If one names a frame or joint that does not exist, or makes no sense for this model.
     """
+    if not isinstance(constraints, Iterable):
+        raise ArgumentError(f"a mechanism takes a sequence of constraints: write [{constraints!r}]")
     given = tuple(constraints)
     for constraint in given:
         if not isinstance(constraint, Constraint):
             raise ArgumentError(f"a mechanism takes constraints such as kinetree.Weld; {constraint!r} was given")
+        if not isinstance(constraint.name, str):
+            raise ArgumentError(f"the name of a constraint is a str; {constraint.name!r} was given")
     if not given:
         raise ArgumentError("a mechanism has at least one constraint; without any it is the robot itself")
     labels = [constraint.label for constraint in given]

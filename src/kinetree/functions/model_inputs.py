@@ -134,7 +134,7 @@ def traced_model(model: Model, joint_space: bool) -> Model:
     The constants are regrouped before the arguments are added: M and h are linear in the inertias, so this is the
     same, and costs fewer operations than regrouping the arguments.
     """
-    values = context.substitutions(model.digest)
+    values = context.substitutions(model.tree.digest)
     check_inputs(model, values)
     bodies = list(model.bodies)
     for i in (model.frame(value.frame).body for value in values if value.kind == "inertia"):
@@ -190,9 +190,9 @@ def substituting(evaluate: Evaluate, model: Model, inputs: Sequence[ModelInput],
     def substituted(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
         values = {i: list(arguments[i.name]) for i in inputs}
         own = {key: entries for key, entries in arguments.items() if key not in {i.name for i in inputs}}
-        with context.tracing({model.digest: values}) as trace:
+        with context.tracing({model.tree.digest: values}) as trace:
             results = evaluate(own, options)
-        if model.digest not in trace.asked:
+        if model.tree.digest not in trace.asked:
             raise ArgumentError(
                 f"{name} uses no function of {model.name!r}, whose numbers are to be its inputs; a robot made of it "
                 "(with_friction, attach, …) is another one: compile for that one"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
@@ -62,6 +63,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port, inputs[port.name]),
         named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
+        flags=frozenset({"active"} & inputs.keys()),
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )
 
@@ -108,28 +110,51 @@ def describe(model: Model, port: Port, shape: tuple[int | str, ...]) -> str:
 
 
 def identity(model: Model) -> bytes:
-    """Return the digests of the model and of its user-defined joint types, on which its programs depend."""
-    foreign = [body for body in model.bodies if _is_foreign(body.joint)]
-    return model.digest.encode() + b"".join(map(_behaviour, foreign))
+    """Return the digests of the model and of its user-defined types, on which its programs depend."""
+    joints = [_behaviour_of_joint(body) for body in model.bodies if _is_foreign(body.joint)]
+    constraints = [_behaviour_of_constraint(model, c) for c in model.constraints if _is_foreign(c)]
+    return model.digest.encode() + b"".join((*joints, *constraints))
 
 
-def _is_foreign(joint: Joint) -> bool:
-    """Return whether a joint's type is a user's, or that of a joint inside it: a mimic joint holds another one."""
-    inside = (getattr(joint, field.name) for field in fields(joint))  # type: ignore[arg-type]  # all are dataclasses
-    theirs = (_is_foreign(value) for value in inside if isinstance(value, Joint))
-    return not covers_source_of(type(joint)) or any(theirs)
+def _is_foreign(part: Any) -> bool:
+    """Return whether a type is a user's, or that of a joint inside it: a mimic joint or a loop holds another one."""
+    inside = (getattr(part, field.name) for field in fields(part))  # all are dataclasses
+    return not covers_source_of(type(part)) or any(_is_foreign(value) for value in inside if isinstance(value, Joint))
 
 
-def _behaviour(body: Body) -> bytes:
-    """Return a hash of a user-defined joint type's traced methods; its source may be unavailable."""
+def _behaviour_of_joint(body: Body) -> bytes:
+    """Return a hash of a joint type's traced methods; its source may be unavailable."""
+
+    def entries(q: Sequence[Any], v: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
+        state = joint.jcalc(q, v)
+        found = [
+            *(x for row in state.X.placement for x in row),
+            *(x for m in (*state.S, state.vJ, state.cJ) for x in m),
+        ]
+        return [*found, *joint.inertia_for_parent(body.inertia), *joint.integrate(q, v), *joint.difference(q, q1)]
+
+    joint = body.joint
+    return _traced(entries, q=joint.nq, v=joint.nv, q1=joint.nq)
+
+
+def _behaviour_of_constraint(model: Model, constraint: Any) -> bytes:
+    """Return a hash of a constraint type's traced methods."""
+
+    def entries(q: Sequence[Any], v: Sequence[Any], f: Sequence[Any]) -> list[Any]:
+        rows, wrenches = constraint.rows(model, q, v), constraint.wrenches(model, q, f)
+        found = [x for row in rows for x in (*row.J, row.gamma, row.phi, row.rebounds)]
+        found += [*constraint.errors(model, q), *(x for i, wrench in wrenches.items() for x in (i, *wrench))]
+        return [math.inf if x is None else x for x in found]
+
+    return _traced(entries, q=model.nq, v=model.nv, f=constraint.size)
+
+
+def _traced(entries: Callable[..., list[Any]], **lengths: int) -> bytes:
+    """Return a hash of what this makes of arguments of these lengths."""
     with importing:
         from kinetree.graph.digest import digest
         from kinetree.tracing.tracer import Tracer
 
-    joint, tracer = body.joint, Tracer()
-    given = tracer.arguments([Port("q", (joint.nq,)), Port("v", (joint.nv,)), Port("q1", (joint.nq,))])
-    q, v = given["q"], given["v"]
-    state = joint.jcalc(q, v)
-    entries = [*(x for row in state.X.placement for x in row), *(x for m in (*state.S, state.vJ, state.cJ) for x in m)]
-    entries += [*joint.inertia_for_parent(body.inertia), *joint.integrate(q, v), *joint.difference(q, given["q1"])]
-    return digest(tracer.program({"all": ((len(entries),), entries)}))
+    tracer = Tracer()
+    found = entries(**tracer.arguments([Port(name, (n,)) for name, n in lengths.items()]))
+    return digest(tracer.program({"all": ((len(found),), found)}))

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
-from kinetree.algorithms.table import ALGORITHMS
+from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs, with_inputs
 from kinetree.functions.parameters import Shapes
@@ -22,9 +22,11 @@ R = TypeVar("R")
 
 
 class Robot(Protocol):
-    """What is needed of a `kinetree.Robot`, which stands above this module."""
+    """What is needed of a `kinetree.Robot` or a `kinetree.Mechanism`, which stand above this module."""
 
-    model: Model
+    @property
+    def model(self) -> Model:
+        """What it computes with."""
 
 
 @overload
@@ -121,7 +123,7 @@ def compile(
 
     Parameters
     ----------
-    robot : Robot
+    robot : Robot or Mechanism
         Gives the shapes of the arguments, and what `inputs` change.
     function : callable or str, optional
         Your function; or one of the robot's, or its name. If not given, a decorator is returned.
@@ -195,8 +197,8 @@ def compile(
             )
     check_inputs(robot.model, inputs)
     if isinstance(function, str):
-        if function not in ALGORITHMS:
-            raise ArgumentError(unknown_name("function", function, ALGORITHMS))
+        if function not in (table := table_of(robot.model)):
+            raise ArgumentError(unknown_name("function", function, table))
         function = getattr(robot, function)
     if isinstance(function, Function):
         if shapes:

@@ -127,7 +127,8 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     # constraints
     "active": (
         ("nconstraints",),
-        "1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.",
+        "1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is "
+        "above one half counts as 1); all if not given.",
     ),
     "restitution": (
         ("nconstraints",),

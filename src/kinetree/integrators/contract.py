@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -62,7 +63,12 @@ class Integrator:
 
     def __call__(self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar) -> State:
         """Return the state after a step, whose lengths are checked."""
-        q, v = self.step(system, t, Column(q), Column(v), dt)
+        result = self.step(system, t, Column(q), Column(v), dt)
+        try:
+            q, v = map(Column, result)
+        except (TypeError, ValueError):
+            shown = type(result).__name__
+            raise ArgumentError(f"the integrator {self.name!r} returned no pair (q, v) of columns: {shown}") from None
         if len(q) != system.model.nq or len(v) != system.model.nv:
             raise ArgumentError(
                 f"the integrator {self.name!r} returned q with {len(q)} and v with {len(v)} entries; the robot has "
@@ -96,6 +102,11 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
     order : int
         Of its error over a given time, as a power of the step.
 
+    Raises
+    ------
+    ArgumentError
+        If it is no function of these arguments, or another module has one of this name.
+
     Examples
     --------
     Heun's method, for joints whose velocities are the rates of their coordinates:
@@ -109,8 +120,14 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
     >>> heun.order
     2
     """
+    if not isinstance(name, str) or isinstance(order, bool) or not isinstance(order, int) or order < 1:
+        raise ArgumentError(f"integrator takes a name and its order, a whole number from 1 on; not {name!r}, {order!r}")
 
     def register(step: Step) -> Integrator:
+        try:
+            inspect.signature(step).bind("system", "t", "q", "v", "dt")
+        except TypeError as error:
+            raise ArgumentError(f"integrator {name!r}: it is called with (system, t, q, v, dt): {error}") from None
         return registered(Integrator(name, order, step))
 
     return register

@@ -67,6 +67,16 @@ class Model:
     friction: JointFriction = NO_FRICTION
 
     @property
+    def tree(self) -> Model:
+        """The tree alone, without what a mechanism adds to it: itself."""
+        return self
+
+    @property
+    def constraints(self) -> tuple[Any, ...]:
+        """Those of a mechanism: none."""
+        return ()
+
+    @property
     def nb(self) -> int:
         """Number of moving bodies."""
         return len(self.bodies)

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kinetree import simulation
+    from kinetree.functions import of_user
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
-    simulation, analysis, text = (
-        lazy_methods(f"kinetree.{module}", told) for module in ("simulation", "robot.mobility", "robot.mechanism_text")
+    simulation, analysis, text, of_user = (
+        lazy_methods(f"kinetree.{module}", told)
+        for module in ("simulation", "robot.mobility", "robot.mechanism_text", "functions.of_user")
     )
 
 
@@ -164,6 +166,7 @@ class Mechanism(WithFunctions, Functions):
         return self.model.nb
 
     mobility = analysis.mobility
+    compile = of_user.compile
 
     def slots(self, contacts: Mapping[str, Any]) -> Array:
         """Return what the input ``slots`` of steps takes, (nslots, 7): the contacts in the slots (see `ContactSlot`).

@@ -386,7 +386,8 @@ class Functions:
         q0 : (..., nq) array
             Configuration to start from. Joint limits do not count.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         tolerance : (...) array, optional
             The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
             made, so that errors are near rounding in general.
@@ -652,7 +653,8 @@ class Functions:
         r"""Accelerations under the joint forces τ, and the constraints' forces f.
 
         ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
-        then the smallest force that gives it. In a mechanism with a `stabilization` ω errors fade away:
+        then the smallest force that gives it (where some rows meet inertias ten thousand times those of others, theirs may
+        be larger). In a mechanism with a `stabilization` ω errors fade away:
         ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
 
         Parameters
@@ -667,7 +669,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
@@ -725,7 +728,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
@@ -848,7 +852,8 @@ class Functions:
         v : (..., nv) array
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
         drift : (..., 3, nrows) array, optional
@@ -896,7 +901,8 @@ class Functions:
         v : (..., nv) array
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
@@ -952,7 +958,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         least : {"force", "torque"}
             What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that
             leaves a choice. Norms are of the numbers as they are, N beside N·m.

@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
+from kinetree.errors import ArgumentError
 from kinetree.robot.mobility import mobility
 from kinetree.robot.table import massless, print_robot
 from kinetree.tables import WIDE, make_table, number, print_warnings
@@ -28,11 +29,19 @@ def print_mechanism(out: Console, mech: Mechanism) -> None:
     out.print(constraint_table(mech, out.width))
     q, residual, closed = assembled(mech)
     at = "closed from neutral on" if closed else f"neutral; from there it does not close, by {number(residual.max())}"
-    title, *lines = str(mobility(mech, q)).splitlines()
+    title, *lines = said(mech, q).splitlines()
     out.print(f"[bold]{escape(title)}[/] [dim]({escape(at)})[/]")
     for line in lines:
         what, _, names = line.partition(": ")
         out.print(f"[dim]{escape(what)}:[/] {escape(names)}")
+
+
+def said(mech: Mechanism, q: Array) -> str:
+    """Return the mobility at a configuration in words."""
+    try:
+        return str(mobility(mech, q))
+    except ArgumentError as error:
+        return f"mobility unknown: {error}"
 
 
 def as_text(mech: Mechanism) -> str:

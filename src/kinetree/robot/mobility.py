@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.constraints.coordinates import pivots
-from kinetree.constraints.delassus import row_values
-from kinetree.errors import ArgumentError
+from kinetree.constraints.coordinates import ROUNDING, pivots
+from kinetree.constraints.delassus import switches
+from kinetree.errors import ArgumentError, listed
 from kinetree.tables import number
 from kinetree.validation import Array, positive, real_array
 
@@ -72,7 +72,7 @@ class Mobility:
             "dependent": ", ".join(self.dependent),
             "independent": ", ".join(self.independent),
             "cannot move": ", ".join(self.immobile),
-            "singular values": values + (f", then {number(float(rest[0]))}" if len(rest) else ""),
+            "singular values": ", then ".join(filter(None, (values, *(number(float(x)) for x in rest[:1])))),
         }
         return "\n".join(f"{title}: {text or 'none'}" for title, text in lines.items())
 
@@ -97,7 +97,8 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
     Raises
     ------
     ArgumentError
-        If q or `active` is no array of that shape or not finite, or the tolerance is not positive.
+        If q or `active` is no array of that shape or not finite, or the tolerance is not positive; if a constraint that
+        acts means nothing at q.
 
     Notes
     -----
@@ -121,10 +122,15 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
     model, least = mech.model, positive("tolerance", tolerance)
     on = np.array([True] * mech.nrows)
     if active is not None:
-        on = np.array(row_values(model, _finite("active", active, model.nconstraints).tolist())) != 0.0
+        flags = np.asarray(active)
+        flags = flags.astype(float) if flags.dtype == bool else flags
+        on = np.array(switches(model, _finite("active", flags, model.nconstraints).tolist())) == 1.0
     J = np.array([list(row.J) for row in model.constraint_rows(_finite("q", q, model.nq).tolist())], dtype=float)[on]
+    if not np.isfinite(J).all():
+        lost = {model.constraint_names[model.constraint_of_row[i]] for i in np.flatnonzero(on)[np.isnan(J).any(axis=1)]}
+        raise ArgumentError(f"there are no rows at this q of {listed(sorted(lost))}, such as a wheel that lies flat")
     _, s, Vt = np.linalg.svd(J)
-    rank = int((s > least * s[:1]).sum())
+    rank = int((s > max(least * s.max(initial=0.0), ROUNDING)).sum())
     motions = Vt[rank:]
     rows = set(pivots(J.T, rank))
     dependent = set(pivots(J[:, ::-1], rank))

@@ -20,19 +20,20 @@ from kinetree.validation import Array, real_array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from kinetree import identification, simulation
     from kinetree import inverse_kinematics as ik
-    from kinetree import simulation
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
-    from kinetree.robot import edit, joint_edit, joints, locking, table
+    from kinetree.robot import edit, joint_edit, joints, locking, table, urdf
     from kinetree.robot.signatures import Functions
 else:
     Functions = object
-    named, edit, joint_edit, joints, locking, table, ik, simulation, of_user = (
+    named, edit, joint_edit, joints, locking, table, urdf, ik, simulation, identification, of_user = (
         lazy_methods(f"kinetree.{module}", told)
         for module in (
-            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking", "robot.table"),
-            *("inverse_kinematics", "simulation", "functions.of_user"),
+            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking"),
+            *("robot.table", "robot.urdf"),
+            *("inverse_kinematics", "simulation", "identification", "functions.of_user"),
         )
     )
 
@@ -168,7 +169,12 @@ class Robot(WithFunctions, Functions):
     inverse_kinematics_solver = ik.inverse_kinematics_solver
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
+    base_parameters = identification.base_parameters
+    excite = identification.excite
+    identify = identification.identify
+    identify_payload = identification.identify_payload
     compile = of_user.compile
+    to_urdf = urdf.to_urdf
 
     _instead = "see with_gravity and kinetree.load"
 

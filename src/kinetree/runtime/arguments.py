@@ -111,7 +111,8 @@ def convert(spec: FunctionSpec, call: Call) -> Inputs:
     dtype = "float32" if len(ports) > len(call.defaulted) else "float64"
     for port, value in zip(ports, call.values, strict=True):
         array = value if type(value) is np.ndarray else _from_object(spec, port, value)
-        if array.dtype.type is not np.float32 and port.name not in call.defaulted:
+        is_flag = port.name in spec.flags and array.dtype.kind == "b"
+        if array.dtype.type is not np.float32 and port.name not in call.defaulted and not is_flag:
             dtype = "float64"
             if array.dtype.kind not in "fiu":
                 matrix = f", as {port.name}.as_matrix() has them" if hasattr(value, "as_matrix") else ""

@@ -75,6 +75,8 @@ class FunctionSpec:
         What arguments and results are, with their units, by name; where `doc` says it too, that counts.
     named : mapping of str to callable
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
+    flags : frozenset of str
+        Inputs that may be of bools; these leave float32 as it is.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
@@ -104,6 +106,7 @@ class FunctionSpec:
     describe: Callable[[Port], str] = describe_shape
     meanings: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
+    flags: frozenset[str] = frozenset()
     reduce: Callable[[], tuple[Any, ...]] | None = None
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None

@@ -26,7 +26,10 @@ class Regularised:
 
     def __init__(self, S: Matrix, mean: Scalar) -> None:
         self.mu = select_less(mean, mean + mean * 1e-10, mean * 1e-10, mean * 1e-5)
-        A = [[x + self.mu if i == j else x for j, x in enumerate(row)] for i, row in enumerate(S)]
+        self.factorise([[x + self.mu if i == j else x for j, x in enumerate(row)] for i, row in enumerate(S)])
+
+    def factorise(self, A: Matrix) -> None:
+        """Take A for S + μ."""
         self.L, self.D = ldl(A, UNROLLED)
         self.columns = transposed(self.L)
 
@@ -71,6 +74,8 @@ class PseudoInverse:
         Number of its columns, also where it has no rows.
     beside : matrix, optional
         What A is a part of: numbers that are nothing beside it are rounding. A itself if not given.
+    square : scalar, optional
+        Of a number of usual size: should all of A be nothing beside it, that is rounding.
 
     Examples
     --------
@@ -79,7 +84,7 @@ class PseudoInverse:
     [1.5, 1.5]
     """
 
-    def __init__(self, A: Matrix, width: int, beside: Matrix | None = None) -> None:
+    def __init__(self, A: Matrix, width: int, beside: Matrix | None = None, *, square: Scalar = 0.0) -> None:
         self.width = width
         self.rows = [i for i, row in enumerate(A) if not all(map(is_zero, row))]
         self.columns = [j for j, column in enumerate(transposed(A)) if not all(map(is_zero, column))]
@@ -87,7 +92,7 @@ class PseudoInverse:
         self.AT = transposed(self.A)
         self.is_wide = len(self.rows) <= len(self.columns)
         size = dot(*[[x for row in beside or A for x in row]] * 2)
-        self.factors = _Factors(self.A if self.is_wide else self.AT, size)
+        self.factors = _Factors(self.A if self.is_wide else self.AT, size, square)
 
     def times(self, b: Vector) -> list[Scalar]:
         """Return ``A⁺ b``."""
@@ -129,17 +134,19 @@ class PseudoInverse:
 class _Factors(Regularised):
     """The factors of ``S = B Bᵀ``, rows with few couplings first, so that fewer entries that are zero are filled.
 
-    μ is by a sum of squares that may be zero where all of B is.
+    μ is by a sum of squares that may be zero where all of B is; by 1e-8, in float32 0.01, of the `square` at least.
     """
 
-    def __init__(self, B: Matrix, size: Scalar) -> None:
+    def __init__(self, B: Matrix, size: Scalar, square: Scalar) -> None:
         S: list[list[Scalar]] = [[0.0] * len(B) for _ in B]
         for i, x in enumerate(B):
             for j in range(i + 1):
                 S[i][j] = S[j][i] = dot(x, B[j])
         self.order = sorted(range(len(S)), key=lambda i: sum(not is_zero(x) for x in S[i]))
         mean = size * (1.0 / max(1, len(S)))
-        super().__init__([[S[i][j] for j in self.order] for i in self.order], select_less(0.0, mean, mean, 1.0))
+        least = 0.0 if is_zero(square) else square * select_less(mean, mean + mean * 1e-10, 1e-8, 1e-2)
+        mean = select_less(least, mean, mean, 1.0 if is_zero(square) else least)
+        super().__init__([[S[i][j] for j in self.order] for i in self.order], mean)
 
     def solve(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
         found = super().solve([b[i] for i in self.order], scale)

@@ -75,6 +75,8 @@ class Event:
             )
         if not self.name:
             object.__setattr__(self, "name", self.condition.spec.name)
+        if not isinstance(self.name, str) or not isinstance(self.stop, bool | np.bool_):
+            raise ArgumentError(f"an event's name is a text and stop a bool, not {self.name!r} and {self.stop!r}")
         if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
             raise ArgumentError(f"event {self.name!r}: direction is −1, 0 or 1, not {self.direction!r}")
         if isinstance(self.most, bool) or not isinstance(self.most, int) or self.most < 1:

@@ -260,6 +260,10 @@ class Request:
         for name, size in sizes.items():
             if name in names or name in ("q", "v") or name in given:
                 self.kept[name] = memory(name, given.get(name), (*self.lead, rows, size))
+        for arrays in (self.carried, self.given):  # which may be where results go
+            for name, x in arrays.items():
+                if any(np.may_share_memory(x, y) for y in given.values()):
+                    arrays[name] = x.copy()
 
 
 def memory(name: str, array: Any, shape: tuple[int, ...]) -> Array:

@@ -118,11 +118,12 @@ def remembered(robot: Robot | Mechanism, make: Callable[..., Function], plan: Pl
     """Return a compiled function of this robot and plan, the same one each time."""
     known: dict[Any, Function] = robot.__dict__.setdefault("_simulations", {})
     key = make.__name__, plan
-    if key not in known:
-        while len(known) >= _REMEMBERED:
-            known.pop(next(iter(known)), None)
-        known[key] = make(robot.model, plan)
-    return known[key]
+    found = known.get(key)
+    if found is None:
+        for old in list(known)[: max(len(known) - _REMEMBERED + 1, 0)]:
+            known.pop(old, None)  # which another thread may have done
+        found = known.setdefault(key, make(robot.model, plan))
+    return found
 
 
 def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], history: History) -> Trajectory:

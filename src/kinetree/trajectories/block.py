@@ -16,7 +16,7 @@ BLOCK = 8192
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive samples of a motion: t (n,) in s, q (n, nq), v, a and tau (n, nv).
+    """Consecutive samples of a motion: t (n,) in s, q (n, nq), v, a and tau (n, nv), motor currents (n, nv) in A.
 
     `first` is the index of the first.
     """
@@ -27,6 +27,7 @@ class Block:
     v: Array | None = None
     a: Array | None = None
     tau: Array | None = None
+    current: Array | None = None
 
     @property
     def when(self) -> Array:

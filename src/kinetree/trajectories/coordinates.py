@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Slot = tuple[str, int]
-"""A quantity ("t", "q", "v", "a" or "tau") and the index of the entry."""
+"""A quantity ("t", "q", "v", "a", "tau" or "current") and the index of the entry."""
 
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 QUATERNION = ("qx", "qy", "qz", "qw")
-BASE = {"q": ("x", "y", "z", *QUATERNION), "v": TWIST, "a": TWIST}
-"""What a floating base adds to its name in q, v and a."""
+BASE = {"q": ("x", "y", "z", *QUATERNION)} | dict.fromkeys(("v", "a", "tau", "current"), TWIST)
+"""What a floating base adds to its name in q, v, a, tau and current."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Coordinates:
     v: tuple[str, ...]
 
     def names(self, quantity: str) -> tuple[str, ...]:
-        """Return the names of the entries of "q", or of "v", "a" or "tau"."""
+        """Return the names of the entries of "q", or of "v", "a", "tau" or "current"."""
         return self.q if quantity == "q" else self.v
 
     def call(self, slot: Slot) -> str:

@@ -57,15 +57,15 @@ def position_units(robot: Robot) -> list[str]:
     return units
 
 
-def extremes(when: Array, tau: Array) -> tuple[Array, Array]:
-    """Return at most `POINTS` points of each curve: of every stretch its lowest and its highest, in their order.
+def extremes(when: Array, tau: Array, *, points: int = POINTS) -> tuple[Array, Array]:
+    """Return at most so many points of each curve: of every stretch its lowest and its highest, in their order.
 
     `when` is (n,) and `tau` is (n, nv); both results are (m, nv).
     """
     n, nv = tau.shape
-    if n <= POINTS:
+    if n <= points:
         return np.repeat(when[:, None], nv, axis=1), tau
-    edges = np.linspace(0, n, POINTS // 2 + 1).astype(np.int_)
+    edges = np.linspace(0, n, points // 2 + 1).astype(np.int_)
     picked = [
         np.sort([start + part.argmin(axis=0), start + part.argmax(axis=0)], axis=0)
         for start, part in zip(edges[:-1], np.split(tau, edges[1:-1]), strict=True)

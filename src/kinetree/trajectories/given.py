@@ -19,6 +19,15 @@ def of_robots(name: str, value: Any, lead: tuple[int, ...]) -> Array:
     return array
 
 
+def stops_of(stopped_at: ArrayLike | None, lead: tuple[int, ...]) -> Array:
+    """Return when robots stopped, NaN where they did not."""
+    given = np.full(lead, np.nan) if stopped_at is None else stopped_at
+    stops = real_array("stopped_at", given, *lead, batch=False)
+    if np.isinf(stops).any():
+        raise ArgumentError("stopped_at holds inf, which is no time; of a robot that did not stop it is NaN")
+    return stops
+
+
 def times_of(t: ArrayLike) -> Array:
     """Return times (n,), finite and increasing."""
     times = real_array("t", t, None, batch=False)

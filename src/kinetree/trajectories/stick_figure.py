@@ -247,14 +247,17 @@ def _floor(middle: Array, half: Array) -> Array:
 
 def _times(trajectory: Trajectory, times: int | ArrayLike) -> list[float]:
     """Return the times of the pictures."""
-    is_number = isinstance(times, int | np.integer) and not isinstance(times, bool)
-    when = None if is_number else real_array("times", times, None, batch=False)
-    count: Any = times if when is None else len(when)
+    when = None
+    if isinstance(times, int | np.integer) and not isinstance(times, bool):
+        count = int(times)
+    else:
+        when = real_array("times", times, None, batch=False)
+        count = len(when)
     if not 1 <= count <= 100:
         raise ArgumentError(f"{count} pictures: give a number from 1 to 100, or their times in s")
     if when is None:
         end = np.fmin(trajectory.t[-1], trajectory.stopped_at)
-        return [float(t) for t in np.linspace(trajectory.t[0], max(end, trajectory.t[0]), int(count))]
+        when = np.linspace(trajectory.t[0], max(end, trajectory.t[0]), count)
     trajectory.at(when)  # says which is outside
     return [float(t) for t in when]
 

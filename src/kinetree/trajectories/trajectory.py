@@ -14,7 +14,7 @@ from kinetree.functions.model_inputs import ModelInput
 from kinetree.lazy import lazy_methods
 from kinetree.robot import Robot
 from kinetree.signatures import told
-from kinetree.trajectories.given import of_robots, times_of
+from kinetree.trajectories.given import of_robots, stops_of, times_of
 from kinetree.trajectories.interpolate import hermite
 from kinetree.trajectories.paths import Sample
 from kinetree.trajectories.quantities import RECORDED, Quantities, read_only
@@ -134,8 +134,7 @@ class Trajectory(Quantities):
         for name, value, n in given:
             needed = name == "v" or value is not None
             arrays[name] = real_array(name, value, *lead, len(times), n, batch=False) if needed else None
-        stops: Any = np.full(lead, np.nan) if stopped_at is None else stopped_at
-        stops, why = real_array("stopped_at", stops, *lead, batch=False), of_robots("reasons", reasons, lead)
+        stops, why = stops_of(stopped_at, lead), of_robots("reasons", reasons, lead)
         kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why.astype(object)}
         kept |= {f"_{name}": arrays[name] for name in RECORDED}
         seen = {name: None if value is None else read_only(value) for name, value in kept.items()}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.constraints.delassus import row_values
+from kinetree.constraints.delassus import switched, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.scalars.functions import floor, select, select_less
@@ -103,7 +103,7 @@ def assemble(
     tolerance = select_less(some, some + some * 1e-10, 1e-9, 1e-5) if tolerance is None else tolerance
     most = 100.0 if max_iterations is None else max_iterations
     others = 10.0 if restarts is None else restarts
-    held, switched = velocities(model, fixed), row_values(model, active)
+    held, on = velocities(model, fixed), switches(model, active)
 
     def met(e: Vector) -> Scalar:
         closed: Scalar = 1.0
@@ -116,9 +116,9 @@ def assemble(
         damping = FLOOR + s.ratio * select_less(cost, 1.0, cost, 1.0)
         spent = select((s.idle < PATIENCE) & (s.steps < most), 0.0, 1.0 - s.met)  # at limits that are NaN too
         over = select(s.attempt < others, s.met, s.met + spent)  # one of them at most is 1
-        step = _chosen(spent, _away(model, s.attempt + 1.0), _step(model, s.q, s.e, damping, switched, held))
+        step = _chosen(spent, _away(model, s.attempt + 1.0), _step(model, s.q, s.e, damping, on, held))
         trial = _moved(model, _chosen(spent, start, s.q), step, fixed)
-        e = _errors(model, trial, switched)
+        e = _errors(model, trial, on)
         new = dot(e, e)
         again = spent * (1.0 - over)
         better, lower = select(new < cost, 1.0, again), select(new < lowest, 1.0 - over * spent, 0.0)
@@ -139,7 +139,7 @@ def assemble(
         )
 
     start = integrate(model, q0, [0.0] * model.nv)
-    e0 = _errors(model, start, switched)
+    e0 = _errors(model, start, on)
     state = _State(start, e0, start, e0, met(e0), RATIO, 0.0, 0.0, 0.0, 0.0, 0.0)
     end = repeat(body, state, until=lambda s: s.done > 0.5, most=10**6, like=recording(*q0))
     q, e = _chosen(end.met, end.q, end.best), _chosen(end.met, end.e, end.best_e)
@@ -157,10 +157,10 @@ def _away(model: ConstrainedModel, attempt: Scalar) -> list[Scalar]:
     return [reach * (2.0 * (x - floor(x)) - 1.0) for x in phases]
 
 
-def _errors(model: ConstrainedModel, q: Vector, active: Vector | None) -> list[Scalar]:
+def _errors(model: ConstrainedModel, q: Vector, on: Vector | None) -> list[Scalar]:
     """Return the errors of all rows; 0 of those that constrain velocities alone, or are switched off."""
     e = [0.0 if x is None else x for c in model.constraints for x in c.errors(model, q)]
-    return e if active is None else [select_less(0.5, on, x, 0.0) for on, x in zip(active, e, strict=True)]
+    return e if on is None else [x for is_on, error in zip(on, e, strict=True) for x in switched(is_on, [error])]
 
 
 def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
@@ -178,7 +178,7 @@ def _step(
     """Return ``−Jᵀ (J Jᵀ + λ)⁻¹ e`` in the velocities that are not held; damping is λ over the mean square of a row."""
     rows, on = model.constraint_rows(q), [1.0] * model.nrows if active is None else active
     kept = [i for i, row in enumerate(rows) if row.phi is not None]
-    J = [[0.0 if k in held else x * on[i] for k, x in enumerate(rows[i].J)] for i in kept]
+    J = [switched(on[i], [0.0 if k in held else x for k, x in enumerate(rows[i].J)]) for i in kept]
     mean = sum((dot(row, row) for row in J), 0.0) * (1.0 / max(1, len(J)))
     size = select_less(0.0, mean, mean, 1.0) * damping
     A = [[dot(J[i], J[j]) + (size if i == j else 0.0) for j in range(i + 1)] for i in range(len(J))]

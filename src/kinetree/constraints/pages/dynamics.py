@@ -10,7 +10,7 @@ from kinetree.algorithms.dynamics.factorization import ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular, velocities
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
-from kinetree.constraints.delassus import Delassus, moved_velocities, row_values
+from kinetree.constraints.delassus import Delassus, moved_velocities, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.constraints.types import Row
@@ -34,7 +34,8 @@ def forward_dynamics(
     """Accelerations under the joint forces τ, and the constraints' forces f.
 
     ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
-    then the smallest force that gives it. In a mechanism with a `stabilization` ω errors fade away:
+    then the smallest force that gives it (where some rows meet inertias ten thousand times those of others, theirs may
+    be larger). In a mechanism with a `stabilization` ω errors fade away:
     ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
 
     References: RBDA sections 8.1 and 8.5, with ``M = LᵀDL``; for redundant rows the proximal-point method, as in
@@ -48,7 +49,7 @@ def forward_dynamics(
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
     rows = model.constraint_rows(q, v)
     factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(factor, [row.J for row in rows], row_values(model, active))
+    delassus = Delassus(factor, [row.J for row in rows], switches(model, active))
     return _accelerated(model, delassus, rows, v, [t - x for t, x in zip(tau, h, strict=True)], drift)
 
 
@@ -104,7 +105,7 @@ def hybrid_dynamics(
     M, rows = crba(model, q), model.constraint_rows(q, v)
     given: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
     J = [[0.0 if k in known else x for k, x in enumerate(row.J)] for row in rows]
-    delassus = Delassus(ltdl(model, block(M, known)), J, row_values(model, active))
+    delassus = Delassus(ltdl(model, block(M, known)), J, switches(model, active))
     h = rnea(model, q, v, given, f_ext, f_ext_frame=f_ext_frame)
     pushed = [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)]
     carried = [row._replace(gamma=row.gamma + dot(row.J, given)) for row in rows]

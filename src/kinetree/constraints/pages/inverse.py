@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
-from kinetree.constraints.delassus import row_values
+from kinetree.constraints.delassus import switched, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.scalars.linalg import dot, times, transposed
@@ -44,17 +44,17 @@ def inverse_dynamics(
     >>> bool(abs(robot.inverse_dynamics(q, v, 0 * v) - tau - J.T @ f).max() < 1e-9)
     True
     """
-    on, rows = row_values(model, active), [row.J for row in model.constraint_rows(q)]
+    on, rows = switches(model, active), [row.J for row in model.constraint_rows(q)]
     if on is not None:
-        rows = [[x * s for x in row] for row, s in zip(rows, on, strict=True)]
+        rows = [switched(s, row) for s, row in zip(on, rows, strict=True)]
     columns, c = transposed(rows), rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     passive, actuated = model.passive, model.actuated
     bearing = [columns[k] for k in passive]
-    balance = PseudoInverse(bearing, model.nrows)
+    balance = PseudoInverse(bearing, model.nrows, square=1.0)
     f = balance.times([c[k] for k in passive])
     if least == "torque":
         driven = [columns[k] for k in actuated]
-        free = PseudoInverse(_along_null_space(driven, bearing, balance), model.nrows, beside=driven)
+        free = PseudoInverse(_along_null_space(driven, bearing, balance), model.nrows, beside=driven, square=1.0)
         spared = free.times([c[k] - dot(columns[k], f) for k in actuated])
         f = [x + y for x, y in zip(f, spared, strict=True)]
         left = [c[k] - dot(columns[k], f) for k in passive]  # rounding

@@ -22,7 +22,8 @@ class Completion:
         self.nv, self.independent = model.nv, model.independent_velocities
         self.dependent = [k for k in range(model.nv) if k not in self.independent]
         self.J_I = [[row.J[k] for k in self.independent] for row in rows]
-        self.inverse = PseudoInverse([[row.J[k] for k in self.dependent] for row in rows], len(self.dependent))
+        J_d = [[row.J[k] for k in self.dependent] for row in rows]
+        self.inverse = PseudoInverse(J_d, len(self.dependent), square=1.0)
 
     def __call__(self, given: Vector, b: Vector | None = None) -> list[Scalar]:
         """Return all velocities, or accelerations, with ``J v = b``; b is zero if not given."""

@@ -82,7 +82,8 @@ def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
     Returns
     -------
     Lambda
-        ``(J M⁻¹ Jᵀ)⁺``, symmetric; the inverse where no row is redundant (kg, kg·m, kg·m²).
+        ``(J M⁻¹ Jᵀ)⁺``, symmetric; the inverse where no row is redundant (kg, kg·m, kg·m²). Where rows are redundant
+        and some meet inertias ten thousand times those of others, a pseudo-inverse that is not Moore and Penrose's.
 
     References: Khatib, A unified approach for motion and force control of robot manipulators (1987), for constraints.
 
@@ -93,10 +94,12 @@ def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
     rows = model.constraint_rows(q)
     factor = branch_factor(model, q, moved_velocities(rows))
     delassus = Delassus(factor, [row.J for row in rows])
-    scale = [1.0 / sqrt(d) for d in factor.D]
-    W = [[b * s for b, s in zip(row, scale, strict=True)] for row in delassus.B]  # G = W Wᵀ
+    roots, scales = [1.0 / sqrt(d) for d in factor.D], delassus.scales
+    W = [[b * r * s for b, r in zip(row, roots, strict=True)] for row, s in zip(delassus.B, scales, strict=True)]
     n = range(len(W))
-    columns = PseudoInverse(W, model.nv).times_columns([[float(i == j) for j in n] for i in n])
+    columns = PseudoInverse(W, model.nv, square=delassus.whole).times_columns(
+        [[scales[i] if i == j else 0.0 for j in n] for i in n]  # W Wᵀ is G between the scales
+    )
     inertia: Matrix = [[0.0] * delassus.n for _ in range(delassus.n)]
     for i, x in zip(delassus.kept, columns, strict=True):
         for j, y in zip(delassus.kept, columns, strict=True):

@@ -113,4 +113,4 @@ class Constraint(ABC):
     @property
     def label(self) -> str:
         """Its name, or one made of its type and what it names: ``weld_tool``."""
-        return self.name or "_".join((type(self).__name__.lower(), *self.of))
+        return self.name or "_".join((type(self).__name__.lower(), *map(str, self.of)))

@@ -46,11 +46,14 @@ class Gear(Constraint):
 
     def __post_init__(self) -> None:
         try:
-            pairs = list(dict(self.ratios).items())
+            given = [*(self.ratios.items() if isinstance(self.ratios, Mapping) else self.ratios)]
+            pairs = list(dict(given).items())
         except (TypeError, ValueError):
             raise ArgumentError(
                 f'the ratios of a gear are given as {{"j1": 1, "j2": -2}}; got {self.ratios!r}'
             ) from None
+        if len(pairs) < len(given):
+            raise ArgumentError(f"the ratios of a gear name a joint twice: {given!r}")
         for what, value in (*((f"the factor of {name!r}", c) for name, c in pairs), ("the offset", self.offset)):
             if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
                 raise ArgumentError(f"{what} in a gear is {value!r}: give a finite number")

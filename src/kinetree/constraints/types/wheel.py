@@ -10,7 +10,7 @@ from numbers import Real
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints._axis import unit_axis
-from kinetree.scalars.functions import sqrt
+from kinetree.scalars.functions import select_less, sqrt
 from kinetree.spatial import Force, Vec3
 from kinetree.validation import positive
 
@@ -86,7 +86,8 @@ class Wheel(BetweenFrames):
         a: Vec3 = x * self.axis[0] + y * self.axis[1] + z * self.axis[2]
         da = omega.cross(a)
         across, dacross = a.cross(n), da.cross(n)
-        inverse = 1.0 / sqrt(across.dot(across))
+        square = across.dot(across)
+        inverse = select_less(0.0, square, 1.0 / sqrt(select_less(0.0, square, square, 1.0)), math.nan)
         h = across * inverse
         dh = (dacross - h * h.dot(dacross)) * inverse
         rho, drho = a.cross(h) * self.radius, (da.cross(h) + a.cross(dh)) * self.radius

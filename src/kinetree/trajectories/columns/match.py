@@ -16,7 +16,7 @@ from kinetree.trajectories.columns.messages import (
     numbered_notes,
     without_base,
 )
-from kinetree.trajectories.columns.names import QUANTITIES, Number, Spellings, number_in
+from kinetree.trajectories.columns.names import FORCES, MOTION, Number, Spellings, Vocabulary
 from kinetree.trajectories.columns.units import is_si, split_unit, wrong_unit
 from kinetree.trajectories.coordinates import Coordinates, Slot
 
@@ -58,23 +58,23 @@ class _Column(NamedTuple):
     number: Number | None
 
 
-def layout_of_header(header: Sequence[str], coordinates: Coordinates) -> Layout:
+def layout_of_header(header: Sequence[str], coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> Layout:
     """Return what the names of a header mean.
 
     Accepted for the entry named ``elbow``, the second of the robot: ``q.elbow``, ``elbow.q``, ``q2`` (or ``q1`` if
-    counted from 0), ``joint2``, and ``elbow`` alone for a position; with any word of `QUANTITIES`, and
+    counted from 0), ``joint2``, and ``elbow`` alone for a position; with any word of the vocabulary, and
     ``. _ / :`` or a space between. Time is ``t`` or ``time``. A unit may follow, ``q2 [rad]``, and a path go before,
     ``/joint_states/elbow/position``. A name that means nothing is ignored and reported. `FormatError` if a name means
     two things, two columns are the same entry, a quantity is incomplete, or a unit is not that of the SI.
     """
     names = tuple(name.strip() for name in header)
     check_decimal_commas(names)
-    spellings = Spellings(coordinates)
+    spellings = Spellings(coordinates, vocabulary)
     columns = [_take_apart(name, spellings) for name in names]
     numbers: dict[str, Slot] = {}
     try:
-        for quantity in QUANTITIES:
-            numbers |= _numbered(columns, quantity, coordinates)
+        for quantity in vocabulary.words:
+            numbers |= _numbered(columns, quantity, spellings)
     except FormatError:
         _check_units(columns, [None] * len(names), spellings)  # a unit may be why the others are not whole
         raise
@@ -94,17 +94,24 @@ def layout_of_header(header: Sequence[str], coordinates: Coordinates) -> Layout:
     return layout
 
 
-def layout_without_header(count: int, coordinates: Coordinates) -> Layout:
+def layout_without_header(count: int, coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> Layout:
     """Return the layout of a table without a header, known by its number of columns.
 
-    nq + 2 nv columns are q, v, a; one more, the time before them; nq + 1 are the time and q.
+    nq + 2 nv columns are q, v, a; one more, the time before them; nq + 1 are the time and q. Of a log, the forces are
+    behind them.
     """
-    for quantities in ("qva", "tqva", "tq"):
+    forces = ["tau"] * vocabulary.has_forces
+    for quantities in ([*"qva", *forces], [*"tqva", *forces], [*"tq", *forces]):
         slots = coordinates.slots(quantities)
         if len(slots) == count:
             notes = numbered_notes(coordinates, {slot: f"column {k}" for k, slot in enumerate(slots, 1)})
             return Layout(tuple(slots), tuple(map(coordinates.call, slots)), notes=notes)
     nq, nv = len(coordinates.q), len(coordinates.v)
+    if vocabulary.has_forces:
+        raise FormatError(
+            f"{count} columns without a header: expected {nq + 3 * nv} (q, v, a, tau), {1 + nq + 3 * nv} (t, q, v, a, "
+            f"tau) or {1 + nq + nv} (t, q, tau) for a robot with nq = {nq} and nv = {nv}."
+        )
     joints_q, joints_v = nq - len(coordinates.of_base("q")), nv - len(coordinates.of_base("v"))
     of_joints = (joints_q + 2 * joints_v, 1 + joints_q + 2 * joints_v, 1 + joints_q)
     hint = without_base(coordinates) if joints_q < nq and count in of_joints else ""
@@ -122,25 +129,26 @@ def _take_apart(name: str, spellings: Spellings) -> _Column:
         core = spellings.core(bare)
         if core is not None and not is_si(unit, _quantity(core, spellings)):
             core = None
-    return _Column(name, bare, unit, spellings.find(core or ""), number_in(core or ""))
+    return _Column(name, bare, unit, spellings.find(core or ""), spellings.vocabulary.number_in(core or ""))
 
 
 def _quantity(core: str, spellings: Spellings) -> str:
-    found, number = spellings.find(core), number_in(core)
+    found, number = spellings.find(core), spellings.vocabulary.number_in(core)
     return min(found)[0] if found else number.quantity if number else "q"
 
 
-def _numbered(columns: Sequence[_Column], quantity: str, coordinates: Coordinates) -> dict[str, Slot]:
+def _numbered(columns: Sequence[_Column], quantity: str, spellings: Spellings) -> dict[str, Slot]:
     """Return the slots of ``q1 … qn`` or ``q0 …`` (``q`` for a single one), if the header has one whole set of them.
 
     A set may be all entries of the quantity, or all but those of the floating base: with ``joint1 …``, only that.
     """
+    coordinates, words = spellings.coordinates, spellings.vocabulary.words[quantity]
     size = len(coordinates.names(quantity))
     fields: dict[str, Number] = {}
     for name, bare, unit, found, number in columns:
         if number and number.quantity == quantity and not (number.of_joint and found):
             fields[name] = number
-        elif size == 1 and bare.lower() in QUANTITIES[quantity] and is_si(unit, quantity):
+        elif size == 1 and bare.lower() in words and is_si(unit, quantity):
             fields[name] = Number(quantity, 0, False)
     base = coordinates.of_base(quantity)
     joints = [k for k in range(size) if k not in base]
@@ -152,7 +160,7 @@ def _numbered(columns: Sequence[_Column], quantity: str, coordinates: Coordinate
                 return {name: (quantity, entries[number.number - first]) for name, number in fields.items()}
     astray = [column.name for column in columns if column.name in fields and not column.found]
     if astray:
-        raise FormatError(not_whole(astray, QUANTITIES[quantity][0], size, len(joints)))
+        raise FormatError(not_whole(astray, words[0], size, len(joints)))
     return {}
 
 
@@ -162,7 +170,11 @@ def _check_units(columns: Sequence[_Column], slots: Sequence[Slot | None], spell
         if slot is not None or column.unit is None:
             continue
         core = spellings.core(column.bare)
-        if core is None and len(spellings.coordinates.q) == 1 and column.bare.lower() in sum(QUANTITIES.values(), ()):
+        if (
+            core is None
+            and len(spellings.coordinates.q) == 1
+            and column.bare.lower() in sum(spellings.vocabulary.words.values(), ())
+        ):
             core = f"{column.bare}0"  # the only joint needs no number
         if core is None:
             continue
@@ -181,17 +193,26 @@ def _check_complete(layout: Layout, spellings: Spellings) -> None:
         if slot in first:
             raise FormatError(f"the columns {first[slot]!r} and {name!r} are both {coordinates.call(slot)}")
         first[slot] = name
-    for quantity in QUANTITIES:
-        wanted = coordinates.slots(quantity)
+    for quantity in spellings.vocabulary.words:
+        wanted = coordinates.slots([quantity])
         missing = [slot for slot in wanted if slot not in first]
+        if quantity in FORCES and missing == [(quantity, k) for k in coordinates.of_base(quantity)]:
+            continue  # nothing drives a floating base
         if missing and (quantity == "q" or len(missing) < len(wanted)):
             raise FormatError(lacking(missing, layout.ignored, spellings))
-    check_quantities({quantity for quantity, _ in first}, coordinates, layout.ignored)
+    check_quantities({quantity for quantity, _ in first}, coordinates, layout.ignored, spellings.vocabulary)
 
 
-def check_quantities(held: set[str], coordinates: Coordinates, ignored: Sequence[str] = ()) -> None:
-    """Raise `FormatError` unless there are q, v and a, or what gives the missing ones by differentiation."""
-    rest = f"{not_understood(ignored)} {expected_columns(coordinates)}."
+def check_quantities(
+    held: set[str], coordinates: Coordinates, ignored: Sequence[str] = (), vocabulary: Vocabulary = MOTION
+) -> None:
+    """Raise `FormatError` unless there are q, v and a, or what gives the missing ones by differentiation.
+
+    Of a log, joint forces or currents too.
+    """
+    rest = f"{not_understood(ignored)} {expected_columns(coordinates, vocabulary)}."
+    if vocabulary.has_forces and not held & FORCES.keys():
+        raise FormatError(f"there are neither joint forces nor currents.{rest}")
     if "a" in held and "v" not in held:
         raise FormatError(f"there are accelerations but no velocities.{rest}")
     if "a" not in held and "t" not in held:

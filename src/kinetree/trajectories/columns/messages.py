@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kinetree.errors import FormatError
-from kinetree.trajectories.columns.names import QUANTITIES, Spellings
+from kinetree.trajectories.columns.names import MOTION, QUANTITIES, Spellings, Vocabulary
 from kinetree.trajectories.coordinates import QUATERNION, TWIST, Coordinates, Slot, some
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
@@ -17,7 +17,7 @@ _LIKE_A = re.compile(r"acc|alpha|ddot|dotdot|dd(?![a-z])", re.IGNORECASE)
 _LIKE_V = re.compile(r"vel|speed|omega|dot|rate", re.IGNORECASE)
 
 
-def expected_columns(coordinates: Coordinates) -> str:
+def expected_columns(coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> str:
     """Return a sentence that lists the columns which a table should have, the first few of each quantity.
 
     Examples
@@ -26,10 +26,11 @@ def expected_columns(coordinates: Coordinates) -> str:
     'Expected columns: t, q.hip, q.knee, v.hip, v.knee, a.hip, a.knee (v and a may be left out if there is t)'
     """
     every = ["t"]
-    for quantity in QUANTITIES:
-        names = list(map(coordinates.call, coordinates.slots(quantity)))
+    for quantity in vocabulary.words:
+        names = list(map(coordinates.call, coordinates.slots([quantity])))
         every += names if len(names) <= 3 else [*names[:2], "…"]
-    return f"Expected columns: {', '.join(every)} (v and a may be left out if there is t)"
+    rest = "; of tau and current, one is enough" if vocabulary.has_forces else ""
+    return f"Expected columns: {', '.join(every)} (v and a may be left out if there is t{rest})"
 
 
 def lacking(missing: Sequence[Slot], ignored: Sequence[str], spellings: Spellings) -> str:
@@ -40,7 +41,8 @@ def lacking(missing: Sequence[Slot], ignored: Sequence[str], spellings: Spelling
         return f"the header has no columns of the floating base.{remedy}{not_understood(ignored)}"
     known = [spelling for spelling, slots in spellings.meanings.items() if slots & set(missing)]
     names = some(list(map(coordinates.call, missing)), 4)
-    return f"the header lacks {names}.{not_understood(ignored, known)} {expected_columns(coordinates)}."
+    expected = expected_columns(coordinates, spellings.vocabulary)
+    return f"the header lacks {names}.{not_understood(ignored, known)} {expected}."
 
 
 def not_understood(ignored: Sequence[str], known: Sequence[str] = ()) -> str:

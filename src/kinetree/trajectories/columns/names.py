@@ -17,16 +17,14 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = {
 }
 """The words a column's name may use for positions, velocities and accelerations."""
 
+FORCES: Mapping[str, tuple[str, ...]] = {
+    "tau": ("tau", "torque", "torques", "effort", "efforts", "force", "forces", "moment", "motor_torque"),
+    "current": ("current", "currents", "motor_current", "i"),
+}
+"""Those for what drives the joints."""
+
 TIME = ("t", "time", "time_s", "t_s", "timestamp", "__time")
 SEPARATORS = (".", "_", "/", " ", ":")
-
-_QUANTITY_OF = {word: quantity for quantity, words in QUANTITIES.items() for word in words}
-_WORD = "|".join(sorted(_QUANTITY_OF, key=len, reverse=True))
-_NUMBERED = re.compile(rf"(?P<joint>joint[ _]?)?(?P<word>{_WORD})[._ ]?\[?(?P<number>\d+)\]?")
-_NUMBERED_JOINT = re.compile(
-    rf"(?:(?P<before>{_WORD})[._/: ])?joint[ _]?\[?(?P<number>\d+)\]?(?:[._/: ](?P<after>{_WORD}))?"
-)
-_NOT_MEASURED = re.compile(r"(?:^|[/._])(?:desired|target|reference|ref|command|cmd|error|effort|torque|tau)[/._]")
 
 
 class Number(NamedTuple):
@@ -38,24 +36,54 @@ class Number(NamedTuple):
     worded: bool = True
 
 
-def number_in(name: str) -> Number | None:
-    """Return what a name like ``q_2``, ``vel[2]``, ``joint2`` or ``joint_2.velocity`` says; None for another.
+class Vocabulary:
+    """The words for some quantities, and how columns are numbered by them.
 
-    Examples
-    --------
-    >>> number_in("qd[2]")
-    Number(quantity='v', number=2, of_joint=False, worded=True)
-    >>> number_in("Joint_3")
-    Number(quantity='q', number=3, of_joint=True, worded=False)
+    Attributes
+    ----------
+    words : mapping
+        From a quantity ("q", "v", "a", "tau", "current") to the words that a column's name may use for it.
     """
-    low = name.lower()
-    if match := _NUMBERED.fullmatch(low):
-        return Number(_QUANTITY_OF[match["word"]], int(match["number"]), match["joint"] is not None)
-    match = _NUMBERED_JOINT.fullmatch(low)
-    if match is None or (match["before"] and match["after"]):
-        return None
-    word = match["before"] or match["after"]
-    return Number(_QUANTITY_OF[word] if word else "q", int(match["number"]), True, word is not None)
+
+    def __init__(self, words: Mapping[str, tuple[str, ...]]) -> None:
+        self.words = words
+        self._quantity_of = {word: quantity for quantity, known in words.items() for word in known}
+        word = "|".join(sorted(self._quantity_of, key=len, reverse=True))
+        self._numbered = re.compile(rf"(?P<joint>joint[ _]?)?(?P<word>{word})[._ ]?\[?(?P<number>\d+)\]?")
+        self._numbered_joint = re.compile(
+            rf"(?:(?P<before>{word})[._/: ])?joint[ _]?\[?(?P<number>\d+)\]?(?:[._/: ](?P<after>{word}))?"
+        )
+        no_motion = "desired|target|reference|ref|command|cmd|error" + ("" if self.has_forces else "|effort|torque|tau")
+        self.not_measured = re.compile(rf"(?:^|[/._])(?:{no_motion})[/._]")
+
+    @property
+    def has_forces(self) -> bool:
+        """Whether joint forces are among the quantities."""
+        return "tau" in self.words
+
+    def number_in(self, name: str) -> Number | None:
+        """Return what a name like ``q_2``, ``vel[2]``, ``joint2`` or ``joint_2.velocity`` says; None for another.
+
+        Examples
+        --------
+        >>> MOTION.number_in("qd[2]")
+        Number(quantity='v', number=2, of_joint=False, worded=True)
+        >>> MOTION.number_in("Joint_3")
+        Number(quantity='q', number=3, of_joint=True, worded=False)
+        """
+        low = name.lower()
+        if match := self._numbered.fullmatch(low):
+            return Number(self._quantity_of[match["word"]], int(match["number"]), match["joint"] is not None)
+        match = self._numbered_joint.fullmatch(low)
+        if match is None or (match["before"] and match["after"]):
+            return None
+        word = match["before"] or match["after"]
+        return Number(self._quantity_of[word] if word else "q", int(match["number"]), True, word is not None)
+
+
+MOTION = Vocabulary(QUANTITIES)
+LOG = Vocabulary({**QUANTITIES, **FORCES})
+"""What is read of motions, and of recorded motions with their forces."""
 
 
 class Spellings:
@@ -68,13 +96,13 @@ class Spellings:
         The slots that a name may stand for; one only for the plain names, ``q.elbow``.
     """
 
-    def __init__(self, coordinates: Coordinates) -> None:
-        self.coordinates = coordinates
+    def __init__(self, coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> None:
+        self.coordinates, self.vocabulary = coordinates, vocabulary
         worded: defaultdict[str, set[Slot]] = defaultdict(set)
         bare: defaultdict[str, set[Slot]] = defaultdict(set, {word: {("t", 0)} for word in TIME})
-        for quantity, words in QUANTITIES.items():
+        for quantity, words in vocabulary.words.items():
             ends = dict(zip(coordinates.of_base(quantity), BASE[quantity], strict=False))
-            for slot, name in zip(coordinates.slots(quantity), coordinates.names(quantity), strict=True):
+            for slot, name in zip(coordinates.slots([quantity]), coordinates.names(quantity), strict=True):
                 names, alone = {name}, set()
                 if end := ends.get(slot[1]):
                     names |= {f"{joint}{mark}{end}" for joint in ("base", coordinates.base) for mark in SEPARATORS}
@@ -85,7 +113,7 @@ class Spellings:
                     bare[spelling].add(slot)
                 for spelling in _with_words(words, names):
                     worded[spelling].add(slot)
-        plain = {coordinates.call(slot): {slot} for slot in coordinates.slots("qva")}
+        plain = {coordinates.call(slot): {slot} for slot in coordinates.slots(list(vocabulary.words))}
         self._worded = worded | plain
         either = {name: bare.get(name, set()) | worded.get(name, set()) for name in bare | worded}
         self.meanings = either | plain | {"t": {("t", 0)}}
@@ -95,10 +123,10 @@ class Spellings:
 
         That is the name itself; or, if it has a word for its quantity, what follows ``actual_`` or a part of a path.
         """
-        if self.find(name) or number_in(name):
+        if self.find(name) or self.vocabulary.number_in(name):
             return name
-        for tail in _tails(name):
-            number = number_in(tail)
+        for tail in self._tails(name):
+            number = self.vocabulary.number_in(tail)
             if tail in self._worded or tail.lower() in self._worded or (number and number.worded):
                 return tail
         return None
@@ -107,22 +135,21 @@ class Spellings:
         """Return what a name may mean."""
         return self.meanings.get(core) or self.meanings.get(core.lower(), set())
 
+    def _tails(self, name: str) -> Iterator[str]:
+        """Yield what follows each ``/`` and ``.`` of a name, the longest first, and that without ``actual_``.
+
+        Nothing of a name that says it is no measured motion: ``/desired/q_1``.
+        """
+        for start in (0, *(match.end() for match in re.finditer(r"[/.]", name))):
+            if self.vocabulary.not_measured.search(name[:start].lower()):
+                return
+            tail = name[start:]
+            yield tail
+            if tail.lower().startswith("actual_"):
+                yield tail[len("actual_") :]
+
 
 def _with_words(words: Iterable[str], names: Iterable[str]) -> Iterator[str]:
     for word, name, mark in product(words, names, SEPARATORS):
         yield f"{word}{mark}{name}"
         yield f"{name}{mark}{word}"
-
-
-def _tails(name: str) -> Iterator[str]:
-    """Yield what follows each ``/`` and ``.`` of a name, the longest first, and that without ``actual_``.
-
-    Nothing of a name that says it is no measured motion: ``/desired/q_1``.
-    """
-    for start in (0, *(match.end() for match in re.finditer(r"[/.]", name))):
-        if _NOT_MEASURED.search(name[:start].lower()):
-            return
-        tail = name[start:]
-        yield tail
-        if tail.lower().startswith("actual_"):
-            yield tail[len("actual_") :]

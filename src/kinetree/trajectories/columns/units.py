@@ -11,6 +11,8 @@ SI: dict[str, tuple[str, ...]] = {
     "q": ("rad", "rads", "radian", "radians", "m", "meter", "meters", "metre", "metres", "-", ""),
     "v": ("rad/s", "m/s", "rad/sec", "m/sec", "rads-1", "ms-1"),
     "a": ("rad/s2", "m/s2", "rad/sec2", "m/sec2", "rad/s/s", "m/s/s", "rads-2", "ms-2"),
+    "tau": ("nm", "n.m", "n-m", "n", "newtonmeter", "newtonmetre", "newton"),
+    "current": ("a", "amp", "amps", "ampere", "amperes"),
 }
 """The units of the quantities, as `_plain` writes them."""
 
@@ -22,14 +24,17 @@ OTHERS: dict[str, tuple[str, ...]] = {
     "m/s": ("mm/s", "cm/s", "km/h"),
     "rad/s²": ("deg/s2", "degrees/s2", "°/s2", "deg/s/s"),
     "m/s²": ("mm/s2", "cm/s2", "g"),
+    "N·m": ("mnm", "ncm", "knm", "kgfm", "kgfcm", "lbft", "ftlb", "inlb"),
+    "A": ("ma", "milliamp", "milliamps", "ka"),
 }
 """What to give instead of a unit that is known, and is not that of the SI."""
 
-EXPECTED = {"t": "s", "q": "rad or m", "v": "rad/s or m/s", "a": "rad/s² or m/s²"}
+EXPECTED = {"t": "s", "q": "rad or m", "v": "rad/s or m/s", "a": "rad/s² or m/s²", "tau": "N·m or N", "current": "A"}
 
 _BRACKETED = re.compile(r"(.*?)[ _.]*[\[(]([^\[\]()]*[^\[\]()\d][^\[\]()]*)[\])]")
 _SUFFIXED = re.compile(
-    r"(.+?)[ _.](rad|radians|sec|seconds|ms|msec|millis|us|usec|ns|nsec|mm|cm|deg|degs|degrees|rpm|deg/s)",
+    r"(.+?)[ _.](rad|radians|sec|seconds|ms|msec|millis|us|usec|ns|nsec|mm|cm|deg|degs|degrees|rpm|deg/s"
+    r"|nm|mnm|ma|amps)",
     re.IGNORECASE,
 )
 

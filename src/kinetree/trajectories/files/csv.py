@@ -14,6 +14,7 @@ from kinetree.errors import FormatError
 from kinetree.trajectories.block import BLOCK, Block
 from kinetree.trajectories.columns.match import Layout, layout_of_header, layout_without_header
 from kinetree.trajectories.columns.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS
+from kinetree.trajectories.columns.names import MOTION, Vocabulary
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.validation import Array
 
@@ -26,14 +27,22 @@ class CsvReader:
     `torques`, the columns ``tau.elbow`` are read too, by these names only, if they are there.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, coordinates: Coordinates, *, torques: bool = False) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        coordinates: Coordinates,
+        vocabulary: Vocabulary = MOTION,
+        *,
+        torques: bool = False,
+    ) -> None:
         self._raw = stream
         self._text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None)
         self._name = name
         self._lines = self._numbered_lines()
-        layout = self._read_header(coordinates)
+        layout = self._read_header(coordinates, vocabulary)
         self.ignored, self.notes, self._names = layout.ignored, layout.notes, layout.names
-        self._columns = {x: columns for x in "tqva" if (columns := layout.columns(x))}
+        self._columns = {x: columns for x in ("t", *vocabulary.words) if (columns := layout.columns(x))}
         if torques:
             self._add_torques([coordinates.call(slot) for slot in coordinates.slots(("tau",))])
         self._used = list(chain.from_iterable(self._columns.values()))
@@ -69,7 +78,7 @@ class CsvReader:
                 f"{self._name}: neither a text table nor an NPZ archive: CSV or NPZ expected ({error.reason})"
             ) from None
 
-    def _read_header(self, coordinates: Coordinates) -> Layout:
+    def _read_header(self, coordinates: Coordinates, vocabulary: Vocabulary) -> Layout:
         """Return the layout by the first line that is not a comment; if that is a row, leave it to be read again."""
         comment = ""
         for numbered in self._lines:
@@ -85,11 +94,11 @@ class CsvReader:
         fields = self._split(line)
         try:
             if not any(map(_is_number, fields)):
-                return layout_of_header(fields, coordinates)
+                return layout_of_header(fields, coordinates, vocabulary)
             self._lines = chain([numbered], self._lines)
             if comment and len(self._split(comment)) == len(fields) > 1:
-                return layout_of_header(self._split(comment), coordinates)
-            return layout_without_header(len(fields), coordinates)
+                return layout_of_header(self._split(comment), coordinates, vocabulary)
+            return layout_without_header(len(fields), coordinates, vocabulary)
         except FormatError as error:
             raise FormatError(f"{self._name}: {error}") from None
 

@@ -11,7 +11,7 @@ from kinetree.errors import FormatError
 from kinetree.trajectories.block import Block, blocks_of
 from kinetree.trajectories.columns.match import check_quantities
 from kinetree.trajectories.columns.messages import numbered_notes, without_base
-from kinetree.trajectories.columns.names import QUANTITIES, TIME
+from kinetree.trajectories.columns.names import FORCES, MOTION, TIME, Vocabulary
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files.happened import NUMBERS, TEXTS
 from kinetree.validation import Array
@@ -24,7 +24,7 @@ class NpzReader:
     written by kinetree have, they must be the robot's.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, coordinates: Coordinates) -> None:
+    def __init__(self, stream: BinaryIO, name: str, coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> None:
         self._name = name
         try:
             with np.load(stream, allow_pickle=False) as archive:
@@ -39,7 +39,7 @@ class NpzReader:
                 )
         self._arrays: dict[str, Array] = {}
         used = {"q_names", "v_names", "tau", "stopped_at", "reasons", *TEXTS, *NUMBERS}
-        for quantity, words in {"t": TIME, **QUANTITIES}.items():
+        for quantity, words in {"t": TIME, **vocabulary.words}.items():
             keys = [word for word in words if word in arrays]
             if len(keys) > 1:
                 raise FormatError(f"{name}: the arrays {keys[0]!r} and {keys[1]!r} are both {quantity}")
@@ -53,7 +53,7 @@ class NpzReader:
         if "q" not in self._arrays:
             raise FormatError(f"{name}: there is no array 'q'; the archive has: {', '.join(arrays) or 'none'}")
         try:
-            check_quantities(self.quantities, coordinates)
+            check_quantities(self.quantities, coordinates, self.ignored, vocabulary)
         except FormatError as error:
             raise FormatError(f"{name}: {error}") from None
         lengths = {quantity: len(array) for quantity, array in self._arrays.items()}
@@ -74,6 +74,8 @@ class NpzReader:
         if array.dtype.kind not in "fiu":
             raise FormatError(f"{self._name}: the array {key!r} has the type {array.dtype}: expected real numbers")
         names = () if quantity == "t" else coordinates.names(quantity)
+        if quantity in FORCES and array.ndim == 2 and len(names) - array.shape[1] == len(coordinates.of_base(quantity)):
+            names = tuple(np.delete(names, coordinates.of_base(quantity)))  # nothing drives a floating base
         if not names and array.shape[1:] == (1,):
             array = array[:, 0]
         if array.ndim == 0 or array.shape[1:] != ((len(names),) if names else ()):

@@ -87,6 +87,28 @@ def read(stream: BinaryIO, name: str, coordinates: Coordinates) -> dict[str, Any
     return arrays | extra
 
 
+def numbers(stream: BinaryIO, name: str) -> dict[str, Array]:
+    """Return the columns of a file that hold numbers, whatever they are called; NaN where there is none."""
+    check_installed()
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(stream)
+        held, rows = file.schema_arrow, file.metadata.num_rows
+        found = [x.name for x in held if _is_numeric(str(x.type)) and held.names.count(x.name) == 1]
+        check_size(name, stream, 8 * rows * len(found))
+        table = file.read(columns=found)
+        return {x: np.asarray(table.column(x).to_numpy(), dtype=np.float64) for x in found}
+    except FormatError:
+        raise
+    except Exception as error:  # pyarrow has many types for a damaged file
+        raise FormatError(f"{name}: not a readable Parquet file: {error}") from None
+
+
+def _is_numeric(kind: str) -> bool:
+    return kind in ("double", "float") or kind.lstrip("u").startswith("int")
+
+
 def _check_columns(name: str, names: list[str], held: Any) -> None:
     """Raise `FormatError` unless there is each of these columns once, with numbers in it."""
     missing = [column for column in names if column not in held.names]
@@ -96,7 +118,7 @@ def _check_columns(name: str, names: list[str], held: Any) -> None:
         if held.names.count(column) > 1:
             raise FormatError(f"{name}: there are two columns {column!r}")
         kind = str(held.field(column).type)
-        if kind not in ("double", "float") and not kind.lstrip("u").startswith("int"):
+        if not _is_numeric(kind):
             raise FormatError(f"{name}: the column {column!r} has the type {kind}: expected real numbers")
 
 

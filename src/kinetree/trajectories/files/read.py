@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kinetree.errors import FormatError
+from kinetree.trajectories.columns.names import MOTION, Vocabulary
 from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.files.csv import CsvReader
 from kinetree.trajectories.files.npz import NpzReader
@@ -19,18 +20,18 @@ _OTHERS = re.compile(r"\.(json|npy|xlsx?|ods|mat|h5|hdf5|parquet|bag|db3|mcap|pk
 
 
 @contextmanager
-def open_trajectory(path: Path | None, coordinates: Coordinates) -> Iterator[Reader]:
+def open_trajectory(path: Path | None, coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> Iterator[Reader]:
     """Open a reader for a trajectory, a CSV on standard input for None; it is an NPZ if it begins as one.
 
     `FormatError` if the columns or the numbers are not what they should be, `OSError` if the file cannot be read.
     """
     if path is None:
-        yield CsvReader(sys.stdin.buffer, "standard input", coordinates)
+        yield CsvReader(sys.stdin.buffer, "standard input", coordinates, vocabulary)
         return
     with path.open("rb") as stream:
         _refuse_others(path, stream.peek(16)[:16])
         kind = NpzReader if stream.peek(2)[:2] == b"PK" else CsvReader
-        yield kind(stream, str(path), coordinates)
+        yield kind(stream, str(path), coordinates, vocabulary)
 
 
 def _refuse_others(path: Path, start: bytes) -> None:

@@ -35,9 +35,9 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
       one robot only, without what stopped it;
     - ``.parquet``: the same columns, and ``robot``, its number, for a batch; needs pyarrow, the extra ``parquet``.
 
-    The file appears under its name only when it is complete. Events of a simulation and what was counted are written,
-    but not to a CSV; forces of constraints to an NPZ only. Numbers that are not finite are,
-    but `load` takes these in a and tau only, and not from a CSV.
+    The file appears under its name only when it is complete. Events of a simulation, what was counted and the robot's
+    numbers that were given are written, but not to a CSV; forces of constraints to an NPZ only. Numbers that are not
+    finite are, but `load` takes these in a and tau only, and not from a CSV.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
             raise FormatError(f"{name}: {x} holds a number that is not finite (NaN or inf)")
     told = {x: read.pop(x) for x in (*TEXTS, *NUMBERS) if x in read}
     try:
-        read |= unpacked(name, told, robot, read["q"].shape[:-2])
+        read |= unpacked(name, told, robot, read["q"].shape[:-2], len(read["t"]))
         return Trajectory(robot, **read)
     except ArgumentError as error:
         raise FormatError(f"{name}: {error}") from None

@@ -106,19 +106,26 @@ def _differentiated(t: Array, x: Array, minus: Difference, window: int, degree: 
 
 
 def derivative_weights(s: Array, degree: int) -> tuple[Array, Array]:
-    """Return the weights of the samples in the derivatives at 0 of the polynomial fitted to them.
+    """Return the weights of the samples in the derivatives at 0 of the polynomial fitted to them: see `fit_weights`."""
+    _, w1, w2 = fit_weights(s, degree)
+    return w1, w2
+
+
+def fit_weights(s: Array, degree: int) -> tuple[Array, Array, Array]:
+    """Return the weights of the samples in the value and the derivatives at 0 of the polynomial fitted to them.
 
     Forsythe's discrete orthogonal polynomials: ``p_{k+1} = (s − α_k) p_k − β_k p_{k−1}``, orthogonal over the
     points. The fit to y is ``Σ_k p_k (p_k·y)/(p_k·p_k)``, and its derivatives at 0 follow from those of p_k.
-    For the points s (n, m) of n fits, distinct in each and more than `degree`, w1 and w2 are (n, m): the first
-    derivatives are ``Σ_j w1_j y_j``, the second ones ``Σ_j w2_j y_j``.
+    For the points s (n, m) of n fits, distinct in each and more than `degree`, the weights are (n, m): the values are
+    ``Σ_j w0_j y_j``, the first derivatives ``Σ_j w1_j y_j``, the second ones ``Σ_j w2_j y_j``.
     """
     p, p_before = np.ones_like(s), np.zeros_like(s)
     at, at_before = np.array([1.0, 0.0, 0.0])[:, None], np.zeros((3, 1))  # p, p' and p'' at 0
     norm_before = np.ones(len(s))
-    w1, w2 = np.zeros_like(s), np.zeros_like(s)
+    w0, w1, w2 = np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
     for k in range(degree + 1):
         norm = np.sum(p * p, axis=1)
+        w0 += (at[0] / norm)[:, None] * p
         w1 += (at[1] / norm)[:, None] * p
         w2 += (at[2] / norm)[:, None] * p
         alpha = np.sum(s * p * p, axis=1) / norm
@@ -127,7 +134,7 @@ def derivative_weights(s: Array, degree: int) -> tuple[Array, Array]:
         p, p_before = (s - alpha[:, None]) * p - beta[:, None] * p_before, p
         at, at_before = rate - alpha * at - beta * at_before, at
         norm_before = norm
-    return w1, w2
+    return w0, w1, w2
 
 
 def _check(t: Array, x: Array, window: int, degree: int) -> None:

@@ -1,0 +1,243 @@
+"""``kinetree identify``: from recorded motions to a robot file with the parameters that they tell."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import JustifyMethod
+from rich.markup import escape
+
+from kinetree.cli.compiling import compiling_notice
+from kinetree.cli.terminal import console, load_robot, print_json, waiting
+from kinetree.errors import ArgumentError, FormatError, ModelError
+from kinetree.identification import Fit, Payload, Recording, Samples, Validation, read_log, suspicions
+from kinetree.identification.report import joint_table, parameter_table
+from kinetree.identification.validation import verdict
+from kinetree.robot import Robot
+from kinetree.tables import make_table, number, print_warnings
+from kinetree.trajectories.curves import check_matplotlib
+from kinetree.trajectories.files.write import check_output, whole_file
+
+IN_FILES = ("damping", "friction")
+"""The joint terms that URDF has a place for."""
+
+TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
+UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
+
+
+class Read(NamedTuple):
+    """What the files hold: samples of each, and what is to be known of them."""
+
+    samples: list[Samples]
+    notes: list[str]
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Identify the robot or its payload; write and sum up what the arguments say."""
+    check(arguments)
+    robot, warnings = load_robot(arguments)
+    if robot.nv == 0:
+        raise ArgumentError(f"{robot.name} has no moving joint")
+    with ExitStack() as stack:
+        stack.enter_context(compiling_notice(robot.name, shown=not arguments.quiet))
+        used = read(arguments, robot, arguments.logs)
+        others = read(arguments, robot, arguments.validate)
+        warnings += [*used.notes, *others.notes]
+        if arguments.payload_frame is not None:
+            payload(arguments, robot, used, others, warnings)
+        else:
+            parameters(arguments, robot, used, others, warnings)
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raise `ArgumentError` for what could not be done in the end."""
+    if arguments.quiet and arguments.json:
+        raise ArgumentError("--quiet leaves nothing for --json to print: leave out one of them")
+    file = Path(arguments.robot)
+    if arguments.output is not None:
+        check_output(arguments.output, file if file.is_file() else None, (".urdf", ".xml"))
+    if arguments.report is not None:
+        if arguments.payload_frame is not None:
+            raise ArgumentError("--report is for the parameters of the robot, and --payload for what it holds")
+        check_output(arguments.report, None, (".html", ".htm"))
+        check_matplotlib()
+    twice = [name for name in arguments.validate if name in arguments.logs]
+    if twice:
+        raise ArgumentError(f"{twice[0]} is among the motions that are used: validate on another one")
+
+
+def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
+    """Return the samples of these files; `ArgumentError` says what seems wrong with one."""
+    found = Read([], [])
+    for name in names:
+        with waiting(f"reading {name}", shown=not arguments.quiet):
+            log = read_log(
+                name,
+                robot,
+                gear_ratios=arguments.gear_ratios,
+                torque_constants=arguments.torque_constants,
+                motor_positions=arguments.motor_positions,
+                topic=arguments.topic,
+            )
+            samples = log.samples(cutoff=arguments.cutoff, presliding=arguments.presliding, decimate=arguments.decimate)
+        if not arguments.force:
+            refuse(robot, log, samples)
+        found.samples.append(samples)
+        found.notes.extend(f"{name}: {note}" for note in log.notes)
+    return found
+
+
+def refuse(robot: Robot, log: Recording, samples: Samples) -> None:
+    """Raise `ArgumentError` if a log seems to be wrong."""
+    wrong = [*log.suspicions(), *(text for text in suspicions(robot, samples) if "never moves" not in text)]
+    if wrong:
+        raise ArgumentError(f"{log.name}: {'; '.join(dict.fromkeys(wrong))}; --force takes it as it is")
+
+
+def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: Read, warnings: list[str]) -> None:
+    """Estimate the robot's parameters."""
+    with waiting("estimating", shown=not arguments.quiet):
+        fit = robot.identify(
+            used.samples,
+            arguments.terms,
+            loss=arguments.loss,
+            smoothing=arguments.smoothing,
+            prior_spread=arguments.prior_spread,
+            check=False,
+        )
+        training = fit.validate(used.samples)
+        validation = fit.validate(others.samples) if others.samples else None
+    if arguments.report is not None:
+        with waiting(f"drawing {arguments.report}", shown=not arguments.quiet):
+            fit.report(arguments.report, training=training, validation=validation)
+    if arguments.output is not None:
+        warnings += write(arguments, fit.robot)
+        left = [term for term in fit.base.joint_terms if term not in IN_FILES]
+        if left:
+            warnings.append(f"URDF has no place for {', '.join(left)}: {arguments.output} lacks them")
+    if not arguments.quiet:
+        told(arguments, fit, training, validation, warnings)
+
+
+def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:
+    """Write the robot file: the original with other numbers, or a new document where that cannot be."""
+    found = []
+    try:
+        text = robot.to_urdf(arguments.robot)
+    except (FormatError, ModelError) as error:
+        text = robot.to_urdf()
+        found.append(f"{arguments.output} is a new document, without shapes: {error}")
+    with whole_file(Path(arguments.output)) as stream:
+        stream.write(text.encode())
+    return found
+
+
+def told(
+    arguments: argparse.Namespace, fit: Fit, training: Validation, validation: Validation | None, warnings: list[str]
+) -> None:
+    """Print what was found, and how far to trust it."""
+    robot, sentences = fit.base.robot, verdict(fit, training, validation)
+    if arguments.json:
+        seen = training if validation is None else validation
+        figures = {"noise": fit.noise, "residual": training.relative, "before": seen.before, "white": seen.white}
+        figures |= {} if validation is None else {"residual_validation": validation.relative}
+        figures |= {"samples_as_one": fit.correlation_time}
+        joints = [
+            {"name": name} | {key: column[k].item() for key, column in figures.items()}
+            for k, name in enumerate(robot.v_names)
+        ]
+        columns = zip(fit.base.combinations, fit.values, fit.std, fit.base.of(), fit.consistent_values, strict=True)
+        keys = ("parameter", "estimate", "std", "before", "consistent")
+        found: dict[str, Any] = {"robot": robot.name, "samples": fit.count, "joints": joints}
+        found |= {"parameters": [dict(zip(keys, row, strict=True)) for row in columns], "untold": fit.untold}
+        print_json(found | {"verdict": sentences, "warnings": warnings})
+        return
+    out = console()
+    out.print(
+        f"[bold]{escape(robot.name)}[/]: {fit.base.dimension} base parameters from {fit.count} samples"
+        + (f", validated on {validation.size} others" if validation is not None else "")
+    )
+    out.print(joint_table(fit, training, validation, out.width))
+    out.print(
+        "[dim]residuals by the spread of the forces; before: of ROBOT as it was; samples as one: so many in a row "
+        "count as one[/]"
+    )
+    if arguments.parameters:
+        out.print(parameter_table(fit, out.width))
+    for sentence in sentences:
+        out.print(escape(sentence))
+    print_warnings(out, warnings)
+    written(arguments)
+
+
+def written(arguments: argparse.Namespace) -> None:
+    """Print which files there are now."""
+    for name in (arguments.output, arguments.report):
+        if name is not None:
+            console().print(f"wrote {escape(name)}")
+
+
+def payload(arguments: argparse.Namespace, robot: Robot, used: Read, others: Read, warnings: list[str]) -> None:
+    """Estimate what the robot holds."""
+    frame = arguments.payload_frame
+    with waiting("estimating", shown=not arguments.quiet):
+        found = robot.identify_payload(used.samples, frame)
+    holding = robot.attach(found.inertia, frame)
+    if arguments.output is not None:
+        warnings += write(arguments, holding)
+    if arguments.quiet:
+        return
+    seen = others.samples or used.samples
+    before, after = (residuals(one, seen) for one in (robot, holding))
+    if arguments.json:
+        ten = dict(zip(TEN, map(float, found.inertia), strict=True))
+        facts = {
+            "robot": robot.name,
+            "frame": frame,
+            "inertia": ten,
+            "estimates": found.values.tolist(),
+            "std": found.std.tolist(),
+        }
+        joints = zip(robot.v_names, before, after, strict=True)
+        print_json(
+            facts
+            | {
+                "joints": [dict(zip(("name", "rms_without", "rms_with"), x, strict=True)) for x in joints],
+                "warnings": warnings,
+            }
+        )
+        return
+    out = console()
+    out.print(f"[bold]{escape(robot.name)}[/] holds {number(found.inertia.m)} kg at {escape(frame)}")
+    out.print(payload_table(found, out.width))
+    what = "on motions that were not used" if others.samples else "on the motions used"
+    rows = [(name, number(x, 3), number(y, 3)) for name, x, y in zip(robot.v_names, before, after, strict=True)]
+    out.print(f"residuals {what}, N·m or N:")
+    headings: dict[str, JustifyMethod] = {"joint": "left", "without it": "right", "with it": "right"}
+    out.print(make_table(headings, rows, out.width))
+    print_warnings(out, warnings)
+    written(arguments)
+
+
+def payload_table(found: Payload, width: int) -> Any:
+    """Return the ten parameters: of a body that can exist, the estimates alone, their standard deviations."""
+    columns = zip(TEN, map(float, found.inertia), found.values, found.std, UNITS, strict=True)
+    rows = [(name, *(number(float(x)) for x in numbers), unit) for name, *numbers, unit in columns]
+    headings: dict[str, JustifyMethod] = {
+        "": "left",
+        "body": "right",
+        "estimate": "right",
+        "std": "right",
+        "unit": "left",
+    }
+    return make_table(headings, rows, width)
+
+
+def residuals(robot: Robot, samples: list[Samples]) -> Any:
+    """Return root mean squares (nv,) of what a robot does not explain."""
+    errors = [np.asarray(x.tau) - robot.inverse_dynamics(x.q, x.v, x.a) for x in samples]
+    return np.sqrt(np.mean(np.concatenate(errors) ** 2, axis=0))

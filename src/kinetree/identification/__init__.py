@@ -1,0 +1,34 @@
+"""Identification: which parameters of a robot its motions tell, and what they are."""
+
+from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.excitation import excite
+from kinetree.identification.excitation_result import Excitation
+from kinetree.identification.fit import Fit, Residual
+from kinetree.identification.identify import identify
+from kinetree.identification.logs import Recording, read_log
+from kinetree.identification.payload import Payload, identify_payload
+from kinetree.identification.payload_tracker import PayloadTracker
+from kinetree.identification.prepare import prepare, sliding_direction
+from kinetree.identification.samples import Samples
+from kinetree.identification.suspicions import LogWarning, suspicions
+from kinetree.identification.validation import Validation, correlated, cross_validate, validate
+
+__all__ = [
+    "BaseParameters",
+    "Excitation",
+    "Fit",
+    "LogWarning",
+    "Payload",
+    "PayloadTracker",
+    "Recording",
+    "Residual",
+    "Samples",
+    "Validation",
+    "base_parameters",
+    "correlated",
+    "cross_validate",
+    "identify",
+    "read_log",
+    "validate",
+]
+__all__ += ["excite", "identify_payload", "prepare", "sliding_direction", "suspicions"]

@@ -1,0 +1,250 @@
+"""`robot.base_parameters`: the combinations of parameters that joint forces depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.identification import terms
+from kinetree.identification.grouping import group
+from kinetree.identification.regressor import Columns, dense, massless, packed, positions
+from kinetree.lazy import cached_property
+from kinetree.robot import Robot
+from kinetree.tables import number
+from kinetree.validation import Array, positive, real_array
+
+if TYPE_CHECKING:
+    from kinetree.runtime.function import Function
+
+TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
+GRAVITY = ("known", "any")
+OF_ROBOTS = ("armature", "damping", "friction", "stiffness")
+"""The joint terms that robots have, by the names of their properties."""
+
+
+class BaseParameters:
+    """The combinations of a robot's parameters that joint forces depend on, and no others: what motions can tell.
+
+    Made by `Robot.base_parameters`. All parameters are the 10 nb inertial ones (`Robot.inertial_parameters`), then one
+    of each joint term at each actuated entry of v.
+
+    Attributes
+    ----------
+    robot : Robot
+    joint_terms : dict
+        Those of `Robot.base_parameters`: which joints have each term, None for all.
+    own_columns : dict
+        Columns of the user's own by their names.
+    all_names : tuple of str
+        A name for each of all N parameters, such as ``"I_zz of link2"`` or ``"armature of joint1"``.
+    independent : tuple of int
+        Which n of all parameters the combinations are named after; each has the factor one there.
+    projection : (n, N) array
+        From all parameters to base parameters.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> base = kt.load("panda").base_parameters()
+    >>> base.dimension
+    43
+    >>> print(base.combinations[0])
+    I_zz of panda_link1 + I_yy of panda_link2
+    """
+
+    def __init__(
+        self, robot: Robot, joint_terms: terms.JointTerms, gravity: str, smoothing: float, tolerance: float
+    ) -> None:
+        self.robot, self.gravity, self.smoothing, self.tolerance = robot, gravity, smoothing, tolerance
+        model = robot.model
+        self.joint_terms, self.own_columns = terms.checked(model, joint_terms)
+        self.places = terms.places(model, self.joint_terms)
+        inertial = [f"{what} of {body}" for body in model.body_names for what in TEN]
+        self.all_names = (*inertial, *(f"{term} of {model.v_names[k]}" for term, k in self.places), *self.own_columns)
+        directions = np.eye(3) if gravity == "any" else np.array([list(model.gravity)], dtype=float)
+        grouping = group(model, directions, self.places, len(self.all_names), tolerance)
+        self.independent, self.projection = grouping
+        self.projection.flags.writeable = False
+
+    @property
+    def dimension(self) -> int:
+        """How many base parameters there are."""
+        return len(self.independent)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that the combinations are named after."""
+        return tuple(self.all_names[k] for k in self.independent)
+
+    @cached_property
+    def combinations(self) -> tuple[str, ...]:
+        """The combinations as text, ``"I_zz of link2 + 0.0625 m of link3"``."""
+        return tuple(map(self._combination, range(self.dimension)))
+
+    def _combination(self, row: int) -> str:
+        own = self.independent[row]
+        others = [k for k in np.flatnonzero(self.projection[row]).tolist() if k != own]
+        return self.all_names[own] + "".join(self._term(float(self.projection[row, k]), k) for k in others)
+
+    def _term(self, factor: float, k: int) -> str:
+        size = "" if abs(factor) == 1.0 else f"{number(abs(factor), 6)} "
+        return f" {'-' if factor < 0 else '+'} {size}{self.all_names[k]}"
+
+    def all_parameters(self, robot: Robot | None = None, values: Mapping[str, ArrayLike] | None = None) -> Array:
+        """Return all N parameters of this robot, or of another one of the same structure.
+
+        Parameters
+        ----------
+        robot : Robot, optional
+        values : mapping of str to (nv,) array-like, optional
+            Of joint terms, and numbers of columns of the user's own. Armature, damping, friction and stiffness are the
+            robot's figures where they are not given, whether or not its dynamics count friction
+            (`Robot.with_friction`); an ``offset`` is that of its springs if their stiffness is a term; all others are
+            zero.
+        """
+        robot = self.robot if robot is None else robot
+        rest, sprung = robot.rest_positions[positions(robot.model)], np.zeros(robot.nv)
+        sprung[[k for term, k in self.places if term == "stiffness"]] = 1.0
+        known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
+        known["offset"] = -robot.stiffness * rest * sprung
+        for term, x in (values or {}).items():
+            if term not in self.joint_terms and term not in self.own_columns:
+                raise ArgumentError(unknown_name("joint term", term, [*self.joint_terms, *self.own_columns]))
+            known[term] = real_array(term, x, *([robot.nv] if term in self.joint_terms else []), batch=False)
+        joints = [known[term][k] if term in known else 0.0 for term, k in self.places]
+        own = [float(known.get(name, 0.0)) for name in self.own_columns]
+        return np.concatenate([robot.inertial_parameters, joints, own])
+
+    def of(self, robot: Robot | None = None, values: Mapping[str, ArrayLike] | None = None) -> Array:
+        """Return the base parameters (n,) of this robot, or of another one: see `all_parameters`."""
+        return self.projection @ self.all_parameters(robot, values)
+
+    def representative(self, base: ArrayLike) -> Array:
+        """Return all parameters with these base parameters, zero where they are not independent.
+
+        They give the right joint forces; bodies with these inertias do not exist.
+        """
+        given = real_array("base parameters", base, self.dimension)
+        out = np.zeros((*given.shape[:-1], len(self.all_names)))
+        out[..., list(self.independent)] = given
+        return out
+
+    @cached_property
+    def regressor(self) -> Function:
+        """The minimal regressor as a compiled function: ``tau = regressor(q, v, a) @ base parameters``, (..., nv, n).
+
+        With the joint term "stribeck" it takes the speeds ``stribeck_speed`` (nv,) as a further argument; all take
+        ``direction`` (nv,), which is in the place of the sign of the velocity where it is given.
+        """
+        return dense(self.robot, self.columns)
+
+    @cached_property
+    def rows(self) -> Function:
+        """The same without the entries that are always zero, row after row: what is quick to sum up."""
+        return packed(self.robot, self.columns)
+
+    @cached_property
+    def rest(self) -> Robot | None:
+        """The robot without masses, with what its joints do and is not estimated; None if that is nothing."""
+        friction = self.robot.model.friction
+        known = {term: getattr(self.robot, term).copy() for term in OF_ROBOTS if term in self.joint_terms}
+        for term, k in self.places.keys() & {(term, k) for term in known for k in range(self.robot.nv)}:
+            known[term][k] = 0.0
+        left = massless(self.robot).with_joint_physics(**known)
+        counts = [left.armature, left.stiffness, friction.damping * left.damping, friction.coulomb * left.friction]
+        return left if any(x.any() for x in counts) else None
+
+    @property
+    def columns(self) -> Columns:
+        """Which columns the minimal regressor has."""
+        first = len(self.all_names) - len(self.own_columns)
+        own = tuple(enumerate(self.own_columns.items(), start=first))
+        return Columns(tuple(self.places.items()), self.independent, self.smoothing, own)
+
+    def __str__(self) -> str:
+        """Return a table: a number, a value of the robot that it was made of, and the combination."""
+        values = self.of()
+        rows = enumerate(zip(values.tolist(), self.combinations, strict=True))
+        lines = [f"{k:>4}  {number(x):>10}  {text}" for k, (x, text) in rows]
+        head = f"{self.robot.name}: {self.dimension} base parameters of {len(self.all_names)}"
+        return "\n".join([head, *lines])
+
+    def __repr__(self) -> str:
+        return f"<BaseParameters of {self.robot.name!r}: {self.dimension} of {len(self.all_names)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (
+            self.robot,
+            {**self.joint_terms, **self.own_columns},
+            self.gravity,
+            self.smoothing,
+            self.tolerance,
+        )
+
+
+def base_parameters(
+    robot: Robot,
+    joint_terms: terms.JointTerms = (),
+    *,
+    gravity: str = "known",
+    smoothing: float | None = None,
+    tolerance: float = 1e-6,
+) -> BaseParameters:
+    """Return the combinations of inertial parameters that joint forces depend on: what motions can tell.
+
+    They follow from the structure, joint by joint (of mimic joints, from all that share a coordinate), for every
+    type of joint: what a joint cannot tell apart from the same inertia in its parent is lumped into that.
+
+    Parameters
+    ----------
+    joint_terms : sequence of str, or mapping from str to sequence of str or function
+        What joints do by themselves, a parameter each at every actuated entry of v: "armature" (rotor inertia),
+        "damping" (viscous), "friction" (Coulomb), "offset" (a constant force), "stiffness", "damping_asymmetry"
+        (another damping in the other direction, ``|v|``), "stribeck" (friction that falls off with speed,
+        ``sign(v) / (1 + (v/v_s)²)``), "load_friction" (``sign(v) |tau|`` with the force that this robot needs for the
+        motion without friction). An asymmetric Coulomb friction is "friction" and "offset". A mapping has the joints of
+        each term, None for all: ``{"friction": None, "stiffness": ["joint2"]}``; or a column of your own, with one
+        parameter of that name: a function of q, v and a, as `Robot.compile` takes them, that returns forces (nv,).
+    gravity : "known" or "any"
+        Whether it is the robot's, or has any direction, as on a base that is tilted between motions.
+    smoothing : float, optional
+        The speed around which Coulomb friction changes sign (rad/s, m/s); the robot's (`Robot.with_friction`), which is
+        1e-3 unless it was given.
+    tolerance : float
+        What is smaller, relative to the largest at one joint, counts as zero. Angles of files that are rounded to six
+        digits need 1e-5 so that axes are parallel.
+
+    Returns
+    -------
+    BaseParameters
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such joint term, or `gravity` is something else.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> base = robot.base_parameters(["armature"])
+    >>> base.dimension, len(base.all_names)
+    (40, 66)
+    >>> q, v, a = robot.random_state(seed=0)
+    >>> bool(abs(base.regressor(q, v, a) @ base.of() - robot.inverse_dynamics(q, v, a)).max() < 1e-9)
+    True
+    """
+    if gravity not in GRAVITY:
+        raise ArgumentError(f"gravity is {gravity!r}, it must be one of {', '.join(map(repr, GRAVITY))}")
+    speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
+    known_terms, own = terms.checked(robot.model, joint_terms)
+    chosen: dict[str, Any] = {**known_terms, **own}
+    key = tuple(chosen.items()), gravity, float(speed), positive("tolerance", tolerance)
+    known: dict[Any, BaseParameters] = robot.__dict__.setdefault("_base_parameters", {})
+    if key not in known:  # two threads may both compute it
+        known[key] = BaseParameters(robot, chosen, *key[1:])
+    return known[key]

@@ -1,0 +1,152 @@
+"""The equations of many samples in bounded memory: one triangular factor for each joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.regressor import massless, pattern
+from kinetree.identification.samples import Piece, parts, pieces
+from kinetree.robot import Robot
+from kinetree.validation import Array
+
+Weights = Callable[[Array], Array]
+"""From residuals (n, nv) to the factors of the rows."""
+
+
+LONGEST = 1 << 17
+"""Samples of one motion that are looked at in one piece, for how they are correlated."""
+
+
+class Rows:
+    """From samples to rows of ``Y π = τ`` for each entry of v, without the columns that are always zero.
+
+    What is not estimated counts as the robot has it: armature, springs, friction that is turned on.
+
+    Parameters
+    ----------
+    base : BaseParameters
+    stribeck_speed : (nv,) array, optional
+    """
+
+    rest: Robot | None
+    """The robot with what is not estimated of its joints, without masses; None if that is nothing."""
+
+    def __init__(self, base: BaseParameters, stribeck_speed: Array | None = None) -> None:
+        self.base, self.robot, self.dimension, self.stribeck_speed = base, base.robot, base.dimension, stribeck_speed
+        self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
+        self._ends = np.cumsum([0, *map(len, self.pattern)])
+        self._function, self._speed = base.rows, [] if stribeck_speed is None else [stribeck_speed]
+        self.rest = base.rest
+
+    def of(self, piece: Piece) -> tuple[list[Array], Array]:
+        """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
+        q, v, a, tau, f_ext, direction = piece
+        flat = self._function(q, v, a, *self._speed, **({} if direction is None else {"direction": direction}))
+        if self.rest is not None or f_ext is not None:
+            rest = self.rest or massless(self.robot)
+            tau = tau - (rest.inverse_dynamics(q, v, a) if f_ext is None else rest.inverse_dynamics(q, v, a, f_ext))
+        return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
+
+    def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
+        for piece in pieces(self.robot, log):
+            rows, tau = self.of(piece)
+            yield self._residual(rows, tau, values), tau
+
+    def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
+        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples."""
+        for part in parts(log):
+            seen, count = [], 0
+            for e, _ in self.residuals(part, values):
+                seen.append(e)
+                count += len(e)
+                if count >= LONGEST:
+                    break
+            if count:
+                yield np.concatenate(seen)
+
+    def _residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+        predicted = [Y @ values[columns] for Y, columns in zip(rows, self.pattern, strict=True)]
+        left: Array = tau - np.stack(predicted, axis=-1)
+        return left
+
+    def factors(self, log: Any, values: Array | None = None, weights: Weights | None = None) -> Factors:
+        """Return the triangular factors of all samples, of which only a piece is in memory at once.
+
+        With weights, which depend on the residuals at these values, of the weighted rows.
+        """
+        found = Factors(self)
+        for piece in pieces(self.robot, log):
+            rows, tau = self.of(piece)
+            w = None
+            if weights is not None and values is not None:
+                w = weights(self._residual(rows, tau, values))
+            found.add(rows, tau, w)
+        return found
+
+
+class Factors:
+    """R of a QR factorization of ``[Y_k | τ_k]`` for each entry k of v: all that least squares need.
+
+    Attributes
+    ----------
+    R : list of (m_k + 1, m_k + 1) arrays
+    count : int
+        Number of samples.
+    total : (nv,) array
+        Sums of the weights.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
+        self.R = [np.zeros((0, len(columns) + 1)) for columns in rows.pattern]
+        self.total, self._sum, self._squares = np.zeros((3, len(rows.pattern)))
+
+    def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
+        """Add some samples."""
+        self.count += len(tau)
+        self._sum += tau.sum(axis=0)
+        self._squares += (tau * tau).sum(axis=0)
+        self.total += len(tau) if weights is None else (weights * weights).sum(axis=0)
+        for k, (R, Y) in enumerate(zip(self.R, rows, strict=True)):
+            block = np.empty((len(R) + len(tau), R.shape[1]), order="F")
+            block[: len(R)], block[len(R) :, :-1], block[len(R) :, -1] = R, Y, tau[:, k]
+            if weights is not None:
+                block[len(R) :] *= weights[:, k, None]
+            self.R[k] = np.asarray(np.linalg.qr(block, mode="r"))
+
+    def with_factors(self, R: list[Array]) -> Factors:
+        """Return the same with other triangular factors."""
+        other = copy(self)
+        other.R = list(R)
+        return other
+
+    @property
+    def spread(self) -> Array:
+        """Standard deviation of the joint forces (nv,)."""
+        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / max(self.count, 1)) ** 2, 0.0)))
+
+    @property
+    def mean_squares(self) -> Array:
+        """Mean squares of the joint forces (nv,)."""
+        return self._squares / max(self.count, 1)
+
+    def stacked(self, scales: Array) -> tuple[Array, Array]:
+        """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""
+        blocks, right = [], []
+        for R, columns, scale in zip(self.R, self.pattern, scales, strict=True):
+            A = np.zeros((len(R), self.dimension))
+            A[:, columns] = R[:, :-1] / scale
+            blocks.append(A)
+            right.append(R[:, -1] / scale)
+        return np.vstack(blocks), np.concatenate(right)
+
+    def squares(self, values: Array) -> Array:
+        """Return the sums of squared residuals (nv,)."""
+        pairs = zip(self.R, self.pattern, strict=True)
+        return np.array([((R[:, :-1] @ values[columns] - R[:, -1]) ** 2).sum() for R, columns in pairs])

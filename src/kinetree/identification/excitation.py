@@ -1,0 +1,244 @@
+"""`robot.excite`: a motion worth recording, planned before anything moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, listed, unknown_name
+from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.blas import on_one_thread
+from kinetree.identification.equations import Rows
+from kinetree.identification.excitation_beginning import beginning, still
+from kinetree.identification.excitation_criteria import CRITERIA
+from kinetree.identification.excitation_limits import by_joint, limits_of
+from kinetree.identification.excitation_problem import Problem
+from kinetree.identification.excitation_result import Excitation
+from kinetree.identification.excitation_search import BARRIERS, search
+from kinetree.identification.excitation_series import Series
+from kinetree.identification.terms import JointTerms
+from kinetree.robot.limits import given
+from kinetree.trajectories.trajectory import Trajectory
+from kinetree.validation import Array, Seed, as_generator, positive, real_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from kinetree.robot import Robot
+
+PART_OF_EFFORT = 0.01
+"""Of the largest joint force: its noise, where none is given."""
+
+
+@on_one_thread
+def excite(
+    robot: Robot,
+    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    *,
+    period: float = 10.0,
+    harmonics: int = 5,
+    periods: int = 1,
+    ramp: float | None = None,
+    start: ArrayLike | None = None,
+    joints: Sequence[str] | None = None,
+    fraction: float = 0.9,
+    acceleration: float | ArrayLike | Mapping[str, float] | None = None,
+    boxes: Mapping[str, ArrayLike] | None = None,
+    noise: float | ArrayLike | Mapping[str, float] | None = None,
+    rate: float = 200.0,
+    criterion: str = "determinant",
+    iterations: int = 300,
+    tolerance: float = 1e-5,
+    seed: Seed = 0,
+    initial: Excitation | Trajectory | None = None,
+    progress: Callable[[int, int, float], object] | None = None,
+) -> Excitation:
+    """Return a motion that tells this robot's parameters as well as its limits let it, and how well that will be.
+
+    Every joint follows a Fourier series of its own for some periods, after a polynomial that leads to it from rest, and
+    before one that leads back. Positions, speeds and forces keep within the robot's limits
+    (`Robot.with_limits` gives others) at all times. Ctrl-C ends the search: the best motion until then is returned.
+
+    Parameters
+    ----------
+    joint_terms : sequence of str, mapping, or BaseParameters
+        What is to be estimated of the joints, see `Robot.base_parameters`; "stribeck" has no place in a plan. Base
+        parameters are those of this robot with the joints that do not move locked.
+    period : float
+        Of the series (s).
+    harmonics : int
+        How many frequencies it has, multiples of ``1 / period``.
+    periods : int
+        How often it is repeated: averages over periods have less noise.
+    ramp : float, optional
+        How long it takes from rest to the series, and back (s); a fifth of the period if not given.
+    start : (nq,) array-like, optional
+        Where the robot rests at both ends. If not given, where it is best for the joints that move, and neutral for the
+        others.
+    joints : sequence of str, optional
+        Those that move; if not given, all with one degree of freedom. The others, a floating base for one, are held
+        still: as on a stand.
+    fraction : float
+        The part of the limits of position, speed and force that is used.
+    acceleration : float, (nv,) array-like or mapping, optional
+        Largest accelerations of the joints that move (rad/s², m/s²), in full. Speed and harmonics limit them too.
+    boxes : mapping of str to (2, 3) array-like, optional
+        By names of frames, the least and the greatest coordinates that their origins may have in the world (m).
+    noise : float, (nv,) array-like or mapping, optional
+        Standard deviations of the noise of the forces of the joints that move (N·m, N), which say how much each
+        counts. One hundredth of the effort limits if not given.
+    rate : float
+        Samples a second that will be recorded (Hz): they decide the standard deviations, not the motion.
+    criterion : "determinant" or "condition"
+        What is made least: the volume of the confidence ellipsoid (D-optimal), which depends on no units, or the
+        condition number of the regressor weighted by the noise.
+    iterations : int
+        At most; 0 gives a random motion within the limits.
+    tolerance : float
+        The search ends where ten iterations gain no more than this.
+    seed : int or numpy.random.Generator
+        Of the motion with which the search begins.
+    initial : Excitation or Trajectory, optional
+        With which it begins instead: a former result that is continued, or one that was saved and read again.
+    progress : callable, optional
+        Called with the iterations done, their largest number, and the best criterion.
+
+    Returns
+    -------
+    Excitation
+
+    Raises
+    ------
+    ArgumentError
+        If a joint has no limits, they cannot be kept, or a choice is not known.
+
+    References
+    ----------
+    Swevers, Ganseman, Bilgin Tükel, de Schutter and Van Brussel, "Optimal robot excitation and identification", 1997.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5").lock(["wrist_1_joint", "wrist_2_joint", "wrist_3_joint"])
+    >>> plan = robot.excite(["friction"], period=4, harmonics=3, iterations=20)
+    >>> plan
+    <Excitation of 'ur5': 5.6 s, 18 base parameters>
+    >>> bool((plan.trajectory.v[[0, -1]] == 0).all()), bool((abs(plan.trajectory.v) < 3.15).all())
+    (True, True)
+    """
+    if criterion not in CRITERIA:
+        raise ArgumentError(f"criterion is {criterion!r}, it must be one of {', '.join(map(repr, CRITERIA))}")
+    series = _series(period, harmonics, periods, ramp)
+    if not 0.0 < positive("fraction", fraction) <= 1.0:
+        raise ArgumentError(f"fraction is {fraction!r}, it must be a part of the limits: above 0, at most 1")
+    if positive("rate", rate) * series.period <= 2 * series.harmonics:
+        raise ArgumentError(f"{rate:g} samples a second are less than two of the fastest harmonic: give a higher rate")
+    most = _whole("iterations", iterations, 0)
+    whole = robot.neutral() if start is None else real_array("start", start, robot.nq, batch=False)
+    if not np.isfinite(whole).all():
+        raise ArgumentError("start holds a number that is not finite (NaN or inf)")
+    held = _held(robot, joints)
+    moving = robot.lock(held, q=whole) if held else robot
+    at = _places(robot, moving)
+    limits = limits_of(moving, fraction, acceleration, boxes)
+    base = joint_terms if isinstance(joint_terms, BaseParameters) else base_parameters(moving, joint_terms)
+    if base.robot != moving:
+        raise ArgumentError("these base parameters are another robot's: give joint terms, or those of a former plan")
+    if "stribeck" in base.joint_terms:
+        raise ArgumentError('"stribeck" has no place in a plan: plan with "friction", and estimate it all the same')
+    if base.dimension == 0:
+        raise ArgumentError(f"there is nothing to be estimated of {listed(moving.joint_names)}: give joint terms")
+    problem = Problem(Rows(base), series, limits, _noise(moving, noise), criterion)
+    rest = None if start is None else whole[at[0]]
+    first = 0 if rest is None else 1
+    rng = as_generator(seed)
+    inside = still(problem, rest, rng)
+    X = (
+        beginning(problem, inside, first, rng)
+        if initial is None
+        else _continued(problem, inside, first, initial, robot)
+    )
+    stages = BARRIERS if initial is None else BARRIERS[1:]
+    found = search(problem, X, first, stages, most, positive("tolerance", tolerance), progress)
+    kept = _within(problem, inside, found.X)
+    return Excitation(robot, whole, at, problem, found._replace(X=kept), float(rate))
+
+
+def _series(period: float, harmonics: int, periods: int, ramp: float | None) -> Series:
+    T = positive("period", period)
+    counts = _whole("harmonics", harmonics, 1), _whole("periods", periods, 1)
+    return Series(T, *counts, 0.2 * T if ramp is None else positive("ramp", ramp))
+
+
+def _whole(what: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ArgumentError(f"{what} is {value!r}, it must be an integer ≥ {least}")
+    return int(value)
+
+
+def _held(robot: Robot, joints: Sequence[str] | None) -> list[str]:
+    """Return the names of the joints that do not move."""
+    single = [body.joint_name for body in robot.model.leading if len(body.v_index) == 1]
+    if isinstance(joints, str):
+        raise ArgumentError(f"joints takes a list of names: [{joints!r}]")
+    for name in joints or ():
+        if name not in single:
+            if name in robot.joint_names:
+                raise ArgumentError(
+                    f"{name!r} cannot be excited: it has several degrees of freedom, or follows another"
+                )
+            raise ArgumentError(unknown_name("joint", name, single))
+    moving = single if joints is None else list(joints)
+    if not moving:
+        raise ArgumentError(f"{robot.name} has no joint of one degree of freedom that could move")
+    return [body.joint_name for body in robot.model.leading if body.joint_name not in moving]
+
+
+def _places(robot: Robot, moving: Robot) -> tuple[list[int], list[int]]:
+    """Return which entries of the robot's q and v are those of the joints that move."""
+    of = {body.joint_name: body for body in robot.model.leading}
+    bodies = [of[name] for name in moving.joint_names if name in of]
+    return [body.q_index[0] for body in bodies], [body.v_index[0] for body in bodies]
+
+
+def _noise(robot: Robot, noise: float | ArrayLike | Mapping[str, float] | None) -> Array:
+    found = PART_OF_EFFORT * given(robot.effort_limits) if noise is None else by_joint("noise", noise, robot)
+    missing = [name for name, s in zip(robot.v_names, found, strict=True) if not np.isfinite(s)]
+    if missing:
+        raise ArgumentError(
+            f"{listed(missing)}: nothing says how noisy the force is; give noise={{{missing[0]!r}: 0.5}}"
+        )
+    return np.asarray(found, dtype=np.float64)
+
+
+def _continued(problem: Problem, inside: Array, first: int, initial: Any, robot: Robot) -> Array:
+    """Return the coefficients of a former motion, moved inwards until they keep within the limits."""
+    series = problem.series
+    motion = initial.trajectory if isinstance(initial, Excitation) else initial
+    if not isinstance(motion, Trajectory) or motion.q.shape[1:] != (robot.nq,) or not np.isfinite(motion.q).all():
+        raise ArgumentError(f"initial is an Excitation or a Trajectory of this robot; {initial!r} was given")
+    q = motion.q[:, _places(robot, problem.robot)[0]]
+    t = motion.t - motion.t[0]
+    X = series.coefficients(t, q)
+    off = np.abs(series.basis(t)[0] @ X.T - q).max()
+    if off > 1e-6:
+        raise ArgumentError(
+            f"initial is no motion of this period, harmonics, periods and ramp: the nearest is {off:.2g} away"
+        )
+    X[:, :first] = inside[:, :first]
+    for part in (1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99):
+        new = X + part * (inside - X)
+        if np.isfinite(problem.point(new).criterion):
+            return np.asarray(new)
+    raise ArgumentError("initial is far from these limits: leave it out")
+
+
+def _within(problem: Problem, inside: Array, X: Array) -> Array:
+    """Return the motion, or one nearer to standing still, whose forces and boxes hold between the nodes too."""
+    t = np.linspace(0.0, problem.series.duration, max(2000, 20 * len(problem.nodes.t)))
+    part = 0.0
+    while not problem.holds(X + part * (inside - X), t):
+        part = min(1.0, max(1e-3, 1.5 * part))
+    return np.asarray(X + part * (inside - X))

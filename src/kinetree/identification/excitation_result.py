@@ -1,0 +1,157 @@
+"""A planned motion, and what it will tell."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.identification.blas import one_thread
+from kinetree.identification.equations import Rows
+from kinetree.identification.excitation_problem import Problem
+from kinetree.identification.excitation_search import Found
+from kinetree.identification.fit import UNTOLD
+from kinetree.identification.least_squares import Prior, solve
+from kinetree.identification.samples import Samples
+from kinetree.lazy import cached_property
+from kinetree.tables import number
+from kinetree.trajectories.paths import Sample
+from kinetree.trajectories.trajectory import Trajectory
+from kinetree.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from kinetree.robot import Robot
+
+
+class Excitation:
+    """A motion planned for identification, and how well its record will tell the parameters.
+
+    The result of `Robot.excite`. Called with times it returns q, v and a there, exactly.
+
+    Attributes
+    ----------
+    robot : Robot
+        All of it.
+    base : BaseParameters
+        Those that the record tells: of ``base.robot``, which is the robot with the joints that do not move locked.
+    series : Series
+        Period, harmonics, periods and ramp.
+    coefficients : (joints, 2 + 2 harmonics) array
+        Of the joints that move: where they rest, the mean of the series, its cosines and its sines.
+    noise : (joints,) array
+        Standard deviations of the noise of their forces that it was planned for (N·m, N).
+    rate : float
+        Samples a second of the record (Hz).
+    limits : Limits
+        What it keeps within.
+    q_index, v_index : lists of int
+        Which entries of the robot's q and v move.
+    iterations : int
+    converged, interrupted : bool
+        Whether the search ended by itself, or by Ctrl-C. If neither, `Robot.excite` can continue it (``initial``).
+    """
+
+    def __init__(
+        self, robot: Robot, start: Array, at: tuple[list[int], list[int]], problem: Problem, found: Found, rate: float
+    ) -> None:
+        self.robot, self.base, self.series = robot, problem.rows.base, problem.series
+        self.coefficients, self.noise, self.rate = found.X, problem.noise, rate
+        self.iterations, self.converged, self.interrupted = found.iterations, found.converged, found.interrupted
+        self.coefficients.flags.writeable = False
+        self.q_index, self.v_index = at
+        self._index = dict(zip(("q", "v", "a", "tau"), (at[0], at[1], at[1], at[1]), strict=True))
+        self.limits, self._start = problem.limits, start
+
+    def __call__(self, t: ArrayLike) -> Sample:
+        """Return q, v and a at times t (...) in s; before the beginning and after the end the robot rests."""
+        times = real_array("t", t)
+        if np.isnan(times).any():
+            raise ArgumentError("t holds NaN, which is no time")
+        within = np.clip(times.ravel(), 0.0, self.series.duration)
+        moved = [(B @ self.coefficients.T).reshape(*times.shape, -1) for B in self.series.basis(within)]
+        q = np.broadcast_to(self._start, (*times.shape, self.robot.nq)).copy()
+        v, a = np.zeros((2, *times.shape, self.robot.nv))
+        for x, name, value in zip((q, v, a), "qva", moved, strict=True):
+            x[..., self._index[name]] = value
+        return Sample(q, v, a)
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        """The whole motion at the rate of the record, from rest to rest, with the forces that it needs."""
+        t = np.arange(round(self.series.duration * self.rate) + 1) / self.rate
+        q, v, a = self(t)
+        return Trajectory(self.robot, t, q, v, a, self.robot.inverse_dynamics(q, v, a))
+
+    @property
+    def recorded(self) -> Trajectory:
+        """Its periodic part: what is worth recording."""
+        s, t = self.series, self.trajectory.t
+        first, last = np.searchsorted(t, [s.ramp - 1e-9, s.ramp + s.periods * s.period - 1e-9])
+        return self.trajectory[first:last]
+
+    @cached_property
+    def _information(self) -> Array:
+        """A with ``AᵀA`` the information of the record: its regressor's triangular factors, in units of the noise."""
+        q, v, a, tau = (getattr(self.recorded, x)[:, self._index[x]] for x in ("q", "v", "a", "tau"))
+        sign = v / np.sqrt(v * v + self.base.smoothing**2)
+        with one_thread():
+            return Rows(self.base).factors(Samples(q, v, a, tau, direction=sign)).stacked(self.noise)[0]
+
+    @cached_property
+    def _solved(self) -> tuple[Array, Array]:
+        """The covariance (n, n), and which parameters the record does not tell."""
+        A, n = self._information, self.base.dimension
+        _, covariance, untold = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
+        return covariance, np.abs(untold).max(axis=0, initial=0.0) > UNTOLD
+
+    @property
+    def covariance(self) -> Array:
+        """Of the base parameters (n, n), as far as the record will tell them: the inverse of Fisher's information."""
+        return self._solved[0]
+
+    @property
+    def std(self) -> Array:
+        """Standard deviations of the base parameters (n,) to expect, infinite of what the record will not tell."""
+        covariance, untold = self._solved
+        return np.where(untold, np.inf, np.sqrt(np.diag(covariance)))
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the regressor of the record, in units of the noise."""
+        return float(np.linalg.cond(self._information))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `trajectory` to a CSV, NPZ or Parquet: see `Trajectory.save`. Read again, it can be continued."""
+        self.trajectory.save(path)
+
+    def plot(self) -> Figure:
+        """Return a figure: positions, speeds and forces as parts of their limits, and standard deviations expected.
+
+        Raises
+        ------
+        ArgumentError
+            If matplotlib, the extra ``plot``, is not installed.
+        """
+        from kinetree.identification.excitation_figure import plot
+
+        return plot(self)
+
+    def __str__(self) -> str:
+        """Return a table: the standard deviation expected of every base parameter, beside its value in this robot."""
+        values = self.base.of().tolist()
+        title = [f"{'std':>10}  {'value':>10}  parameter"]
+        rows = zip(self.std.tolist(), values, self.base.names, strict=True)
+        lines = [f"{number(s):>10}  {number(x):>10}  {name}" for s, x, name in rows]
+        head = f"{self.robot.name}: {self.series.duration:g} s, condition number {number(self.condition)}"
+        return "\n".join([head, *title, *lines])
+
+    def __repr__(self) -> str:
+        return f"<Excitation of {self.robot.name!r}: {self.series.duration:g} s, {self.base.dimension} base parameters>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in self.__dict__.items() if name not in ("trajectory", "_information", "_solved")}

@@ -1,0 +1,131 @@
+"""Periodic motions with a beginning and an end at rest: linear in their coefficients, with exact bounds.
+
+A joint's motion is ``q(t) = mean + Σ a_l cos(l ω t) + b_l sin(l ω t)`` for some periods, as Swevers et al., "Optimal
+robot excitation and identification", 1997, have it; polynomials of degree 5 lead to it from rest, and back.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from kinetree.validation import Array
+
+OVERSAMPLED = 20
+"""Nodes for each harmonic of a period: there the largest value is at least 98.8 % of the largest between them."""
+
+RAMP_NODES = 40
+"""Nodes of a ramp: 98.1 %."""
+
+RAMP_DEGREE = 5
+_POWERS = np.array([[0, 0, 0, 10, -15, 6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5]])
+"""Polynomials in x from 0 to 1: of position 1 at the end, of velocity 1 and of acceleration 1 at the beginning."""
+
+
+class Nodes(NamedTuple):
+    """Where the limits of a motion are looked at.
+
+    Attributes
+    ----------
+    t : (n,) array
+        Times (s).
+    periodic : slice
+        Those of one period, equally spaced.
+    bound : (n, 1) array
+        Values at nodes that are smaller than this part of a limit are within the limit between the nodes too.
+    """
+
+    t: Array
+    periodic: slice
+    bound: Array
+
+
+class Series(NamedTuple):
+    """What a motion is made of.
+
+    Attributes
+    ----------
+    period : float
+        T (s), of the base frequency ``ω = 2π/T``.
+    harmonics : int
+        How many.
+    periods : int
+        How often it repeats.
+    ramp : float
+        How long it takes from rest to the periodic motion, and back (s).
+    """
+
+    period: float
+    harmonics: int
+    periods: int
+    ramp: float
+
+    @property
+    def duration(self) -> float:
+        """From rest to rest (s)."""
+        return 2.0 * self.ramp + self.periods * self.period
+
+    @property
+    def size(self) -> int:
+        """How many coefficients each joint has: where it rests, its mean, those of cosines and of sines."""
+        return 2 + 2 * self.harmonics
+
+    def basis(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return position, velocity and acceleration at times t (n,) for each coefficient: three (n, size) arrays."""
+        end = self.ramp + self.periods * self.period
+        starts, stops = t < self.ramp, t > end
+        B = self._fourier(t - self.ramp)
+        at_zero = [x[0] for x in self._fourier(np.zeros(1))]
+        for there, since, sign in ((starts, t, 1.0), (stops, self.duration - t, -1.0)):
+            for row, found in zip(B, self._ramp(since[there], at_zero, sign), strict=True):
+                row[there] = found
+        return B
+
+    def _fourier(self, t: Array) -> tuple[Array, Array, Array]:
+        w = 2.0 * math.pi / self.period * np.arange(1, self.harmonics + 1)
+        cos, sin = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
+        fixed = np.zeros((len(t), 2))
+        mean = np.tile([0.0, 1.0], (len(t), 1))
+        return (
+            np.hstack([mean, cos, sin]),
+            np.hstack([fixed, -w * sin, w * cos]),
+            np.hstack([fixed, -w * w * cos, -w * w * sin]),
+        )
+
+    def _ramp(self, t: Array, to: list[Array], sign: float) -> tuple[Array, Array, Array]:
+        """Return the rows of a ramp at times t since it rests, to the periodic motion at its beginning.
+
+        With a negative sign time goes backwards.
+        """
+        h, rest = self.ramp, np.eye(1, self.size)[0]
+        left = 1.0 - t / h
+        found = []
+        for k in range(3):
+            place, velocity, acceleration = (
+                np.outer((-sign / h) ** k * Polynomial(p).deriv(k)(left), x)
+                for p, x in zip(_POWERS, (rest - to[0], -sign * h * to[1], h * h * to[2]), strict=True)
+            )
+            found.append(place + velocity + acceleration + (to[0] if k == 0 else 0.0))
+        return found[0], found[1], found[2]
+
+    def nodes(self) -> Nodes:
+        """Return where limits are looked at, and what is true between.
+
+        References: Ehlich and Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", 1964: a polynomial of degree n
+        is at most ``max / cos(π n / 2 m)`` if it is at most max at m Chebyshev nodes; a trigonometric one at most
+        ``max / cos(π n / m)`` if it is at m equally spaced ones.
+        """
+        n, m = OVERSAMPLED * self.harmonics, RAMP_NODES
+        ramp = self.ramp * 0.5 * (1.0 - np.cos(math.pi * (np.arange(m) + 0.5) / m))
+        periodic = self.ramp + self.period * np.arange(n) / n
+        t = np.concatenate([ramp, periodic, self.duration - ramp])
+        bound = np.full((len(t), 1), math.cos(math.pi * RAMP_DEGREE / (2 * m)))
+        bound[m : m + n] = math.cos(math.pi * self.harmonics / n)
+        return Nodes(t, slice(m, m + n), bound)
+
+    def coefficients(self, t: Array, q: Array) -> Array:
+        """Return the coefficients (joints, size) of a motion of this kind from its samples, by least squares."""
+        return np.asarray(np.linalg.lstsq(self.basis(t)[0], q, rcond=None)[0].T)

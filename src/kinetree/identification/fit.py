@@ -1,0 +1,189 @@
+"""The result of an identification: estimates, how far to trust them, and the robot that has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinetree.identification.base_parameters import OF_ROBOTS
+from kinetree.identification.consistent import Consistent
+from kinetree.identification.equations import Rows
+from kinetree.identification.least_squares import Solution
+from kinetree.identification.regressor import positions
+from kinetree.lazy import cached_property, lazy_methods
+from kinetree.signatures import told
+from kinetree.tables import number
+from kinetree.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from kinetree.identification import report as pages
+    from kinetree.identification import validation
+    from kinetree.robot import Robot
+else:
+    pages = lazy_methods("kinetree.identification.report", told)
+    validation = lazy_methods("kinetree.identification.validation", told)
+
+UNTOLD = 1e-3
+"""A parameter with such a part, relative to its effect, in a direction that the data do not tell is not told."""
+
+
+class Residual(NamedTuple):
+    """How far a model is from recorded joint forces.
+
+    Attributes
+    ----------
+    rms : (nv,) array
+        Root mean square of the residuals (N·m, N).
+    relative : (nv,) array
+        The same by the standard deviation of the recorded forces.
+    correlation : (nv,) array
+        Of each residual with the one before it: near zero for noise, near one where the model lacks something, and
+        then the standard deviations of the parameters are too small.
+    """
+
+    rms: Array
+    relative: Array
+    correlation: Array
+
+
+class Fit:
+    """Estimated parameters of a robot, with their uncertainty: the result of `Robot.identify`.
+
+    Attributes
+    ----------
+    base : BaseParameters
+        Which parameters they are.
+    values, std : (n,) arrays
+        The estimates and their standard deviations, infinite of what the data do not tell.
+    covariance : (n, n) array
+        Of what the data tell.
+    noise : (nv,) array
+        Standard deviation of the noise of each joint force (N·m, N).
+    correlation_time : (nv,) array
+        How many samples of each joint count as one, since their residuals are alike: what a model lacks, it lacks for
+        a while.
+    count : int
+        Number of samples.
+    parameters : (N,) array
+        All parameters: of bodies that can exist, or a representative of `values` where that was turned off.
+    gap : float
+        By how much at most half the squared, weighted distance of the consistent parameters could be less; NaN where
+        it was turned off.
+    stribeck_speed : (nv,) array or None
+    rows : Rows
+        From samples to equations.
+    """
+
+    report = pages.report
+    validate = validation.validate
+
+    def __init__(self, rows: Rows, count: int, solution: Solution, consistent: Consistent) -> None:
+        self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, count
+        self.values, self.covariance, self.noise = solution[:3]
+        self.parameters, self.gap = consistent
+        self.correlation_time = solution.times
+        self._untold = np.abs(solution.untold).max(axis=0, initial=0.0) > UNTOLD
+        self.std = np.where(self._untold, np.inf, np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """The base parameters that the data do not tell, or only together with others of these."""
+        return tuple(name for name, there in zip(self.base.names, self._untold, strict=True) if there)
+
+    @property
+    def correlation(self) -> Array:
+        """Correlation of the estimates (n, n)."""
+        s = np.sqrt(np.diag(self.covariance))
+        s[s == 0.0] = 1.0
+        return np.asarray(self.covariance / np.outer(s, s))
+
+    @property
+    def consistent_values(self) -> Array:
+        """Base parameters of `parameters`, and so of `robot`."""
+        return self.base.projection @ self.parameters
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with these parameters: one like any other, whose friction counts if it was estimated.
+
+        An offset has no place in a robot unless the stiffness of a spring was estimated too, and is where that one
+        rests; other terms and columns of your own have none. `predict` counts them all.
+        """
+        base, nb = self.base, self.base.robot.nb
+        made = base.robot.with_inertial_parameters(self.parameters[: 10 * nb])
+        own: dict[str, Array] = {}
+        for (term, k), place in base.places.items():
+            before = getattr(made, term).copy() if hasattr(made, term) else np.zeros(made.nv)
+            own.setdefault(term, before)[k] = self.parameters[place]
+        physics = {term: own[term] for term in OF_ROBOTS if term in own}
+        if "stiffness" in own:
+            physics["rest_position"] = rest = made.rest_positions.copy()
+            at = positions(made.model)
+            for k in (k for term, k in base.places if term == "stiffness"):
+                offset = base.places.get(("offset", k))
+                rest[at[k]] = 0.0 if offset is None else -self.parameters[offset] / own["stiffness"][k]
+        if physics:
+            made = made.with_joint_physics(**physics)
+        friction = base.robot.model.friction
+        if {"damping", "friction"} & own.keys():
+            made = made.with_friction(
+                damping="damping" in own or friction.damping,
+                coulomb="friction" in own or friction.coulomb,
+                smoothing=base.smoothing,
+            )
+        return made
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, consistent: bool = True) -> Array:
+        """Return the joint forces (..., nv) of these motions, by all that was estimated.
+
+        Parameters
+        ----------
+        q : (..., nq) array-like
+        v, a : (..., nv) array-like
+        consistent : bool
+            Whether by the parameters of bodies that can exist, or by `values`.
+        """
+        robot = self.base.robot
+        arrays = real_array("q", q, robot.nq), real_array("v", v, robot.nv), real_array("a", a, robot.nv)
+        speeds = [] if self.stribeck_speed is None else [self.stribeck_speed]
+        tau = self.base.regressor(*arrays, *speeds) @ (self.consistent_values if consistent else self.values)
+        return np.asarray(tau if self.rows.rest is None else tau + self.rows.rest.inverse_dynamics(*arrays))
+
+    def residual(self, log: Any, *, consistent: bool = True) -> Residual:
+        """Return how far the estimate is from a log: the one that it was made of, or better another one.
+
+        Parameters
+        ----------
+        log
+            As in `Robot.identify`.
+        consistent : bool
+            As in `predict`.
+        """
+        values = self.consistent_values if consistent else self.values
+        found = list(self.rows.residuals(log, values))
+        e, tau = (np.concatenate(x) for x in zip(*found, strict=True))
+        rms = np.sqrt((e * e).mean(axis=0))
+        centred = e - e.mean(axis=0)
+        power = np.maximum((centred * centred).sum(axis=0), np.finfo(float).tiny)
+        spread = np.maximum(tau.std(axis=0), np.finfo(float).tiny)
+        return Residual(rms, rms / spread, (centred[1:] * centred[:-1]).sum(axis=0) / power)
+
+    def __str__(self) -> str:
+        """Return a table: estimate, standard deviation, the value before, that of bodies that can exist, and what."""
+        before = self.base.of()
+        head = f"{self.base.robot.name}: {self.base.dimension} base parameters from {self.count} samples"
+        columns = zip(self.values, self.std, before, self.consistent_values, self.base.names, strict=True)
+        rows = [[*(number(float(x)) for x in row[:4]), row[4]] for row in columns]
+        title = ["estimate", "std", "before", "consistent", "parameter"]
+        lines = ["  ".join([*(f"{x:>10}" for x in row[:4]), row[4]]) for row in [title, *rows]]
+        noise = ", ".join(
+            f"{name} {number(float(s))}" for name, s in zip(self.base.robot.v_names, self.noise, strict=True)
+        )
+        untold = [f"not told by these data: {', '.join(self.untold)}"] if self.untold else []
+        return "\n".join([head, *lines, f"noise: {noise}", *untold])
+
+    def __repr__(self) -> str:
+        return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"

@@ -1,0 +1,210 @@
+"""`robot.identify`: from recorded motions to estimated parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import ArgumentError, unknown_name, warn_user
+from kinetree.identification import consistent as bodies
+from kinetree.identification import semidefinite
+from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.blas import on_one_thread
+from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.fit import Fit
+from kinetree.identification.instruments import instrumental
+from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
+from kinetree.identification.stribeck import estimated_speeds
+from kinetree.identification.suspicions import LogWarning, suspicions
+from kinetree.identification.terms import JointTerms
+from kinetree.robot import Robot
+from kinetree.validation import positive, real_array
+
+SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
+WEIGHTS = ("joints", None)
+NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness", "load_friction")
+KEPT = 1e-6
+"""Of an offset or a column of the user's own that the data do not tell, the inverse of a standard deviation."""
+
+LEAST_NOISE = 1e-6
+"""Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
+
+
+@on_one_thread
+def identify(
+    robot: Robot,
+    log: Any,
+    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    *,
+    weights: str | None = "joints",
+    loss: str | None = None,
+    instruments: Any = None,
+    known: Mapping[str, float] | None = None,
+    smoothing: float | None = None,
+    stribeck_speed: ArrayLike | None = None,
+    consistent: bool = True,
+    prior_spread: float = 1.0,
+    solver: str = "newton",
+    tolerance: float = 1e-6,
+    check: bool = True,
+) -> Fit:
+    """Estimate the parameters of this robot from recorded motions.
+
+    The base parameters are estimated by least squares, from as many samples as there are in bounded memory, and then
+    all parameters: of bodies that can exist, as near to this robot's as the data let them be.
+
+    Parameters
+    ----------
+    log : (q, v, a, tau), Trajectory, or an iterable of these
+        Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
+        which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
+        An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
+    joint_terms : sequence of str, mapping, or BaseParameters
+        What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
+        and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
+    weights : "joints" or None
+        Whether the equations of each joint count by its noise, which is estimated with the parameters, or all alike.
+    loss : None, "huber" or "cauchy"
+        How outliers count: like all others, less, or hardly at all. The equations are weighted by joints then.
+    instruments : log, optional
+        The commanded motion, with a sample for each one of the log, whose forces are not read: where velocities and
+        accelerations are noisy, least squares are biased, and instrumental variables are not.
+    known : mapping of str to float, optional
+        By names of base parameters (`BaseParameters.names`), standard deviations of this robot's values: 0 of what
+        is not estimated. Others are not known before.
+    smoothing : float, optional
+        The speed around which Coulomb friction changes sign (rad/s, m/s); this robot's if not given.
+    stribeck_speed : (nv,) array-like, optional
+        The speeds at which friction of the term "stribeck" has fallen to half; estimated if not given.
+    consistent : bool
+        Whether to look for bodies that can exist.
+    prior_spread : float
+        How far, relative to its size, a parameter of this robot may be from the truth: what the data leave open is near
+        to this robot's, by the entropic divergence of Lee, Wensing and Park.
+    solver : "newton" or "clarabel"
+        What finds those bodies: both find the same. Clarabel (``pip install kinetree[identification]``) is a solver
+        of cone programmes that knows nothing of bodies.
+    tolerance : float
+        See `Robot.base_parameters`.
+    check : bool
+        Whether to refuse a log with `suspicions`, unless it is an iterator; joints that never move are a warning.
+
+    Returns
+    -------
+    Fit
+
+    Warns
+    -----
+    LogWarning
+        If a joint never moves.
+
+    Raises
+    ------
+    ArgumentError
+        If a choice is not known, arrays do not fit the robot, hold numbers that are not finite, there are fewer
+        equations than parameters, or the log seems to be wrong.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q, v, a = robot.random_state(seed=0, size=500)
+    >>> fit = robot.identify((q, v, a, robot.inverse_dynamics(q, v, a)), ["armature"])
+    >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
+    True
+    """
+    if weights not in WEIGHTS:
+        raise ArgumentError(f"weights is {weights!r}, it must be 'joints' or None")
+    if loss is not None and loss not in LOSSES:
+        raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
+    if loss is not None and weights is None:
+        raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
+    if instruments is not None and (loss is not None or weights is None):
+        raise ArgumentError("instruments go with weights by joints, and without a loss")
+    if solver not in SOLVERS:
+        raise ArgumentError(f"solver is {solver!r}, it must be one of {', '.join(map(repr, SOLVERS))}")
+    spread = positive("prior_spread", prior_spread)
+    if isinstance(joint_terms, BaseParameters):
+        base = joint_terms
+        if base.robot != robot or smoothing is not None:
+            raise ArgumentError("these base parameters are another robot's, or smoothing is given with them")
+    else:
+        base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
+    if check and not isinstance(log, Iterator):
+        _refuse(suspicions(robot, log))
+    if "stribeck" in base.joint_terms:
+        given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
+        speeds = estimated_speeds(base, log) if given is None else given
+    elif stribeck_speed is not None:
+        raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
+    else:
+        speeds = None
+    rows = Rows(base, speeds)
+    factors = rows.factors(log)
+    if factors.count * robot.nv < base.dimension:
+        raise ArgumentError(
+            f"{factors.count} samples are {factors.count * robot.nv} equations for {base.dimension} parameters: more "
+            "samples are needed"
+        )
+    prior = _prior(base, known or {})
+    if instruments is not None:
+        solution = instrumental(rows, log, instruments, factors, prior)
+    else:
+        solution = estimate(rows, log, factors, prior, weights, loss)
+    found = _consistent(base, factors, solution, spread, solver) if consistent else None
+    return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
+
+
+def _refuse(found: list[str]) -> None:
+    """Raise where a log is wrong; warn where it tells little."""
+    wrong = [text for text in found if "never moves" not in text]
+    if wrong:
+        raise ArgumentError(f"{'; '.join(wrong)}; check=False takes the log as it is")
+    for text in found:
+        warn_user(text, LogWarning)
+
+
+def _prior(base: BaseParameters, known: Mapping[str, float]) -> Prior:
+    deviations = np.full(base.dimension, np.inf)
+    for name, s in known.items():
+        if name not in base.names:
+            raise ArgumentError(unknown_name("base parameter", name, base.names))
+        if not s >= 0.0:
+            raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation cannot be negative")
+        deviations[base.names.index(name)] = s
+    return Prior(base.of(), deviations)
+
+
+def _consistent(
+    base: BaseParameters, factors: Factors, solution: Solution, spread: float, solver: str
+) -> bodies.Consistent:
+    """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's.
+
+    Friction is near the estimate only: who describes a robot seldom knows it.
+    """
+    count = 10 * base.robot.nb
+    prior = base.all_parameters()
+    limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
+    exact = (solution.noise < limit).any()
+    A = factors.stacked(np.maximum(solution.noise, limit))[0] if exact else solution.information
+    ten = prior[:count].reshape(-1, 10)
+    masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
+    tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]
+    A, b = A @ base.projection, A @ solution.values
+    prior = min(tried, key=lambda p: float(((A @ p - b) ** 2).sum()))
+    bounded = np.zeros(len(prior), bool)
+    std = np.sqrt(np.diag(solution.covariance))
+    for (term, _), place in base.places.items():
+        if term in NOT_NEGATIVE:
+            bounded[place] = True
+            if term != "armature" or not prior[place] > 0.0:
+                j = base.independent.index(place) if place in base.independent else None
+                size = 1.0 if j is None else max(abs(solution.values[j]), std[j])
+                prior[place] = size or 1.0
+    free = np.flatnonzero(~bounded[count:]) + count  # by no prior: what the data do not tell of them stays
+    free = free[np.abs(solution.untold @ base.projection[:, free]).max(axis=0, initial=0.0) > 0.0]
+    A, b = np.vstack([A, KEPT * np.eye(len(prior))[free]]), np.append(b, KEPT * prior[free])
+    return SOLVERS[solver](bodies.Problem(A, b, base.robot.nb, bounded, prior, spread**-2))

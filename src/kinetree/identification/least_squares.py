@@ -1,0 +1,219 @@
+"""Least squares from triangular factors: ordinary, weighted by each joint's noise, re-weighted for outliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.identification.equations import Factors, Rows
+from kinetree.validation import Array
+
+TOLD = 1e-10
+"""Directions of the scaled parameters whose effect is below this, relative to the greatest, are not told."""
+
+EXACT = 1e-13
+"""Residuals below this, relative to the forces, are rounding."""
+
+HUBER = 1.345
+"""Where Huber's loss becomes linear, in standard deviations: 95 % efficient without outliers."""
+
+CAUCHY = 2.385
+"""The scale of Cauchy's loss with the same efficiency."""
+
+SIGNIFICANT = 4.5
+"""The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2."""
+
+CLIP = 4.0
+"""Residuals beyond so many standard deviations count as these in correlations."""
+
+ITERATIONS = 30
+
+
+class Loss(NamedTuple):
+    """What a residual u, in units of the constant times the noise, counts: ``ψ = w(u) u``."""
+
+    constant: float
+    weight: Callable[[Array], Any]
+    slope: Callable[[Array], Any]
+
+
+LOSSES = {
+    "huber": Loss(HUBER, lambda u: 1.0 / np.maximum(np.abs(u), 1.0), lambda u: (np.abs(u) < 1.0) * 1.0),
+    "cauchy": Loss(CAUCHY, lambda u: 1.0 / (1.0 + u * u), lambda u: (1.0 - u * u) / (1.0 + u * u) ** 2),
+}
+
+
+class Prior(NamedTuple):
+    """What is known of the base parameters before.
+
+    Attributes
+    ----------
+    values : (n,) array
+    deviations : (n,) array
+        Their standard deviations: 0 of what is fixed; infinite of what is not known, which stays at its value where the
+        data do not tell it.
+    """
+
+    values: Array
+    deviations: Array
+
+
+class Solution(NamedTuple):
+    """Estimated base parameters.
+
+    Attributes
+    ----------
+    values : (n,) array
+    covariance : (n, n) array
+        Of what the data tell.
+    noise : (nv,) array
+        Standard deviations of the forces' noise.
+    untold : (r, n) array
+        Orthonormal rows: directions of the parameters, in units of their effects, that change no force of these data.
+    information : (m, n) array
+        Rows A of the equations in units of their noise: ``AᵀA`` is Fisher's information.
+    times : (nv,) array
+        How many samples count as one: see `correlation_times`.
+    """
+
+    values: Array
+    covariance: Array
+    noise: Array
+    untold: Array
+    information: Array
+    times: Array
+
+
+def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
+    """Return x with ``|A x − b|² + Σ ((x − x_0) / s)²`` least, the inverse of its Hessian, and what is not told."""
+    x0, s = prior
+    known = np.isfinite(s) & (s > 0.0)
+    A, b = np.vstack([A, np.diag(1.0 / np.where(known, s, 1.0))[known]]), np.append(b - A @ x0, np.zeros(known.sum()))
+    free = s > 0.0
+    scale = np.linalg.norm(A, axis=0)
+    scale[scale == 0.0] = 1.0
+    n = int(free.sum())
+    R = np.zeros((n, n + 1))
+    condensed = np.linalg.qr(np.column_stack([(A / scale)[:, free], b]), mode="r")[:n]
+    R[: len(condensed)] = condensed
+    U, sizes, Vt = np.linalg.svd(R[:, :-1])
+    told = int((sizes > TOLD * sizes.max(initial=0.0)).sum())
+    directions = np.zeros((len(Vt), len(x0)))
+    directions[:, free] = Vt
+    factor = directions[:told] / scale / sizes[:told, None]
+    return x0 + factor.T @ (U.T[:told] @ R[:, -1]), factor.T @ factor, directions[told:]
+
+
+def estimate(rows: Rows, log: Any, factors: Factors, prior: Prior, weights: str | None, loss: str | None) -> Solution:
+    """Return the estimate by these choices, with residuals that are correlated in time counted as so many fewer.
+
+    Where the log can be read once only, all are taken as independent.
+    """
+
+    def once(times: Array) -> Solution:
+        if loss is not None:
+            return robust(rows, log, factors, prior, loss, times)
+        return weighted(factors, prior, times) if weights else ordinary(factors, prior, times)
+
+    found = once(np.ones(len(factors.R)))
+    if isinstance(log, Iterator):
+        return found
+    times = correlation_times(rows, log, found)
+    return once(times) if (times > 1.0).any() else found
+
+
+def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
+    """Return how many samples tell as much of each joint as one that is independent of the others: at least one.
+
+    It is ``1 + 2 Σ ρ_k`` over the autocorrelations of the residuals, up to where they are no longer significant.
+    References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
+    Monte Carlo", 1992, for where to end.
+    """
+    total = np.zeros((0, len(found.noise)))
+    count = 0
+    for e in rows.residuals_of_motions(log, found.values):
+        e = np.clip(e - e.mean(axis=0), -CLIP * found.noise, CLIP * found.noise)
+        size = 2 << len(e).bit_length()
+        own = np.fft.irfft(np.abs(np.fft.rfft(e, size, axis=0)) ** 2, size, axis=0)[: len(e)]
+        short, total = sorted((own, total), key=len)
+        total = total.copy()
+        total[: len(short)] += short
+        count += len(e)
+    rho = total / np.maximum(total[0], np.finfo(float).tiny)
+    pairs = rho[1:-1:2] + rho[2::2]
+    going_on = np.logical_and.accumulate(pairs > SIGNIFICANT / np.sqrt(max(count, 1)), axis=0)
+    return np.asarray(1.0 + 2.0 * (pairs * going_on).sum(axis=0))
+
+
+def ordinary(factors: Factors, prior: Prior, times: Array) -> Solution:
+    """Return what makes the sum of squared residuals least; the covariance counts each joint's own noise."""
+    one = np.ones(len(factors.R))
+    values, inverse, untold = solve(*factors.stacked(one), prior)
+    noise = _noise(factors, values, one, inverse)
+    A, _ = factors.stacked(one)
+    scales = noise * np.sqrt(times)
+    spread = np.repeat(scales, [len(R) for R in factors.R])[:, None] * (A @ inverse)
+    return Solution(values, spread.T @ spread, noise, untold, factors.stacked(scales)[0], times)
+
+
+def weighted(factors: Factors, prior: Prior, times: Array | float = 1.0) -> Solution:
+    """Return what makes the residuals least in units of each joint's noise, which is estimated with them."""
+    scales, root = np.ones(len(factors.R)), np.sqrt(times)
+    values, inverse, untold = solve(*factors.stacked(scales), prior)
+    noise = _noise(factors, values, scales, inverse)
+    for _ in range(ITERATIONS):
+        values, inverse, untold = solve(*factors.stacked(noise * root), prior)
+        before, noise = noise, _noise(factors, values, noise * root, inverse)
+        if np.abs(noise - before).max(initial=0.0) <= 1e-6 * noise.max(initial=0.0):
+            break
+    return Solution(values, inverse, noise, untold, factors.stacked(noise * root)[0], root**2 * np.ones(len(noise)))
+
+
+def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, times: Array) -> Solution:
+    """Return the M-estimate of a loss by iterated re-weighting: outliers count less, or hardly at all.
+
+    References: Huber and Ronchetti, "Robust Statistics", 2009, section 7.6: the covariance is that of least squares
+    with the noise's variance replaced by ``E ψ² / (E ψ')²``.
+    """
+    law = LOSSES[loss]
+    found = weighted(factors, prior, times)
+    for _ in range(ITERATIONS):
+        scale = law.constant * _median_noise(rows, log, found.values)
+        seen = rows.factors(log, found.values, lambda e, c=scale: np.sqrt(law.weight(e / c)))  # type: ignore[misc]
+        noise = _effective_noise(rows, log, found.values, scale, law)
+        A, b = seen.stacked(noise * np.sqrt(times * seen.total / seen.count))
+        values, inverse, untold = solve(A, b, prior)
+        moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))
+        found = Solution(values, inverse, scale / law.constant, untold, A, times)
+        if not moved.any():
+            break
+    return found
+
+
+def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None) -> Array:
+    """Return the standard deviations of the residuals (nv,), less what the estimate has taken from them."""
+    left = np.full(len(factors.R), float(factors.count))
+    if inverse is not None:
+        A, _ = factors.stacked(scales)
+        taken = ((A @ inverse) * A).sum(axis=1)
+        left -= np.add.reduceat(taken, np.cumsum([0, *map(len, factors.R)])[:-1])
+    least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
+    return np.asarray(np.maximum(np.sqrt(factors.squares(values) / np.maximum(left, 1.0)), least))
+
+
+def _median_noise(rows: Rows, log: Any, values: Array) -> Array:
+    """Return the standard deviations of normal residuals of the same median size: outliers make no difference."""
+    sizes = [np.median(np.abs(e), axis=0) for e, _ in rows.residuals(log, values)]
+    return np.asarray(np.maximum(np.median(sizes, axis=0) / 0.6744897501960817, np.finfo(float).tiny))
+
+
+def _effective_noise(rows: Rows, log: Any, values: Array, scale: Array, law: Loss) -> Array:
+    """Return the standard deviation of the noise that would make least squares as uncertain."""
+    squares, slopes, count = np.zeros(len(scale)), np.zeros(len(scale)), 0
+    for e, _ in rows.residuals(log, values):
+        squares += ((law.weight(e / scale) * e) ** 2).sum(axis=0)
+        slopes += law.slope(e / scale).sum(axis=0)
+        count += len(e)
+    return np.asarray(np.sqrt(squares / count) / np.maximum(slopes / count, 1e-3))

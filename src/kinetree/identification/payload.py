@@ -1,0 +1,136 @@
+"""`robot.identify_payload`: what a robot that is known holds."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.functions.of_user import compile
+from kinetree.identification.blas import on_one_thread
+from kinetree.identification.consistent import Problem, newton, repaired
+from kinetree.identification.equations import Rows
+from kinetree.identification.least_squares import Prior, estimate
+from kinetree.identification.observability import matrix_of, transfer
+from kinetree.identification.samples import Piece
+from kinetree.model import WORLD
+from kinetree.robot import Robot
+from kinetree.spatial import Inertia
+from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    pass
+
+VAGUE = 1e-2
+"""Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
+
+THIN = 1e-2
+"""Payloads thinner than this, by the eigenvalues of their pseudo-inertia relative to a ball, are not expected."""
+
+
+class PayloadRows(Rows):
+    """The equations of ten parameters in a frame, with the robot's own forces subtracted."""
+
+    def __init__(self, robot: Robot, frame: str) -> None:
+        self.robot, self.dimension, self.rest = robot, 10, None
+        body, self._to_body, moved = place_of(robot, frame)
+        self._function = compile(robot, partial(columns_of_body, robot, body), name="payload_regressor", fuse=True)
+        self.pattern = [np.arange(10 if k in moved else 0) for k in range(robot.nv)]
+
+    def of(self, piece: Piece) -> tuple[list[Array], Array]:
+        """Return the rows of each entry of v, and what they add up to."""
+        f_ext = [] if piece.f_ext is None else [piece.f_ext]
+        left = piece.tau - self.robot.inverse_dynamics(piece.q, piece.v, piece.a, *f_ext)
+        Y = self._function(piece.q, piece.v, piece.a) @ self._to_body
+        return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)], left
+
+
+def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
+    """Return the body of a frame, the transfer of ten parameters to it, and which entries of v move it."""
+    at = robot.model.frame(frame)
+    if at.body == WORLD:
+        raise ArgumentError(f"{frame!r} does not move: what it carries makes no difference")
+    moved, body = set(), at.body
+    while body != WORLD:
+        moved |= {*robot.model.bodies[body].v_index}
+        body = robot.model.bodies[body].parent
+    return at.body, transfer(matrix_of(at.X)), moved
+
+
+def columns_of_body(robot: Robot, body: int, q: Any, v: Any, a: Any) -> Any:
+    """Regressor of the inertial parameters of one body."""
+    return robot.joint_torque_regressor(q, v, a)[:, 10 * body : 10 * body + 10]
+
+
+class Payload(NamedTuple):
+    """What a robot holds.
+
+    Attributes
+    ----------
+    inertia : Inertia
+        Of a body that can exist, in the axes of the frame and about its origin: what `Robot.attach`, `kinetree.payload`
+        take.
+    values, std : (10,) arrays
+        The estimates alone: (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), and their standard
+        deviations, infinite of what the data do not tell, or only together with others of these.
+    noise : (nv,) array
+        Standard deviation of what neither the robot nor the payload explains (N·m, N).
+    """
+
+    inertia: Inertia
+    values: Array
+    std: Array
+    noise: Array
+
+
+@on_one_thread
+def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None = "joints") -> Payload:
+    """Estimate the inertia of what this robot holds, from a recorded motion.
+
+    This robot is the one without it, and is taken as right: identify it before. What it lacks would count as payload.
+
+    Parameters
+    ----------
+    log
+        As in `Robot.identify`. Slow motions tell mass and centre of mass, fast ones the moments of inertia too.
+    frame : str
+        Where it is held.
+    weights : "joints" or None
+        As in `Robot.identify`.
+
+    Returns
+    -------
+    Payload
+
+    Raises
+    ------
+    ArgumentError
+        If the frame does not move, or the log does not fit the robot.
+    ModelError
+        If there is no such frame.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> box = kt.Inertia(2.0, [0, 0, 0.1], [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]])
+    >>> q, v, a = robot.random_state(seed=0, size=100)
+    >>> tau = robot.attach(box, "ee_link").inverse_dynamics(q, v, a)
+    >>> found = robot.identify_payload((q, v, a, tau), "ee_link")
+    >>> round(found.inertia.m, 6), round(found.inertia.h.z, 6)
+    (2.0, 0.2)
+    """
+    rows = PayloadRows(robot, frame)
+    factors = rows.factors(log)
+    if factors.count < 2:
+        raise ArgumentError(f"{factors.count} samples do not tell a payload: more are needed")
+    found = estimate(rows, log, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
+    untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
+    std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))
+    prior = repaired(found.values[None], 1e-3, THIN)[0]
+    least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
+    A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
+    near = newton(Problem(A, A @ found.values, 1, np.zeros(10, bool), prior, VAGUE))
+    return Payload(Inertia.from_parameters(near.parameters.tolist()), found.values, std, found.noise)

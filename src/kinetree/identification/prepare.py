@@ -1,0 +1,177 @@
+"""From a recorded motion to samples: derivatives, smoothing without delay, fewer samples, directions of sliding."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.identification.samples import Samples, of_joints
+from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
+from kinetree.validation import Array, positive, real_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from kinetree.robot import Robot
+
+KEPT = 0.9999
+"""The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
+
+HALF_WINDOW = 0.78
+"""Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
+
+Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
+
+ROWS = 4096
+"""Samples fitted at once."""
+
+MARGIN = 3.0
+"""By how much the cut-off is above the frequency below which that part is."""
+
+
+def prepare(
+    robot: Robot,
+    t: ArrayLike,
+    q: ArrayLike,
+    tau: ArrayLike,
+    *,
+    cutoff: float | None = None,
+    presliding: ArrayLike | None = None,
+    decimate: int | None = None,
+) -> Samples:
+    """Return samples for `Robot.identify` from recorded positions and joint forces.
+
+    Around each sample polynomials are fitted to the positions, and differentiated: a filter without delay. The forces
+    and the directions of sliding go through the same filter, so that the equations stay true.
+
+    Parameters
+    ----------
+    t : (n,) array-like
+        Times in s, increasing. Nothing is fitted across gaps.
+    q : (n, nq) array-like
+    tau : (n, nv) array-like
+    cutoff : float, optional
+        Frequency (Hz) above which the motion is noise. If not given, three times the one below which 99.99 % of the
+        power of the velocities is.
+    presliding : float or (nv,) array-like, optional
+        By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
+        of geared joints. If not given, friction has the sign of the velocity.
+    decimate : int, optional
+        Every so many-th sample is returned; if not given, two a period of the cut-off.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    ArgumentError
+        If arrays do not fit, times do not increase, or there are too few samples for the cut-off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> t = np.linspace(0, 4, 1001)
+    >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=4.0)
+    >>> q, v, a = path(t)
+    >>> samples = prepare(robot, t, q, robot.inverse_dynamics(q, v, a), cutoff=5.0)
+    >>> samples.v.shape
+    (39, 6)
+    """
+    times = real_array("t", t, None, batch=False)
+    if len(times) < 2 or not (np.diff(times) > 0.0).all():
+        raise ArgumentError("t must be two times and more that increase")
+    position = real_array("q", q, len(times), robot.nq, batch=False)
+    force = real_array("tau", tau, len(times), robot.nv, batch=False)
+    for name, x in (("t", times), ("q", position), ("tau", force)):
+        if not np.isfinite(x).all():
+            raise ArgumentError(f"{name} holds a number that is not finite, first at sample {_first(x)}")
+    frequency = chosen_cutoff(robot, times, position) if cutoff is None else positive("cutoff", cutoff)
+    step = float(np.median(np.diff(times)))
+    window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
+    every = max(1, int(0.5 / (frequency * step))) if decimate is None else max(1, int(decimate))
+    slides = None if presliding is None else sliding_direction(robot, position, presliding)
+    others = force if slides is None else np.hstack([force, slides])
+    found = []
+    for start, stop in pairwise([0, *gaps(times), len(times)]):
+        if stop - start > window:
+            own = slice(start, stop)
+            found.append(_fitted(robot, times[own], position[own], others[own], window, every))
+    if not found:
+        raise ArgumentError(
+            f"a cut-off of {frequency:.3g} Hz needs {window + 1} samples without a gap between them: give more samples "
+            "or a higher cutoff"
+        )
+    when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
+    directions = None if slides is None else rest[:, robot.nv :]
+    return Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=directions, t=when)
+
+
+def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every: int) -> tuple[Array, ...]:
+    """Return t, q, v, a and the others smoothed at every so many-th sample that has a whole window around it."""
+    half, parts = window // 2, []
+    centres = np.arange(half, len(t) - half, every)
+    for start in range(0, len(centres), ROWS):
+        i = centres[start : start + ROWS]
+        near = i[:, None] + np.arange(-half, half + 1)
+        span = (t[near[:, -1]] - t[near[:, 0]])[:, None]
+        w0, w1, w2 = fit_weights((t[near] - t[i, None]) / span, DEGREE)
+        d = robot.difference(np.broadcast_to(q[i, None], (*near.shape, robot.nq)), q[near])
+        moved, v, a = (np.einsum("ij,ijk->ik", w, d) for w in (w0, w1, w2))
+        smooth = np.einsum("ij,ijk->ik", w0, others[near])
+        parts.append((t[i], robot.integrate(q[i], moved), v / span, a / span**2, smooth))
+    return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
+
+
+def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
+    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities."""
+    step = float(np.median(np.diff(t)))
+    v = robot.difference(q[:-1], q[1:]) / step
+    power = (np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2).sum(axis=1)
+    below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
+    return float(MARGIN * max(int(below), 1) / (len(v) * step))
+
+
+def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike) -> Array:
+    """Return which way each joint slides, from −1 to 1: ``dz = (sign(dq) − z) |dq| / s``, Dahl's model of friction.
+
+    Friction of a joint that turns round first stretches what it holds: over the distance s the direction turns from one
+    to the other, and it keeps it while the joint stands still. It is zero at the first sample.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (n, nq) array-like
+        Configurations one after another.
+    presliding : float or (nv,) array-like
+        The distance s (rad, m).
+
+    References
+    ----------
+    Dahl, "Solid friction damping of mechanical vibrations", 1976.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q = [[0.0] * 6, [0.01] * 6, [0.01] * 6, [0.0099] * 6]
+    >>> sliding_direction(robot, q, 1e-4)[:, 0].round(3)
+    array([ 0.   ,  1.   ,  1.   , -0.264])
+    """
+    path = real_array("q", q, None, robot.nq, batch=False)
+    s = of_joints(robot, "presliding", presliding)
+    dq = robot.difference(path[:-1], path[1:])
+    sign, keep = np.sign(dq), np.exp(-np.abs(dq) / s)
+    z = np.zeros((len(path), robot.nv))
+    for i in range(len(dq)):
+        z[i + 1] = sign[i] + (z[i] - sign[i]) * keep[i]
+    return z
+
+
+def _first(x: Array) -> int:
+    return int(np.argwhere(~np.isfinite(x))[0][0])

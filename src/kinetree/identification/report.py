@@ -1,0 +1,174 @@
+"""`fit.report`: one page that shows how far an estimate can be trusted; and the tables of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree._version import __version__
+from kinetree.errors import ArgumentError
+from kinetree.identification import pictures
+from kinetree.identification.fit import Fit
+from kinetree.identification.validation import Validation, validate, verdict
+from kinetree.tables import make_table, number
+from kinetree.trajectories.curves import torque_units
+from kinetree.trajectories.files.write import whole_file
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Rows = list[tuple[str, ...]]
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #fff; max-width: 68rem; margin: 2rem auto;
+  padding: 0 1rem }
+h1 { font-size: 1.6rem; margin-bottom: 0 } h2 { font-size: 1.15rem; margin-top: 2.2rem }
+p.what { color: #555; margin-top: .2rem } svg { max-width: 100%; height: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem }
+th, td { padding: .15rem .8rem .15rem 0; text-align: right; border-bottom: 1px solid #e4e4e4 }
+th { border-bottom: 1px solid #888; font-weight: 600 } th.left, td.left { text-align: left }
+tr.marked td { color: #b3261e } ul { padding-left: 1.2rem } div.wide { overflow-x: auto }
+"""
+
+
+def report(
+    fit: Fit, path: str | PathLike[str], *, training: Any = None, validation: Any = None, title: str | None = None
+) -> None:
+    """Write one HTML page that shows how far an estimate can be trusted; it needs no other file.
+
+    What is to be known in sentences, residuals joint by joint, measured and predicted forces, autocorrelations of the
+    residuals, and the parameters with their standard deviations beside those of the robot before.
+
+    Parameters
+    ----------
+    path : str or path
+        It ends in ``.html``.
+    training, validation : log or Validation, optional
+        The motions that were used, and others that were not; forces are drawn of these, if there are any.
+    title : str, optional
+        What is above it; the robot's name by default.
+
+    Raises
+    ------
+    ArgumentError
+        If matplotlib, the extra ``plot``, is not installed, or the path does not end in .html.
+    OSError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q, v, a = robot.random_state(seed=0, size=200)
+    >>> log = q, v, a, robot.inverse_dynamics(q, v, a)
+    >>> fit = robot.identify(log, [])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fit.report(f"{folder}/ur5.html", validation=log)
+    ...     "I_zz of forearm_link" in Path(f"{folder}/ur5.html").read_text(encoding="utf-8")
+    True
+    """
+    name = Path(fspath(path))
+    if name.suffix.lower() not in (".html", ".htm"):
+        raise ArgumentError(f"a report is a page: {name} must end in .html")
+    page = text(fit, _validated(fit, training), _validated(fit, validation), title)
+    with whole_file(name) as stream:
+        stream.write(page.encode())
+
+
+def _validated(fit: Fit, given: Any) -> Validation | None:
+    return given if given is None or isinstance(given, Validation) else validate(fit, given)
+
+
+def text(fit: Fit, training: Validation | None, validation: Validation | None, title: str | None = None) -> str:
+    """Return the page."""
+    seen = validation if validation is not None else training
+    heading = escape(title or f"{fit.base.robot.name}: identified parameters")
+    parts = [f"<h1>{heading}</h1>", f'<p class="what">{escape(_what(fit, training, validation))}</p>']
+    sentences = verdict(fit, training, validation)
+    if sentences:
+        parts += ["<ul>", *(f"<li>{escape(sentence)}</li>" for sentence in sentences), "</ul>"]
+    parts += ["<h2>Joint by joint</h2>", _html_table(*joint_rows(fit, training, validation), _bad(seen))]
+    if seen is not None:
+        used = "motions that were not used" if validation is not None else "the motions that were used"
+        parts += [f"<h2>Forces on {used}</h2>", pictures.svg(pictures.forces, seen)]
+    parts += ["<h2>Parameters</h2>", pictures.svg(pictures.parameters, fit)]
+    untold = {k for k, x in enumerate(fit.std) if not np.isfinite(x)}
+    parts.append(_html_table(*parameter_rows(fit, combinations=True), untold))
+    body = "\n".join(parts)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>\n'
+        f"<body>\n{body}\n</body></html>\n"
+    )
+
+
+def _what(fit: Fit, training: Validation | None, validation: Validation | None) -> str:
+    terms = ", ".join([*fit.base.joint_terms, *fit.base.own_columns]) or "none"
+    out = f"{fit.base.dimension} base parameters from {fit.count} samples; joint terms: {terms}"
+    if validation is not None:
+        out += f"; validated on {validation.size} other samples"
+    return f"{out}; kinetree {__version__}"
+
+
+def _bad(seen: Validation | None) -> set[int]:
+    return set() if seen is None else set(np.flatnonzero(seen.relative > 0.5).tolist())
+
+
+def joint_rows(fit: Fit, training: Validation | None, validation: Validation | None) -> tuple[Mapping[str, Any], Rows]:
+    """Return headings with their alignment, and a row a joint."""
+    robot = fit.base.robot
+    columns: dict[str, Sequence[str]] = {"joint": robot.v_names, "noise": [number(x, 3) for x in fit.noise.tolist()]}
+    columns["unit"] = torque_units(robot)
+    for what, seen in (("used", training), ("others", validation)):
+        if seen is not None:
+            columns[f"residual, {what}"] = [f"{x:.3f}" for x in seen.relative.tolist()]
+    seen = validation if validation is not None else training
+    if seen is not None:
+        columns["before"] = [f"{x:.3f}" for x in seen.before.tolist()]
+        columns["white"] = ["yes" if white else "no" for white in seen.white.tolist()]
+    columns["samples as one"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
+    left = {"joint", "unit"}
+    return {name: "left" if name in left else "right" for name in columns}, list(zip(*columns.values(), strict=True))
+
+
+def parameter_rows(fit: Fit, *, combinations: bool = False) -> tuple[Mapping[str, Any], Rows]:
+    """Return headings with their alignment, and a row a base parameter."""
+    base = fit.base
+    headings = ("estimate", "std", "before", "consistent")
+    numbers = (fit.values, fit.std, base.of(), fit.consistent_values)
+    names = base.combinations if combinations else base.names
+    cells = [[number(float(x)) for x in column] for column in numbers]
+    return {"parameter": "left", **dict.fromkeys(headings, "right")}, list(zip(names, *cells, strict=True))
+
+
+def joint_table(fit: Fit, training: Validation | None, validation: Validation | None, width: int) -> Table:
+    """Return the residuals joint by joint for a terminal."""
+    columns, rows = joint_rows(fit, training, validation)
+    seen = validation if validation is not None else training
+    return make_table(columns, rows, width, optional=["samples as one", "unit", "noise"], marked=_bad(seen))
+
+
+def parameter_table(fit: Fit, width: int) -> Table:
+    """Return the estimates for a terminal."""
+    columns, rows = parameter_rows(fit)
+    untold = np.flatnonzero(~np.isfinite(fit.std)).tolist()
+    return make_table(columns, rows, width, optional=["consistent", "before"], marked=untold)
+
+
+def _html_table(columns: Mapping[str, Any], rows: Rows, marked: set[int]) -> str:
+    kinds = [' class="left"' if side == "left" else "" for side in columns.values()]
+    head = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind in zip(columns, kinds, strict=True))
+    lines = [
+        f"<tr{' class=marked' * (i in marked)}>"
+        + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, kinds, strict=True))
+        + "</tr>"
+        for i, row in enumerate(rows)
+    ]
+    return f'<div class="wide"><table>\n<tr>{head}</tr>\n' + "\n".join(lines) + "\n</table></div>"

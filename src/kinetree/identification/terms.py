@@ -1,0 +1,96 @@
+"""What a joint does by itself, linear in its parameters: rotor inertia, friction, springs, offsets.
+
+Each term has one parameter at each actuated entry of v, and a column with one entry. A term is one line of `TERMS`.
+A column of the user's own has one parameter, and may have an entry for every entry of v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.model import Model
+from kinetree.scalars.functions import Scalar, select_less, sqrt
+
+
+class JointMotion(NamedTuple):
+    """The motion of one degree of freedom: position, velocity, acceleration; which way it slides; a speed of friction.
+
+    `sign` is that of the velocity, smooth around zero, unless the samples have a direction of sliding; `load` is the
+    force that the robot, as it is before, needs for the motion without friction.
+    """
+
+    q: Scalar
+    v: Scalar
+    a: Scalar
+    sign: Scalar
+    stribeck_speed: Scalar
+    load: Scalar
+
+
+def smooth_sign(v: Scalar, smoothing: float) -> Scalar:
+    """Return the sign of a velocity as in the dynamics (`Robot.with_friction`)."""
+    return v / sqrt(v * v + smoothing**2)
+
+
+def _stribeck(at: JointMotion) -> Scalar:
+    """Return what falls off with the speed, by Lorentz' law: ``sign(v) / (1 + (v/v_s)²)``."""
+    ratio = at.v / at.stribeck_speed
+    return at.sign / (ratio * ratio + 1.0)
+
+
+TERMS: Mapping[str, Callable[[JointMotion], Scalar]] = {
+    "armature": lambda at: at.a,
+    "damping": lambda at: at.v,
+    "friction": lambda at: at.sign,
+    "offset": lambda at: 1.0,
+    "stiffness": lambda at: at.q,
+    "damping_asymmetry": lambda at: at.v * at.sign,
+    "stribeck": _stribeck,
+    "load_friction": lambda at: at.sign * select_less(at.load, 0.0, -at.load, at.load),
+}
+"""The column of each term, in the order of the parameters."""
+
+
+Column: TypeAlias = Callable[[Any, Any, Any], Any]
+"""The forces (nv,) of one parameter of size one, of scalars q, v and a: a function that `Robot.compile` takes."""
+
+JointTerms: TypeAlias = Sequence[str] | Mapping[str, Sequence[str] | Column | None]
+"""Names of terms, of all joints; or by name the joints that have the term, None for all; or a column by its name."""
+
+
+def checked(model: Model, terms: JointTerms) -> tuple[dict[str, tuple[str, ...] | None], dict[str, Column]]:
+    """Return which joints have each term, in the order of `TERMS`, None for all; and the columns of the user's own."""
+    if isinstance(terms, str):
+        raise ArgumentError(f"joint terms are given as a list: [{terms!r}]")
+    given = terms if isinstance(terms, Mapping) else dict.fromkeys(terms)
+    own = {name: column for name, column in given.items() if callable(column)}
+    given = {term: joints for term, joints in given.items() if not callable(joints)}
+    for name in own.keys() & TERMS.keys():
+        raise ArgumentError(f"{name!r} is a term that there is: give the column another name")
+    for term, joints in given.items():
+        if term not in TERMS:
+            raise ArgumentError(unknown_name("joint term", term, TERMS))
+        if isinstance(joints, str):
+            raise ArgumentError(f"the joints with {term} are given as a list: [{joints!r}]")
+        for joint in joints or ():
+            if joint not in model.joint_names:
+                raise ArgumentError(unknown_name("joint", joint, model.joint_names))
+    rows = {term: given[term] for term in TERMS if term in given}
+    return {term: None if joints is None else tuple(joints) for term, joints in rows.items()}, own
+
+
+def places(model: Model, terms: Mapping[str, Sequence[str] | None]) -> dict[tuple[str, int], int]:
+    """Return the index of the parameter of each term at each entry of v that has it, after the 10 nb inertial ones.
+
+    A floating base has none; springs are in joints of one coordinate.
+    """
+    of_v = {k: body for body in model.leading for k in body.v_index}
+    found = [
+        (term, k)
+        for term, joints in terms.items()
+        for k in model.actuated
+        if (joints is None or of_v[k].joint_name in joints) and (term != "stiffness" or of_v[k].has_one_coordinate)
+    ]
+    return {key: 10 * model.nb + index for index, key in enumerate(found)}

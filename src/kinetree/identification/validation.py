@@ -1,0 +1,285 @@
+"""How far to trust an estimate: residuals on motions that were not used, whether they are noise, what is correlated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, listed
+from kinetree.identification.fit import Fit
+from kinetree.identification.identify import identify
+from kinetree.identification.samples import Samples, parts
+from kinetree.tables import number
+from kinetree.trajectories.trajectory import Trajectory
+from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.identification.base_parameters import BaseParameters
+    from kinetree.identification.terms import JointTerms
+    from kinetree.robot import Robot
+
+LAGS = 20
+"""Autocorrelations that are looked at."""
+
+LEVEL = 0.01
+"""Residuals are called white unless noise would be as correlated in less than this part of all cases."""
+
+STRONG = 0.95
+"""Correlations of two estimates from which on they are told together only."""
+
+EXACT = 1e-6
+"""Residuals below this part of the spread of the forces are rounding, whatever they look like."""
+
+TINY = np.finfo(float).tiny
+
+
+class Compared(NamedTuple):
+    """Measured and predicted joint forces of one motion.
+
+    Attributes
+    ----------
+    t : (n,) array or None
+        Times (s), where the motion has them.
+    measured, predicted : (n, nv) arrays
+    """
+
+    t: Array | None
+    measured: Array
+    predicted: Array
+
+
+class Validation(NamedTuple):
+    """What a fit says of recorded motions: the result of `validate`.
+
+    Attributes
+    ----------
+    fit : Fit
+    motions : tuple of Compared
+    rms : (nv,) array
+        Root mean square of the residuals (N·m, N).
+    relative : (nv,) array
+        The same by the standard deviation of the measured forces: 1 is as good as knowing their mean.
+    before : (nv,) array
+        The same of the robot before, with its own values for all that is estimated.
+    autocorrelation : (lags, nv) array
+        Of the residuals with those 1, 2, … samples later; within ±`bound` for 95 of 100 lags of noise.
+    bound : float
+    p : (nv,) array
+        Of Ljung and Box's test: in which part of all cases noise would be as correlated as this or more; 1 where
+        there is only rounding.
+    """
+
+    fit: Fit
+    motions: tuple[Compared, ...]
+    rms: Array
+    relative: Array
+    before: Array
+    autocorrelation: Array
+    bound: float
+    p: Array
+
+    @property
+    def size(self) -> int:
+        """Number of samples."""
+        return sum(len(motion.measured) for motion in self.motions)
+
+    @property
+    def white(self) -> Array:
+        """Whether the residuals of each joint look like noise (nv,), at a level of 1 %."""
+        return np.asarray(self.p >= LEVEL)
+
+    def __str__(self) -> str:
+        """Return a line a joint."""
+        columns = zip(self.fit.base.robot.v_names, self.rms, self.relative, self.white, strict=True)
+        lines = [f"{x:>10.4g}  {y:>8.3f}  {'yes' if w else 'no':>5}  {name}" for name, x, y, w in columns]
+        return "\n".join([f"{'rms':>10}  {'relative':>8}  {'white':>5}  joint", *lines])
+
+
+def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -> Validation:
+    """Return how far an estimate is from recorded motions, best from some that were not used.
+
+    Whether residuals are white is told by Ljung and Box's test, whose χ² distribution is approximated as Wilson and
+    Hilferty do. Residuals of real gears seldom are: the model lacks something, and `Fit.correlation_time` counts it.
+
+    Parameters
+    ----------
+    fit : Fit
+    log
+        As in `Robot.identify`; samples in the order of time.
+    consistent : bool
+        As in `Fit.predict`.
+    lags : int
+        How many autocorrelations are looked at; a quarter of the samples of the longest motion at most.
+
+    Returns
+    -------
+    Validation
+
+    Raises
+    ------
+    ArgumentError
+        If the log does not fit the robot, or has no sample.
+
+    References
+    ----------
+    Ljung and Box, "On a measure of lack of fit in time series models", Biometrika 65(2), 1978.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> rng = np.random.default_rng(0)
+    >>> def recorded(seed):
+    ...     q, v, a = robot.random_state(seed, 400)
+    ...     return q, v, a, robot.inverse_dynamics(q, v, a) + rng.normal(size=(400, 6))
+    >>> fit = robot.identify(recorded(0), [])
+    >>> found = validate(fit, recorded(1))
+    >>> bool(abs(found.rms - 1.0).max() < 0.15), bool(found.white.all())
+    (True, True)
+    """
+    if type(lags) is not int or lags < 1:
+        raise ArgumentError(f"lags is {lags!r}: one lag is the least")
+    values = fit.consistent_values if consistent else fit.values
+    before = fit.base.of()
+    every = [_compared(fit, part, values, before) for part in parts(log)]
+    motions = tuple(motion for motion, _ in every if len(motion.measured))
+    if not motions:
+        raise ArgumentError("a log without samples tells nothing")
+    errors = [motion.measured - motion.predicted for motion in motions]
+    e, tau = np.concatenate(errors), np.concatenate([motion.measured for motion in motions])
+    rms, spread = np.sqrt((e * e).mean(axis=0)), np.maximum(tau.std(axis=0), TINY)
+    old = np.sqrt(sum(squares for _, squares in every) / len(e))
+    rho = _autocorrelation([x - e.mean(axis=0) for x in errors], max(1, min(lags, max(map(len, errors)) // 4)))
+    n = len(e)
+    weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
+    p = np.array([_chi_squared_tail(float(x), len(rho)) for x in (weights * rho**2).sum(axis=0)])
+    p[rms < EXACT * spread.max()] = 1.0
+    return Validation(fit, motions, rms, rms / spread, old / spread, rho, 1.96 / math.sqrt(n), p)
+
+
+def _compared(fit: Fit, part: Any, values: Array, before: Array) -> tuple[Compared, Array]:
+    """Return a motion with what is predicted, and the sums of squared residuals (nv,) of the robot before."""
+    nv = fit.base.robot.nv
+    errors, forces, squares = [np.zeros((0, nv))], [np.zeros((0, nv))], np.zeros(nv)
+    both = (fit.rows.residuals(part, x) for x in (values, before))
+    for (e, tau), (old, _) in zip(*both, strict=True):
+        errors.append(e)
+        forces.append(tau)
+        squares += (old * old).sum(axis=0)
+    tau = np.concatenate(forces)
+    t = part.t if isinstance(part, Samples | Trajectory) else None
+    return Compared(
+        None if t is None else np.asarray(t, dtype=float).ravel(), tau, tau - np.concatenate(errors)
+    ), squares
+
+
+def _autocorrelation(errors: list[Array], lags: int) -> Array:
+    """Return normalised autocorrelations (lags, nv) of residuals without their mean; never across two motions."""
+    power = sum((x * x).sum(axis=0) for x in errors)
+    return np.stack(
+        [
+            sum((x[k:] * x[:-k]).sum(axis=0) for x in errors if len(x) > k) / np.maximum(power, TINY)
+            for k in range(1, lags + 1)
+        ]
+    )
+
+
+def _chi_squared_tail(x: float, freedom: int) -> float:
+    """Return how probable it is that χ² of so many degrees of freedom is above x."""
+    small = 2.0 / (9.0 * freedom)
+    z = ((x / freedom) ** (1.0 / 3.0) - (1.0 - small)) / math.sqrt(small)
+    return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+def cross_validate(
+    robot: Robot,
+    motions: Iterable[Any],
+    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    **choices: Any,
+) -> tuple[Validation, ...]:
+    """Return for each motion what a fit to all the others says of it.
+
+    Parameters
+    ----------
+    robot : Robot
+    motions : sequence of logs
+        Two or more.
+    joint_terms, **choices
+        Those of `Robot.identify`.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than two motions, or as `Robot.identify` raises it.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> def recorded(seed):
+    ...     q, v, a = robot.random_state(seed, 100)
+    ...     return q, v, a, robot.inverse_dynamics(q, v, a)
+    >>> found = cross_validate(robot, [recorded(0), recorded(1)], [])
+    >>> [float(one.relative.max().round(6)) for one in found]
+    [0.0, 0.0]
+    """
+    every = list(parts(motions))
+    if len(every) < 2:
+        raise ArgumentError("cross-validation needs two motions or more: cut a long one in two")
+    found = []
+    for k, motion in enumerate(every):
+        fit = identify(robot, [*every[:k], *every[k + 1 :]], joint_terms, **choices)
+        found.append(validate(fit, motion))
+    return tuple(found)
+
+
+def correlated(fit: Fit, least: float = STRONG) -> list[tuple[str, str, float]]:
+    """Return pairs of base parameters with estimates that are correlated so much or more, the most first.
+
+    Only together are they told well; a motion in which they act differently tells them apart.
+    """
+    rho = np.triu(fit.correlation, 1)
+    pairs = sorted(np.argwhere(np.abs(rho) >= least).tolist(), key=lambda ij: -abs(rho[ij[0], ij[1]]))
+    names = fit.base.names
+    return [(names[i], names[j], float(rho[i, j])) for i, j in pairs if not {names[i], names[j]} & set(fit.untold)]
+
+
+def verdict(fit: Fit, training: Validation | None, validation: Validation | None) -> list[str]:
+    """Return what is to be known of an estimate, in a sentence each."""
+    names = fit.base.robot.v_names
+    found = []
+    if validation is not None:
+        worst = int(np.argmax(validation.relative))
+        found.append(
+            f"On motions that were not used the residuals are {number(validation.relative.min(), 2)} to "
+            f"{number(validation.relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
+        )
+        bad = [name for name, x in zip(names, validation.relative, strict=True) if x > 0.5]
+        if bad:
+            found.append(f"More than half of the forces of {listed(bad)} is not explained.")
+    if training is not None and validation is not None:
+        over = validation.rms > 1.5 * training.rms + EXACT * validation.rms / np.maximum(validation.relative, TINY)
+        if over.any():
+            which = listed([name for name, there in zip(names, over, strict=True) if there])
+            found.append(
+                f"The residuals of {which} are more than 1.5 times as large as on the motions used: other motions need "
+                "something that these did not tell."
+            )
+    seen = validation if validation is not None else training
+    if seen is not None and not seen.white.all():
+        which = listed([name for name, white in zip(names, seen.white, strict=True) if not white])
+        found.append(
+            f"The residuals of {which} are not white: the model lacks something. The standard deviations count "
+            "correlated samples as fewer."
+        )
+    if fit.untold:
+        found.append(f"These data do not tell {listed(fit.untold)}: they stay as they were.")
+    if pairs := correlated(fit):
+        shown = "; ".join(f"{a} and {b} ({rho:+.3f})" for a, b, rho in pairs[:5])
+        more = f"; and {len(pairs) - 5} pairs more" if len(pairs) > 5 else ""
+        found.append(f"Told together rather than each by itself: {shown}{more}.")
+    return found

@@ -1,0 +1,154 @@
+"""``kinetree identify``: from files to a robot file."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.cli import main
+
+LINK = '<link name="{0}"><visual><geometry><mesh filename="package://{0}.stl"/></geometry></visual><!-- {0} -->\n'
+LINK += '<inertial><origin xyz="0.1 0 {1}"/><mass value="{2}"/>'
+LINK += '<inertia ixx="{3}" iyy="{3}" izz="{3}" ixy="0" ixz="0" iyz="0"/></inertial></link>\n'
+JOINT = '<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/><origin xyz="0.3 0 0"/>'
+JOINT += '<axis xyz="{3}"/><limit lower="-2" upper="2" effort="99" velocity="9"/></joint>\n'
+URDF = '<robot name="arm"><link name="a"/>' + LINK.format("b", 0.05, 2, 0.02) + LINK.format("c", 0.2, 1, 0.01)
+URDF += JOINT.format("hip", "a", "b", "0 1 0") + JOINT.format("knee", "b", "c", "1 0 0") + "</robot>"
+N = 400
+
+
+def identify(capsys, *arguments):
+    """Run ``kinetree identify``: exit code, standard output, standard error."""
+    try:
+        code = main(["identify", *map(str, arguments)])
+    except SystemExit as leave:
+        code = leave.code
+    return (code, *capsys.readouterr())
+
+
+def recorded(robot: kt.Robot, seed: int) -> dict[str, np.ndarray]:
+    q, v, a = robot.random_state(seed, N)
+    noise = np.random.default_rng(seed).normal(size=v.shape)
+    return {"t": 0.01 * np.arange(N), "q": q, "v": v, "a": a, "tau": robot.inverse_dynamics(q, v, a) + 0.02 * noise}
+
+
+@pytest.fixture(scope="module")
+def real() -> kt.Robot:
+    tool = kt.Inertia(0.8, [0.0, 0.1, 0.0], np.diag([0.02, 0.01, 0.02]))
+    return kt.load(URDF).attach(tool, "c").with_joint_physics(damping=0.4).with_friction()
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch, real: kt.Robot):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.urdf").write_text(URDF)
+    np.savez("a.npz", **recorded(real, 0))
+    np.savez("b.npz", **recorded(real, 1))
+    return tmp_path
+
+
+def test_a_robot_file_with_what_the_motions_tell(files, capsys, real: kt.Robot):
+    pytest.importorskip("matplotlib")
+    code, out, err = identify(
+        capsys, "arm.urdf", "--terms", "damping", "a.npz", "--validate", "b.npz", "-o", "new.urdf", "--report", "r.html"
+    )
+    assert (code, err) == (0, "")
+    assert "arm: 12 base parameters from 400 samples, validated on 400 others" in out
+    assert out.count("wrote ") == 2
+    text = (files / "new.urdf").read_text()
+    for line in (*(x for x in URDF.splitlines() if "mesh" in x), "<!-- c -->", 'effort="99"'):
+        assert line in text
+    found = kt.load("new.urdf").with_friction()
+    q, v, a = real.random_state(5, 50)
+    np.testing.assert_allclose(found.inverse_dynamics(q, v, a), real.inverse_dynamics(q, v, a), atol=0.05)
+    assert "damping of knee" in (files / "r.html").read_text()
+
+
+def test_json_has_all_figures(files, capsys):
+    code, out, _ = identify(capsys, "arm.urdf", "a.npz", "--validate", "b.npz", "--terms", "damping", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert [joint["name"] for joint in found["joints"]] == ["hip", "knee"]
+    assert all(joint["residual_validation"] < 0.05 < joint["before"] for joint in found["joints"])
+    (damping,) = (x for x in found["parameters"] if x["parameter"] == "damping of knee")
+    assert abs(damping["estimate"] - 0.4) < 5 * damping["std"]
+    assert identify(capsys, "arm.urdf", "a.npz", "--terms", "damping", "-q") == (0, "", "")
+    assert "damping of knee" in identify(capsys, "arm.urdf", "a.npz", "--terms", "damping", "--parameters")[1]
+
+
+def test_what_it_holds(files, capsys, real: kt.Robot):
+    np.savez("held.npz", **recorded(real.attach(kt.Inertia.from_com(1.5, [0, 0, 0.2], np.zeros((3, 3))), "c"), 2))
+    (files / "real.urdf").write_text(real.to_urdf("arm.urdf"))
+    code, out, err = identify(capsys, "real.urdf", "--friction", "held.npz", "--payload", "c", "-o", "holding.urdf")
+    assert (code, err) == (0, "")
+    assert re.search(r"arm holds 1\.(49|50|51)\d* kg at c", out)
+    assert abs(kt.load("holding.urdf").mass - real.mass - 1.5) < 0.05
+    held = json.loads(identify(capsys, "real.urdf", "held.npz", "--payload", "c", "--friction", "--json")[1])
+    assert all(joint["rms_with"] < 0.03 < joint["rms_without"] for joint in held["joints"])
+
+
+def wrong(what: str):
+    def change(log):
+        match what:
+            case "flipped":
+                log["tau"][:, 1] *= -1.0
+            case "degrees":
+                log["q"] *= 57.3
+            case "at its end":
+                log["tau"] = np.clip(log["tau"], -2.0, 2.0)
+            case "back":
+                log["t"][50:] -= 1.0
+            case "without":
+                del log["tau"]
+        return log
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("flipped", "bad.npz: the forces of knee have the other sign"),
+        ("degrees", "bad.npz: the positions of hip and knee are far beyond the joints' limits: are they in degrees?"),
+        ("at its end", "bad.npz: the forces of hip and knee stay at their greatest or least value"),
+        ("back", "bad.npz: time goes back from 0.49 s to -0.5 s at sample 51"),
+        ("without", "bad.npz: there are neither joint forces nor currents. Expected columns: t, q.hip, q.knee, v.hip"),
+    ],
+)
+def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: str):
+    np.savez("bad.npz", **wrong(what)(recorded(real, 3)))
+    for arguments in (["a.npz", "bad.npz"], ["a.npz", "--validate", "bad.npz"]):
+        code, out, err = identify(capsys, "arm.urdf", *arguments, "-o", "new.urdf")
+        assert (code, out) == (1, "")
+        assert message in err.replace("hip, knee are", "hip and knee are").replace(
+            "hip, knee stay", "hip and knee stay"
+        )
+        assert not (files / "new.urdf").exists()
+    if what == "flipped":
+        assert identify(capsys, "arm.urdf", "bad.npz", "--force", "-q", "--terms", "damping")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["a.npz", "--validate", "a.npz"], 1, "a.npz is among the motions that are used"),
+        (["a.npz", "-o", "new.txt"], 1, "end it in .urdf or .xml"),
+        (["a.npz", "--report", "r.pdf"], 1, "end it in .html"),
+        (["a.npz", "--payload", "c", "--report", "r.html"], 1, "--report is for the parameters of the robot"),
+        (["a.npz", "--payload", "d"], 1, "no frame 'd'"),
+        (["a.npz", "--terms", "damping@ankle"], 1, "no joint 'ankle'"),
+        (["a.npz", "--terms", "dumping"], 1, "no joint term 'dumping'"),
+        (["a.npz", "--gear-ratios", "1,2,3"], 1, "gear_ratios has shape (3,): a number, or 2 are needed, of hip, knee"),
+        (["a.npz", "--terms", "damping,damping@hip"], 2, "give terms as in"),
+        (["none.npz"], 1, "none.npz: No such file"),
+        ([], 2, "the following arguments are required: LOG"),
+    ],
+)
+def test_wrong_arguments_are_named(files, capsys, arguments, code, message):
+    found, out, err = identify(capsys, "arm.urdf", *arguments)
+    assert (found, out) == (code, "")
+    assert message in err

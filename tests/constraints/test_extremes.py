@@ -1,0 +1,129 @@
+"""Mechanisms of bodies a billion times heavier than others, rows that say nothing, and what `active` may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.mechanisms import HINGE, at, four_bar
+from kinetree.constraints.pages import assembly, dynamics, impulses, inverse, reduced, rows
+from kinetree.joints import FreeFlyer, Revolute
+from kinetree.robot.mechanism_text import said
+
+Array = np.ndarray[Any, Any]
+BODY = kt.Inertia(1.0, [0.5, 0.0, 0.0], np.diag([0.1, 0.1, 0.1]))
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e5, 1e11])
+def test_heavy_and_light_linkages_in_one_tree_move_as_each_alone(ratio: float) -> None:
+    """Under gravity alone no motion depends on how heavy everything is."""
+    alone = four_bar()
+    tree = alone.mech.tree
+    light = tree.with_inertial_parameters(tree.inertial_parameters / ratio)
+    loops = [kt.Loop(p + "coupler_tip", p + "rocker_tip", HINGE) for p in ("", "light_")]
+    both = kt.Mechanism(tree.attach(light, "ground", prefix="light_"), loops).model
+    q, v = alone.q.tolist(), reduced.complete_velocity(alone.mech.model, alone.q.tolist(), [1.0])
+    expected, force = dynamics.forward_dynamics(alone.mech.model, q, v, [0.0] * 3)
+    a, f = dynamics.forward_dynamics(both, 2 * q, 2 * v, [0.0] * 6)
+    np.testing.assert_allclose(a, 2 * expected, rtol=1e-12)
+    np.testing.assert_allclose(f, [*force, *(x / ratio for x in force)], rtol=1e-11)
+    inertia = np.array(rows.constraint_inertia(alone.mech.model, q), dtype=float)
+    found = np.array(rows.constraint_inertia(both, 2 * q), dtype=float)
+    np.testing.assert_allclose(found[:5, :5], inertia, rtol=1e-11)
+    np.testing.assert_allclose(found[5:, 5:], inertia / ratio, rtol=1e-11)
+
+
+@pytest.fixture(scope="module")
+def arm() -> kt.Mechanism:
+    """Return two links with a rod from the first joint's axis to the first link: it holds nothing."""
+    b = kt.ModelBuilder("arm")
+    b.add_link("ground")
+    for name in ("upper", "lower"):
+        b.add_link(name, BODY)
+    b.add_joint("shoulder", parent="ground", child="upper", joint=HINGE, placement=at(0.3, 0.1, 0.7))
+    b.add_joint("elbow", parent="upper", child="lower", joint=HINGE, placement=at(1.0))
+    b.add_frame("pivot", link="ground", placement=at(0.3, 0.1, 0.7))
+    b.add_frame("middle", link="upper", placement=at(0.6, 0.0, 0.3))
+    return kt.Mechanism(kt.Robot(b.build()), [kt.Rod("middle", "pivot", length=np.hypot(0.6, 0.3))], actuated=["elbow"])
+
+
+def test_rows_that_are_nothing_but_rounding_do_nothing(arm: kt.Mechanism) -> None:
+    model, q, v = arm.model, [0.4, 0.2], [1.0, 0.5]
+    assert 0.0 < np.abs(np.array(rows.constraint_jacobian(model, q), dtype=float)).max() < 1e-15
+    a, f = dynamics.forward_dynamics(model, q, v, [0.0, 0.0])
+    np.testing.assert_allclose(a, arm.tree.forward_dynamics(q, v, [0.0, 0.0]), rtol=1e-12)
+    assert abs(f[0]) < 1e-6
+    tau, f, missing = inverse.inverse_dynamics(model, q, v, [0.0, 0.0])
+    np.testing.assert_allclose([missing[0], tau[1]], arm.tree.bias_forces(q, v), rtol=1e-12)
+    assert abs(f[0]) < 1e-6
+    assert impulses.project_velocity(model, q, v) == pytest.approx(v)
+    assert abs(rows.constraint_inertia(model, q)[0][0]) < 1e-9
+    found = arm.mobility(q)
+    assert (found.mobility, found.rank, found.immobile, arm.independent) == (2, 0, (), ("shoulder", "elbow"))
+    assert str(found).splitlines()[-1].startswith("singular values: ")
+
+
+def test_rows_that_are_zero_in_every_configuration() -> None:
+    b = kt.ModelBuilder("parallelogram")
+    b.add_link("ground")
+    for name in ("crank", "coupler", "rocker"):
+        b.add_link(name, BODY)
+    b.add_joint("motor", parent="ground", child="crank", joint=HINGE)
+    b.add_joint("elbow", parent="crank", child="coupler", joint=HINGE, placement=at(1.0), mimic=("motor", -1.0, 0.0))
+    b.add_joint("pivot", parent="ground", child="rocker", joint=HINGE, placement=at(0.7), mimic=("motor", 1.0, 0.0))
+    b.add_frame("tip", link="coupler", placement=at(0.7))
+    b.add_frame("end", link="rocker", placement=at(1.0))
+    mech = kt.Mechanism(kt.Robot(b.build()), [kt.Loop("tip", "end", HINGE)])
+    assert not np.any(rows.constraint_inertia(mech.model, [0.0]))
+    found = mech.mobility([0.0])
+    assert (found.mobility, str(found).splitlines()[-1]) == (1, "singular values: 0")
+
+
+@pytest.mark.parametrize(("active", "acts"), [((2.0, 0.4), (1.0, 0.0)), ((-1.0, 0.51), (0.0, 1.0))])
+def test_a_constraint_acts_where_active_is_above_one_half(active: Any, acts: Any) -> None:
+    alone = four_bar()
+    gear = kt.Gear({"motor": 1, "elbow": 2}, name="gear")
+    model, q = kt.Mechanism(alone.mech.tree, [*alone.mech.constraints, gear]).model, alone.q.tolist()
+    v, tau = [0.3, -0.2, 0.1], [1.0, 2.0, 3.0]
+    for page in (dynamics.forward_dynamics, inverse.inverse_dynamics):
+        assert page(model, q, v, tau, active=active) == page(model, q, v, tau, active=acts)
+    assert assembly.assemble(model, q, active) == assembly.assemble(model, q, acts)
+    a, f = dynamics.forward_dynamics(model, q, v, tau, active=[0.0, 0.0])
+    np.testing.assert_allclose(a, alone.mech.tree.forward_dynamics(q, v, tau), rtol=1e-12)
+    assert not np.any(f)
+
+
+def test_active_of_nan_is_nan_not_off() -> None:
+    alone = four_bar()
+    model, q, nan = alone.mech.model, alone.q.tolist(), [float("nan")]
+    assert np.isnan(dynamics.forward_dynamics(model, q, q, q, active=nan)[0]).all()
+    _, converged, residual, _ = assembly.assemble(model, q, nan)
+    assert converged == 0.0
+    assert np.isnan(residual).all()
+
+
+def test_a_wheel_that_lies_flat_and_is_switched_off_is_not_there() -> None:
+    b = kt.ModelBuilder("top")
+    b.add_link("ground")
+    for name in ("disk", "arm"):
+        b.add_link(name, BODY)
+    b.add_joint("free", parent="ground", child="disk", joint=FreeFlyer())
+    b.add_joint("hinge", parent="disk", child="arm", joint=Revolute((1, 0, 0)))
+    tree = kt.Robot(b.build())
+    mech = kt.Mechanism(tree, [kt.Wheel("disk", radius=0.3, axis=(0, 0, 1)), kt.Contact("arm")])
+    model = mech.model
+    q, v, off = tree.neutral().tolist(), [0.1] * tree.nv, [0.0, 1.0]
+    expected, _ = dynamics.forward_dynamics(kt.Mechanism(tree, [kt.Contact("arm")]).model, q, v, [0.0] * tree.nv)
+    a, f = dynamics.forward_dynamics(model, q, v, [0.0] * tree.nv, active=off)
+    np.testing.assert_allclose(a, expected, rtol=1e-12, atol=1e-12)
+    assert not np.any(f[:3])
+    assert not np.isnan(inverse.inverse_dynamics(model, q, v, a, active=off)[0]).any()
+    assert assembly.assemble(model, q, off)[1] == 1.0
+    assert mech.mobility(q, active=off).rank == 3
+    with pytest.raises(kt.ArgumentError, match="no rows at this q of wheel_disk, such as a wheel that lies flat"):
+        mech.mobility(q)
+    assert said(mech, np.array(q)).startswith("mobility unknown: there are no rows")
+    assert len(mech.independent) > 0

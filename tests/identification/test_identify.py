@@ -1,0 +1,368 @@
+"""Estimates: right without noise, as uncertain as they say with it, and consistent."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.trees import Array, random_tree
+from kinetree.identification import LogWarning, Samples, suspicions
+from kinetree.identification.consistent import pseudo_inertia
+from kinetree.joints import FreeFlyer, Prismatic, Revolute
+from kinetree.model import ModelBuilder
+
+TERMS = ["armature", "damping", "friction", "offset"]
+JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
+MORE = np.array([0.3, 0.0, 0.0])
+NOISE = np.array([0.5, 0.05, 2.0])
+
+
+@pytest.fixture(scope="module")
+def arm() -> kt.Robot:
+    """Return an arm of three joints with friction and rotors."""
+    model = random_tree(1, 3, JOINTS, armature=False, shuffled=False)
+    physics = {"armature": [0.3, 0.2, 0.1], "damping": [0.5, 1.0, 0.2], "friction": [2.0, 1.0, 0.5]}
+    return kt.Robot(model).with_joint_physics(**physics).with_friction(smoothing=0.05)
+
+
+@pytest.fixture(scope="module")
+def motion(arm: kt.Robot) -> tuple[Array, Array, Array, Array]:
+    """Return random states and the forces of the arm with 0.3 N·m more in joint 0."""
+    q, v, a = arm.random_state(0, 400)
+    return q, v, a, arm.inverse_dynamics(q, v, a) + MORE
+
+
+def truth(arm: kt.Robot, fit: kt.identification.Fit) -> Array:
+    return fit.base.of(arm, {"offset": [0.3, 0.0, 0.0]})
+
+
+def poor(arm: kt.Robot) -> kt.Robot:
+    """Return the arm as its maker describes it: bodies half as heavy again, no friction known."""
+    physics = {"armature": 0.0, "damping": 0.0, "friction": 0.0}
+    return arm.with_inertial_parameters(1.5 * arm.inertial_parameters).with_joint_physics(**physics)
+
+
+@pytest.mark.parametrize("choice", [{}, {"weights": None}, {"loss": "huber"}, {"consistent": False}])
+def test_without_noise_the_parameters_come_back(
+    arm: kt.Robot, motion: tuple[Array, ...], choice: dict[str, str]
+) -> None:
+    fit = poor(arm).identify(motion, TERMS, **choice)  # type: ignore[arg-type]
+    expected = truth(arm, fit)
+    np.testing.assert_allclose(fit.values, expected, atol=1e-9 * np.abs(expected).max())
+    assert fit.untold == ()
+    np.testing.assert_allclose(fit.predict(*motion[:3], consistent=False), motion[3], atol=1e-8)
+    if fit.gap == fit.gap:
+        assert 0.0 <= fit.gap < 1e-8
+        np.testing.assert_allclose(fit.predict(*motion[:3]), motion[3], atol=1e-6)
+        found = fit.robot.inverse_dynamics(*motion[:3]) + MORE
+        np.testing.assert_allclose(found, motion[3], atol=1e-6)
+
+
+def test_the_covariance_is_that_of_many_repetitions(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    """The Cramér–Rao bound is ``(Σ Yᵀ Y / σ²)⁻¹`` for normal noise; error bars cover as often as they say."""
+    q, v, a, tau = motion
+    rng, base = np.random.default_rng(0), arm.base_parameters(TERMS)
+    noisy = [(q, v, a, tau + NOISE * rng.normal(size=tau.shape)) for _ in range(200)]
+    fits = [arm.identify(log, base, consistent=False) for log in noisy]
+    expected = truth(arm, fits[0])
+    Y = base.regressor(q, v, a)
+    bound = np.linalg.inv(sum(Y[:, k].T @ Y[:, k] / NOISE[k] ** 2 for k in range(3)))
+    errors = np.array([fit.values - expected for fit in fits])
+    whitened = errors @ np.linalg.cholesky(np.linalg.inv(bound))
+    assert abs((whitened**2).mean() - 1.0) < 0.1
+    assert np.abs(np.array([fit.std**2 for fit in fits]).mean(axis=0) / np.diag(bound) - 1.0).max() < 0.1
+    assert abs(np.mean(np.abs(errors) < 1.96 * np.array([fit.std for fit in fits])) - 0.95) < 0.02
+    np.testing.assert_allclose(np.mean([fit.noise for fit in fits], axis=0), NOISE, rtol=0.01)
+    plain = [arm.identify(log, base, weights=None, consistent=False) for log in noisy[:100]]
+    ratio = np.array([((fit.values - expected) / fit.std) ** 2 for fit in plain]).mean()
+    assert abs(ratio - 1.0) < 0.15, "the covariance of ordinary least squares counts each joint's own noise"
+    assert (np.mean([fit.std for fit in plain], axis=0) / np.sqrt(np.diag(bound))).max() > 2.0, "weights help"
+
+
+@pytest.mark.parametrize("loss", ["huber", "cauchy"])
+def test_outliers(arm: kt.Robot, motion: tuple[Array, ...], loss: str) -> None:
+    q, v, a, tau = motion
+    rng = np.random.default_rng(1)
+    clean, dirty, base = [], [], arm.base_parameters(TERMS)
+    for _ in range(20):
+        noisy = tau + NOISE * rng.normal(size=tau.shape)
+        fit = arm.identify((q, v, a, noisy), base, loss=loss, consistent=False)
+        clean.append((fit.values - truth(arm, fit)) / fit.std)
+        hit = rng.random(tau.shape) < 0.05
+        fit = arm.identify((q, v, a, np.where(hit, noisy + 100.0, noisy)), base, loss=loss, consistent=False)
+        dirty.append((fit.values - truth(arm, fit)) / fit.std)
+        np.testing.assert_allclose(fit.noise, NOISE, rtol=0.3)
+    assert abs(np.square(clean).mean() - 1.0) < 0.25
+    assert np.square(dirty).mean() < 2.5
+    plain = arm.identify((q, v, a, np.where(hit, noisy + 100.0, noisy)), TERMS, consistent=False)
+    assert np.abs(plain.values - truth(arm, plain)).max() > 3 * np.abs(fit.values - truth(arm, fit)).max()
+
+
+def test_estimates_are_bodies_and_no_worse(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = (x[:60] for x in motion)
+    rng = np.random.default_rng(2)
+    other = arm.random_state(5, 300)
+    test = (*other, arm.inverse_dynamics(*other) + MORE)
+    prior = poor(arm)
+    for _ in range(10):
+        fit = prior.identify((q, v, a, tau + 10.0 * NOISE * rng.normal(size=tau.shape)), TERMS)
+        J = pseudo_inertia(fit.parameters[:30].reshape(-1, 10))
+        assert (np.linalg.eigvalsh(J) > 0.0).all()
+        assert (fit.parameters[30:39] > 0.0).all()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert fit.robot.inertial_parameters is not None
+        rms = [fit.residual(test, consistent=c).rms for c in (False, True)]
+        free, bound = (np.linalg.norm(x / NOISE) for x in rms)
+        assert bound < 1.02 * free
+
+
+def test_a_solver_of_cone_programmes_finds_the_same(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = (x[:40] for x in motion)
+    noisy = tau + 5.0 * NOISE * np.random.default_rng(9).normal(size=tau.shape)
+    ours, theirs = (poor(arm).identify((q, v, a, noisy), TERMS, solver=solver) for solver in ("newton", "clarabel"))
+    assert ours.gap < 1e-8
+    assert theirs.gap < 1e-5
+    scale = np.sqrt(np.abs(pseudo_inertia(ours.parameters[:30].reshape(-1, 10))).max())
+    np.testing.assert_allclose(ours.parameters, theirs.parameters, rtol=1e-4, atol=1e-5 * scale)
+    assert np.abs(ours.consistent_values - ours.values).max() > 1e-3, "the estimate alone is no set of bodies"
+
+
+def test_without_the_solver_the_message_names_the_extra(
+    arm: kt.Robot, motion: tuple[Array, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(kt.ArgumentError, match=r"pip install kinetree\[identification\]"):
+        arm.identify(motion, TERMS, solver="clarabel")
+
+
+def test_noise_in_the_motion_bends_least_squares_alone(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    rng, base = np.random.default_rng(0), arm.base_parameters(TERMS)
+    errors: dict[str, list[Array]] = {"squares": [], "instruments": []}
+    for _ in range(60):
+        noisy = q, v, a + 0.7 * rng.normal(size=a.shape), tau + NOISE * rng.normal(size=tau.shape)
+        for name, choice in (("squares", {}), ("instruments", {"instruments": motion})):
+            fit = arm.identify(noisy, base, consistent=False, **choice)
+            errors[name].append((fit.values - truth(arm, fit)) / fit.std)
+    bias = {name: np.abs(np.mean(e, axis=0)).max() for name, e in errors.items()}
+    assert bias["squares"] > 2.0
+    assert bias["instruments"] < 4.0 / np.sqrt(60)
+    assert abs(np.square(errors["instruments"]).mean() - 1.0) < 0.2
+    exact = arm.identify(motion, base, instruments=motion)
+    np.testing.assert_allclose(exact.values, truth(arm, exact), atol=1e-9 * np.abs(exact.values).max())
+    assert exact.gap < 1e-8
+    for other in (tuple(x[:-1] for x in motion), tuple(np.vstack([x, x]) for x in motion)):
+        with pytest.raises(kt.ArgumentError, match="samples"):
+            arm.identify(motion, base, instruments=other)
+
+
+def test_samples_may_come_in_parts(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    whole = arm.identify(motion, TERMS)
+    parts = (Samples(*(x[i : i + 100] for x in motion)) for i in range(0, 400, 100))
+    fit = arm.identify(parts, TERMS)
+    assert fit.count == 400
+    np.testing.assert_allclose(fit.values, whole.values, rtol=1e-9, atol=1e-11)
+    path = kt.Trajectory(arm, np.arange(400.0), *motion)
+    np.testing.assert_array_equal(arm.identify(path, TERMS).values, whole.values)
+
+
+BOX = kt.Inertia(2.0, [0.1, 0, 0.2], np.diag([0.02, 0.03, 0.04]))
+HELD = [[0, 1, 0, 0], [0, 0, 1, 0.3], [1, 0, 0, 0], [0, 0, 0, 1]]
+
+
+def test_a_payload() -> None:
+    b = ModelBuilder("chain")
+    b.add_link("base")
+    for i, axis in enumerate(((0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0.6, 0.8))):
+        b.add_link(f"link{i}", BOX)
+        placement = np.eye(4)
+        placement[:3, 3] = 0.1 * i, 0.2, 0.3
+        parent = f"link{i - 1}" if i else "base"
+        b.add_joint(f"joint{i}", parent=parent, child=f"link{i}", joint=Revolute(axis), placement=placement.tolist())
+    b.add_frame("hand", link="link3", placement=HELD)
+    arm = kt.Robot(b.build())
+    q, v, a = arm.random_state(0, 200)
+    tau = arm.attach(BOX, "hand").inverse_dynamics(q, v, a)
+    found = arm.identify_payload((q, v, a, tau), "hand")
+    np.testing.assert_allclose(found.values, np.array(BOX), atol=1e-10)
+    np.testing.assert_allclose(np.array(found.inertia), np.array(BOX), atol=1e-6)
+    errors = []
+    for seed in range(40):
+        noisy = tau + np.array([1.0, 2.0, 3.0, 1.0]) * np.random.default_rng(seed).normal(size=tau.shape)
+        found = arm.identify_payload((q, v, a, noisy), "hand")
+        assert np.linalg.eigvalsh(pseudo_inertia(np.array(found.inertia))).min() > 0.0
+        errors.append((found.values - np.array(BOX)) / found.std)
+    assert abs(np.square(errors).mean() - 1.0) < 0.25
+
+
+def test_a_payload_that_few_joints_tell_in_part(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, _ = motion
+    hand = arm.body_names[-1]
+    tau = arm.attach(BOX, hand).inverse_dynamics(q, v, a)
+    found = arm.identify_payload((q, v, a, tau), hand)
+    assert np.isinf(found.std).any()
+    np.testing.assert_allclose(arm.attach(found.inertia, hand).inverse_dynamics(q, v, a), tau, atol=1e-5)
+    with pytest.raises(kt.ArgumentError, match="'base' does not move"):
+        arm.identify_payload(motion, "base")
+    with pytest.raises(kt.ArgumentError, match="1 samples do not tell"):
+        arm.identify_payload(tuple(x[:1] for x in motion), hand)
+
+
+def test_what_the_data_do_not_tell(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, _ = (x.copy() for x in motion)
+    v[:, 2] = a[:, 2] = 0.0
+    q[:, 2] = 0.4
+    heavier = arm.with_inertial_parameters(1.5 * arm.inertial_parameters)
+    with pytest.warns(LogWarning, match="joint2 never moves"):
+        fit = heavier.identify((q, v, a, arm.inverse_dynamics(q, v, a)), ["damping", "friction"])
+    assert {"damping of joint2", "friction of joint2"} <= {*fit.untold}
+    assert "not told by these data" in str(fit)
+    untold = [name in fit.untold for name in fit.base.names]
+    assert np.isinf(fit.std[untold]).all()
+    assert np.isfinite(fit.std[~np.array(untold)]).all()
+    np.testing.assert_allclose(fit.predict(q, v, a), arm.inverse_dynamics(q, v, a), atol=1e-6)
+
+
+def test_what_is_known_before(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    noisy = tau + NOISE * np.random.default_rng(3).normal(size=tau.shape)
+    free = arm.identify((q, v, a, noisy), TERMS)
+    name = "damping of joint0"
+    k = free.base.names.index(name)
+    fixed = arm.identify((q, v, a, noisy), TERMS, known={name: 0.0})
+    assert fixed.values[k] == arm.damping[0]
+    assert fixed.std[k] == 0.0
+    s = free.std[k]
+    between = arm.identify((q, v, a, noisy), TERMS, known={name: s})
+    np.testing.assert_allclose(between.values[k], 0.5 * (free.values[k] + arm.damping[0]), rtol=1e-2)
+    np.testing.assert_allclose(between.std[k], s / np.sqrt(2.0), rtol=1e-2)
+
+
+def test_what_is_not_estimated_counts(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    """Armature, friction and springs that the robot has are subtracted; so are measured wrenches."""
+    robot = arm.with_joint_physics(stiffness={"joint2": 30.0}, rest_position={"joint2": 0.3})
+    q, v, a, _ = motion
+    f_ext = np.random.default_rng(4).normal(size=(len(q), 3, 6))
+    tau = robot.inverse_dynamics(q, v, a, f_ext)
+    heavier = robot.with_inertial_parameters(1.5 * robot.inertial_parameters)
+    fit = heavier.identify(Samples(q, v, a, tau, f_ext), ["damping"])
+    np.testing.assert_allclose(fit.values, fit.base.of(robot), atol=1e-9 * np.abs(fit.values).max())
+    np.testing.assert_allclose(fit.predict(q, v, a), robot.inverse_dynamics(q, v, a), atol=1e-6)
+    np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), atol=1e-6)
+
+
+def test_springs_are_in_the_robot(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    robot = arm.with_joint_physics(stiffness={"joint1": 30.0}, rest_position={"joint1": 0.3})
+    q, v, a, _ = motion
+    tau = robot.inverse_dynamics(q, v, a)
+    fit = poor(arm).identify((q, v, a, tau), {**dict.fromkeys(TERMS), "stiffness": ["joint1"]})
+    np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), tau, atol=1e-5)
+    np.testing.assert_allclose(fit.robot.rest_positions, [0.0, 0.3, 0.0], atol=1e-7)
+    with pytest.raises(kt.ArgumentError, match="'stribeck'"):
+        fit.base.of(arm, {"stribeck": np.ones(3)})
+
+
+def test_friction_that_falls_off_with_speed(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    sign = v / np.sqrt(v * v + 0.05**2)
+    speed, height = np.array([0.3, 0.2, 0.5]), np.array([1.0, 2.0, 3.0])
+    tau = tau + height * sign / (1.0 + (v / speed) ** 2)
+    fit = arm.identify((q, v, a, tau), [*TERMS, "stribeck"], stribeck_speed=speed)
+    found = [fit.values[fit.base.names.index(f"stribeck of joint{k}")] for k in range(3)]
+    np.testing.assert_allclose(found, height, rtol=1e-8)
+    noisy = tau + 0.02 * np.random.default_rng(6).normal(size=tau.shape)
+    fit = arm.identify((q, v, a, noisy), [*TERMS, "stribeck"])
+    assert fit.stribeck_speed is not None
+    np.testing.assert_allclose(fit.stribeck_speed, speed, rtol=0.15)
+
+
+def test_a_floating_base_tells_without_torque_sensors() -> None:
+    robot = kt.Robot(
+        random_tree(2, 3, [FreeFlyer(), Revolute(), Revolute((1, 0, 0))], shuffled=False, gravity=(0, 0, -9.81))
+    )
+    free = [k for k in range(robot.nv) if k not in robot.model.actuated]
+    q, v, a = robot.random_state(0, 300)
+    a[:, free] = 0.0
+    bias = robot.inverse_dynamics(q, v, a)
+    a[:, free] = -np.linalg.solve(robot.mass_matrix(q)[:, free][:, :, free], bias[:, free, None])[..., 0]
+    tau = robot.inverse_dynamics(q, v, a)
+    assert np.abs(tau[:, free]).max() < 1e-9
+    fit = robot.with_inertial_parameters(1.2 * robot.inertial_parameters).identify((q, v, a, tau), [])
+    np.testing.assert_allclose(fit.values, fit.base.of(robot), atol=1e-8 * np.abs(fit.values).max())
+
+
+def test_robots_without_inertias_are_a_prior_too() -> None:
+    b = ModelBuilder("sticks")
+    b.add_link("base")
+    for i in range(2):
+        b.add_link(f"link{i}")
+        b.add_joint(f"joint{i}", parent=f"link{i - 1}" if i else "base", child=f"link{i}", joint=Revolute((0, 1, i)))
+    sticks = kt.Robot(b.build())
+    parameters = [p for i in range(2) for p in kt.Inertia(2.0 + i, [0.1, 0, 0.2], np.diag([0.1, 0.2, 0.2]))]
+    real = sticks.with_inertial_parameters(parameters)
+    q, v, a = real.random_state(0, 200)
+    fit = sticks.identify((q, v, a, real.inverse_dynamics(q, v, a)), [])
+    np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), real.inverse_dynamics(q, v, a), atol=1e-5)
+
+
+def test_the_residual_shows_what_the_model_lacks(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    noise = np.random.default_rng(7).normal(size=tau.shape)
+    fit = arm.identify((q, v, a, tau + noise), TERMS)
+    residual = fit.residual((q, v, a, tau + noise))
+    np.testing.assert_allclose(residual.rms, 1.0, rtol=0.15)
+    assert (np.abs(residual.correlation) < 0.15).all()
+    np.testing.assert_allclose(residual.relative, residual.rms / (tau + noise).std(axis=0))
+    slow = tau + np.sin(np.linspace(0, 20, 400))[:, None]
+    assert (arm.identify((q, v, a, slow), TERMS).residual((q, v, a, slow)).correlation > 0.5).all()
+
+
+def test_a_log_that_is_wrong_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    limited = arm.with_limits(lower=-3.2, upper=3.2)
+    degrees = np.degrees(q[:, 0])
+    wrong = {
+        "positions of joint0 .* in degrees": (np.column_stack([degrees, q[:, 1:]]), v, a, tau),
+        "forces of joint1 have the other sign": (q, v, a, tau * [1, -1, 1]),
+        "forces of joint2 stay at their greatest": (q, v, a, np.minimum(tau, [1e9, 1e9, np.quantile(tau[:, 2], 0.9)])),
+    }
+    assert suspicions(limited, motion) == suspicions(poor(arm), motion) == []
+    for message, log in wrong.items():
+        with pytest.raises(kt.ArgumentError, match=message):
+            limited.identify(log, TERMS)
+        assert len(suspicions(limited, log)) == 1
+        assert limited.identify(log, TERMS, check=False, consistent=False).count == 400
+
+
+def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    for choice, message in [
+        ({"weights": "all"}, "weights is 'all'"),
+        ({"loss": "hubert"}, "'huber', 'cauchy'"),
+        ({"loss": "huber", "weights": None}, "a loss needs the noise"),
+        ({"known": {"damping": 0.0}}, "damping of joint0"),
+        ({"known": {"damping of joint0": -1.0}}, "cannot be negative"),
+        ({"stribeck_speed": [1, 1, 1]}, 'without "stribeck"'),
+        ({"instruments": motion, "loss": "huber"}, "instruments go with"),
+        ({"solver": "mosek"}, "'newton', 'clarabel'"),
+        ({"prior_spread": 0.0}, "prior_spread"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            arm.identify(motion, TERMS, **choice)  # type: ignore[arg-type]
+    with pytest.raises(kt.ArgumentError, match="equations for"):
+        arm.identify(tuple(x[:3] for x in motion), TERMS)
+    with pytest.raises(kt.ArgumentError, match=r"v has shape"):
+        arm.identify((q, v[:10], a, tau), TERMS)
+    bad = tau.copy()
+    bad[7, 1] = np.nan
+    with pytest.raises(kt.ArgumentError, match=r"tau\[7, 1\] is not finite"):
+        arm.identify((q, v, a, bad), TERMS)
+    with pytest.raises(kt.ArgumentError, match="a log is"):
+        arm.identify(3.0, TERMS)
+    with pytest.raises(kt.ArgumentError, match="a motion is"):
+        arm.identify([q, v, a, tau], TERMS)

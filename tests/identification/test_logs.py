@@ -1,0 +1,217 @@
+"""Recorded motions from files, and what is said of those that cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.identification import read_log
+
+Array = np.ndarray
+
+LINK = '<link name="{0}"><inertial><mass value="1"/>'
+LINK += '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+JOINT = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/><axis xyz="{3}"/></joint>'
+URDF = f"""<robot name="leg">{"".join(map(LINK.format, "abc"))}
+{JOINT.format("hip", "a", "b", "0 0 1")}{JOINT.format("knee", "b", "c", "0 1 0")}</robot>"""
+
+T = np.arange(50) * 0.01
+RATIOS, CONSTANTS = np.array([100.0, -50.0]), np.array([0.1, 0.2])
+
+
+@pytest.fixture(scope="module")
+def robot() -> kt.Robot:
+    return kt.load(URDF)
+
+
+def motion() -> tuple[Array, Array]:
+    q = np.sin(np.outer(T, [3.0, 4.0]))
+    return q, 5.0 * q
+
+
+def write(path: Path, header: str, *columns: Array) -> Path:
+    np.savetxt(path, np.column_stack(columns), delimiter=",", header=header, comments="", fmt="%.17g")
+    return path
+
+
+def bag(path: Path, messages: list[tuple[float, list[str], Array, Array]], **topics: str) -> Path:
+    """Write messages of the type JointState: time, names, positions, efforts."""
+    writer = pytest.importorskip("rosbags.rosbag2").Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store: Any = get_typestore(Stores.ROS2_HUMBLE)
+    types = store.types
+    with writer(path, version=9) as out:
+        for topic in topics.values() or ("/joint_states",):
+            kind = "sensor_msgs/msg/JointState" if "joint" in topic else "std_msgs/msg/String"
+            connection = out.add_connection(topic, kind, typestore=store)
+            for t, names, q, tau in messages if "joint" in topic else ():
+                stamp = types["builtin_interfaces/msg/Time"](sec=1_700_000_000 + int(t), nanosec=round(t % 1 * 1e9))
+                head = types["std_msgs/msg/Header"](stamp=stamp, frame_id="")
+                made = types[kind](header=head, name=names, position=q, velocity=np.zeros(0), effort=tau)
+                out.write(connection, int(t * 1e9), store.serialize_cdr(made, kind))
+    return path
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "t,q.hip,q.knee,tau.hip,tau.knee",
+        "time (s),hip,knee,hip_effort,knee_effort",
+        "t,q1,q2,torque1 [Nm],torque2 [Nm]",
+        "__time,/joint_states/hip/position,/joint_states/knee/position,/joint_states/hip/effort,/joint_states/knee/effort",
+        "timestamp,actual_q_0,actual_q_1,actual_moment_0,actual_moment_1",
+    ],
+)
+def test_columns_are_understood_in_many_spellings(robot: kt.Robot, tmp_path: Path, header: str) -> None:
+    q, tau = motion()
+    log = read_log(write(tmp_path / "log.csv", header, T, q, tau), robot)
+    np.testing.assert_array_equal(log.q, q)
+    np.testing.assert_array_equal(log.tau, tau)
+    assert (log.v, log.a, log.notes) == (None, None, ())
+
+
+def test_every_format_holds_the_same(robot: kt.Robot, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    q, tau = motion()
+    header = ["t", "q.hip", "q.knee", "effort.hip", "effort.knee"]
+    write(tmp_path / "a.csv", ",".join(header), T, q, tau)
+    np.savetxt(tmp_path / "b.csv", np.column_stack([T, q, tau]), fmt="%.17g")
+    np.savez(tmp_path / "c.npz", t=T, q=q, torque=tau)
+    columns = dict(zip(header, np.column_stack([T, q, tau]).T, strict=True)) | {"mode": ["x"] * len(T)}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "d.parquet")
+    there = [
+        (t, ["knee", "gripper", "hip"], np.array([k, 9, h]), np.array([b, 9, a]))
+        for t, (h, k), (a, b) in zip(T, q, tau, strict=True)
+    ]
+    bag(tmp_path / "e", there)
+    for name in "a.csv", "b.csv", "c.npz", "d.parquet", "e":
+        log = read_log(tmp_path / name, robot)
+        np.testing.assert_array_equal(log.q, q)
+        np.testing.assert_array_equal(log.tau, tau)
+        assert log.t is not None
+        np.testing.assert_allclose(log.t, T, atol=1e-9)
+
+
+def test_currents_of_motors_become_forces_of_joints(robot: kt.Robot, tmp_path: Path) -> None:
+    q, tau = motion()
+    currents = tau / (CONSTANTS * RATIOS)
+    path = write(tmp_path / "log.csv", "t,q1,q2,current1 [A],current2 [A]", T, q * RATIOS, currents)
+    choices: dict[str, Any] = {"gear_ratios": RATIOS, "torque_constants": CONSTANTS}
+    log = read_log(path, robot, motor_positions=True, **choices)
+    np.testing.assert_allclose(log.q, q, atol=1e-15)
+    np.testing.assert_allclose(log.tau, tau, atol=1e-13)
+    np.testing.assert_array_equal(read_log(path, robot, **choices).q, q * RATIOS)
+    both = write(tmp_path / "both.csv", "t,q1,q2,i1,i2,tau1,tau2", T, q, currents, tau)
+    np.testing.assert_allclose(read_log(both, robot, **choices).tau, tau, atol=1e-13)
+    np.testing.assert_array_equal(read_log(both, robot).tau, tau)
+    there = [(t, ["hip", "knee"], x, i) for t, x, i in zip(T, q, currents, strict=True)]
+    np.testing.assert_allclose(read_log(bag(tmp_path / "bag", there), robot, **choices).tau, tau, atol=1e-13)
+    for wrong, message in [
+        ({}, "there are currents and no joint forces: give torque_constants"),
+        ({"torque_constants": [1.0]}, r"torque_constants has shape \(1,\): a number, or 2 are needed, of hip, knee"),
+        ({**choices, "gear_ratios": 0.0}, "gear_ratios must be finite, and not zero"),
+        ({"torque_constants": 0.1, "motor_positions": True}, "without gear_ratios"),
+        ({"topic": "/x"}, "a topic is for ROS bags"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            read_log(path, robot, **wrong)
+
+
+def test_nothing_drives_a_floating_base(tmp_path: Path) -> None:
+    robot = kt.load(URDF, floating_base=True)
+    q, v, a = robot.random_state(0, len(T))
+    _, tau = motion()
+    header = ["t", *(f"q.{x}" for x in robot.q_names), "tau.hip", "tau.knee"]
+    write(tmp_path / "log.csv", ",".join(header), T, q, tau)
+    np.savez(tmp_path / "log.npz", t=T, q=q, v=v, a=a, tau=tau)
+    for name in "log.csv", "log.npz":
+        log = read_log(tmp_path / name, robot)
+        np.testing.assert_array_equal(log.tau, np.hstack([np.zeros((50, 6)), tau]))
+    samples = log.samples()
+    np.testing.assert_array_equal(samples.a, a)
+    np.testing.assert_array_equal(
+        read_log(tmp_path / "log.npz", robot, gear_ratios=[2.0, 3.0]).tau[:, 6:], [2, 3] * tau
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("t,q.hip,q.knee,tau.hip,load", r"the header lacks tau.knee. Not understood: load. Expected columns: t, q.hip"),
+        (
+            "t,q.hip,q.knee,load1,load2",
+            "neither joint forces nor currents. Not understood: load1, load2. Expected columns",
+        ),
+        ("t,q.hip,q.knee [deg],tau1,tau2", "the column 'q.knee .deg.' is in deg: give radians"),
+        ("t,q.hip,q.knee,tau1 [mNm],tau2 [mNm]", "is in mNm: give N·m"),
+        ("t,q.hip,q.knee,i1 [mA],i2 [mA]", "is in mA: give A"),
+        ("s,q.hip,q.knee,tau1,tau2", "there must be a time t"),
+        ("t,q.hip,q.knee,/desired/effort/hip,/desired/effort/knee", "neither joint forces nor currents"),
+    ],
+)
+def test_what_is_missing_is_said(robot: kt.Robot, tmp_path: Path, header: str, message: str) -> None:
+    with pytest.raises(kt.FormatError, match=message):
+        read_log(write(tmp_path / "log.csv", header, T, *motion()), robot)
+
+
+def test_time_goes_on(robot: kt.Robot, tmp_path: Path) -> None:
+    q, tau = motion()
+    t = T.copy()
+    t[20:] -= 0.05
+    with pytest.raises(
+        kt.FormatError, match=r"time goes back from 0.19 s to 0.15 s at sample 21: are these several motions"
+    ):
+        read_log(write(tmp_path / "a.csv", "t,q1,q2,tau1,tau2", t, q, tau), robot)
+    t = T.copy()
+    t[20] = t[19]
+    t[30:] += 1.0
+    log = read_log(write(tmp_path / "b.csv", "t,q1,q2,tau1,tau2", t, q, tau), robot)
+    assert len(log) == 49
+    assert log.notes == (
+        "1 samples with the time of the one before are left out",
+        "gaps in time, across which nothing is fitted: 0.29 s to 1.3 s",
+    )
+    assert "0 to 1.49 s" in repr(log)
+    with pytest.raises(kt.ArgumentError, match=r"b.csv: a cut-off of 5 Hz needs 34 samples without a gap"):
+        log.samples(cutoff=5.0)
+    np.savez(tmp_path / "c.npz", q=q, v=q, a=q, tau=tau)
+    with pytest.raises(kt.ArgumentError, match="has no times"):
+        read_log(tmp_path / "c.npz", robot).samples(cutoff=5.0)
+
+
+def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
+    q, tau = motion()
+    own = [(t, ["hip", "knee"], x, y) for t, x, y in zip(T, q, tau, strict=True)]
+    partial = [(t + 0.001, ["gripper"], x[:1], y[:1]) for t, x, y in zip(T, q, tau, strict=True)]
+    mixed = read_log(bag(tmp_path / "mixed", [x for pair in zip(own, partial, strict=True) for x in pair]), robot)
+    assert len(mixed) == 50
+    assert mixed.notes == ("50 messages of /joint_states without all joints are left out",)
+    two = bag(tmp_path / "two", own, a="/left/joint_states", b="/right/joint_states")
+    assert len(read_log(two, robot, topic="/left/joint_states")) == 50
+    nan = [(t, names, x * np.nan if k == 7 else x, y) for k, (t, names, x, y) in enumerate(own)]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for path, choices, message in [
+        (two, {}, "several topics have joint states, /left/joint_states, /right/joint_states: say which"),
+        (two, {"topic": "/x"}, "no topic '/x' has joint states; there are /left"),
+        (bag(tmp_path / "partial", partial), {}, "none has hip, knee; there are gripper; expected hip, knee"),
+        (
+            bag(tmp_path / "other", [], a="/chatter"),
+            {},
+            "no topic has messages of the type JointState; there are /chatter",
+        ),
+        (bag(tmp_path / "still", [(t, n, x, y[:0]) for t, n, x, y in own]), {}, "neither joint forces nor currents"),
+        (bag(tmp_path / "nan", nan), {}, "row 7, column 'q.hip': there is no finite number"),
+        (empty, {}, "not a readable ROS bag"),
+    ]:
+        with pytest.raises(kt.KinetreeError, match=message):
+            read_log(path, robot, **choices)
+    with pytest.raises(OSError, match=r"nothing.mcap"):
+        read_log(tmp_path / "nothing.mcap", robot)

@@ -1,0 +1,96 @@
+"""From recorded motions to samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.trees import Array, random_tree
+from kinetree.identification import prepare, sliding_direction
+from kinetree.joints import Revolute, Spherical
+
+
+@pytest.fixture(scope="module")
+def robot() -> kt.Robot:
+    return kt.Robot(random_tree(0, 2, [Revolute((0, 0, 1)), Revolute((0, 1, 0))]))
+
+
+def wave(t: Array) -> tuple[Array, Array, Array]:
+    w = np.array([3.0, 4.0])
+    s, c = np.sin(t[:, None] * w), np.cos(t[:, None] * w)
+    return s, w * c, -w * w * s
+
+
+T = np.linspace(0.0, 6.0, 3001)
+
+
+@pytest.mark.parametrize(("noise", "off"), [(0.0, 2e-3), (1e-4, 0.03)])
+def test_a_recorded_motion_is_smoothed_and_differentiated(robot: kt.Robot, noise: float, off: float) -> None:
+    q, v, a = wave(T)
+    noisy = q + noise * np.random.default_rng(0).normal(size=q.shape)
+    samples = prepare(robot, T, noisy, 10.0 * a, cutoff=8.0)
+    q, v, a = wave(np.asarray(samples.t))
+    assert len(q) == 94
+    for found, expected in ((samples.q, q), (samples.v, v), (samples.a, a), (samples.tau, 10.0 * a)):
+        assert np.abs(found - expected).max() < off * np.abs(expected).max()
+
+
+def test_the_filter_is_3_db_down_at_the_cutoff(robot: kt.Robot) -> None:
+    for frequency in (2.0, 10.0):
+        force = np.sin(2.0 * np.pi * frequency * T)[:, None] * [1.0, 1.0]
+        samples = prepare(robot, T, wave(T)[0], force, cutoff=frequency, decimate=1)
+        gain = np.sqrt(2.0 * np.square(samples.tau).mean())
+        assert abs(gain - np.sqrt(0.5)) < 0.12
+
+
+def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot) -> None:
+    q = wave(T)[0] + 1e-6 * np.random.default_rng(0).normal(size=(len(T), 2))
+    samples = prepare(robot, T, q, q)
+    rate = 1.0 / np.diff(samples.t)[0]
+    assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
+
+
+def test_nothing_is_fitted_across_a_gap(robot: kt.Robot) -> None:
+    there = (T < 2.0) | (T > 4.0)
+    t = T[there]
+    q, _, a = wave(t)
+    samples = prepare(robot, t, q, a, cutoff=8.0, decimate=5)
+    assert not ((np.asarray(samples.t) > 1.95) & (np.asarray(samples.t) < 4.05)).any()
+    np.testing.assert_allclose(samples.a, wave(np.asarray(samples.t))[2], atol=0.1)
+
+
+def test_rotations_are_smoothed_on_their_manifold() -> None:
+    ball = kt.Robot(random_tree(0, 1, [Spherical()]))
+    t = np.linspace(0.0, 2.0, 401)
+    v = np.array([0.3, -0.5, 0.2])
+    q = ball.integrate(ball.neutral(), t[:, None] * v)
+    samples = prepare(ball, t, q * np.where(t < 1.0, 1.0, -1.0)[:, None], np.zeros((401, 3)), cutoff=10.0)
+    np.testing.assert_allclose(samples.v, np.tile(v, (len(samples.q), 1)), atol=1e-8)
+    np.testing.assert_allclose(np.linalg.norm(samples.q, axis=-1), 1.0)
+
+
+def test_friction_turns_round_over_a_distance(robot: kt.Robot) -> None:
+    q = np.sin(np.linspace(0.0, 20.0, 2000))[:, None] * [1.0, 0.01]
+    z = sliding_direction(robot, q, [1e-3, 1e-2])
+    assert (np.abs(z) <= 1.0).all()
+    moving = np.gradient(q[:, 0])
+    fast = np.abs(moving) > 0.5 * np.abs(moving).max()
+    np.testing.assert_allclose(z[fast, 0][5:], np.sign(moving[fast])[5:], atol=1e-2)
+    assert np.abs(z[1000:, 1]).max() < 0.95, "the second joint hardly slides"
+
+
+def test_what_is_refused(robot: kt.Robot) -> None:
+    q = wave(T)[0]
+    bad = q.copy()
+    bad[17, 1] = np.nan
+    for arguments, message in [
+        ((T[::-1], q, q), "t must be"),
+        ((T, q[:-1], q), r"q has shape"),
+        ((T, bad, q), "q holds a number that is not finite, first at sample 17"),
+        ((T[:9], q[:9], q[:9]), "give more samples"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            prepare(robot, *arguments, cutoff=5.0)
+    with pytest.raises(kt.ArgumentError, match=r"presliding is 0\.0: it must be positive"):
+        prepare(robot, T, q, q, presliding=0.0)

@@ -1,0 +1,153 @@
+"""Whether residuals are noise, motions that were not used, and the page that says so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.trees import Array, random_tree
+from kinetree.identification import Fit, Samples, correlated, cross_validate, validate
+from kinetree.identification.pictures import parameters, svg
+from kinetree.identification.report import joint_table, parameter_table
+from kinetree.identification.validation import _chi_squared_tail, verdict
+from kinetree.joints import Prismatic, Revolute
+
+RNG = np.random.default_rng(0)
+N = 600
+Log = tuple[Array, ...]
+
+
+@pytest.fixture(scope="module")
+def robot() -> kt.Robot:
+    return kt.Robot(random_tree(1, 3, [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))], armature=False))
+
+
+def recorded(robot: kt.Robot, seed: int, noise: float = 0.1, lacking: float = 0.0) -> Samples:
+    """Return a motion of which each joint force lacks a slow wave."""
+    q, v, a = robot.random_state(seed, N)
+    t = 0.01 * np.arange(N)
+    extra = lacking * np.sin(3.0 * t)[:, None] + noise * RNG.normal(size=(N, robot.nv))
+    return Samples(q, v, a, robot.inverse_dynamics(q, v, a) + extra, t=t)
+
+
+@pytest.fixture(scope="module")
+def fit(robot: kt.Robot) -> Fit:
+    return robot.identify(recorded(robot, 0), ["damping"])
+
+
+def test_residuals_of_a_right_model_are_the_noise(robot: kt.Robot, fit: Fit) -> None:
+    other = recorded(robot, 1)
+    found = fit.validate([other, recorded(robot, 2)])
+    np.testing.assert_allclose(found.rms, 0.1, rtol=0.1)
+    assert found.white.all()
+    assert (np.abs(found.autocorrelation) < 2.5 * found.bound).all()
+    assert found.size == 2 * N
+    assert [len(motion.measured) for motion in found.motions] == [N, N]
+    np.testing.assert_array_equal(found.motions[0].measured, other.tau)
+    np.testing.assert_allclose(found.motions[0].predicted, fit.predict(other.q, other.v, other.a), atol=1e-12)
+    q, v, a, tau = (np.asarray(x) for x in other[:4])
+    known = robot.with_friction()  # with its damping, as it is estimated
+    off = tau - known.with_joint_physics(friction=0.0).inverse_dynamics(q, v, a)
+    before = np.sqrt((off * off).mean(axis=0)) / tau.std(axis=0)
+    np.testing.assert_allclose(fit.validate(other).before, before)
+    np.testing.assert_allclose(fit.residual(other).rms, fit.validate(other).rms)
+
+
+def test_what_a_model_lacks_is_seen(robot: kt.Robot, fit: Fit) -> None:
+    found = validate(fit, recorded(robot, 1, lacking=0.2))
+    assert not found.white.any()
+    e = found.motions[0].measured - found.motions[0].predicted
+    e = e - e.mean(axis=0)
+    expected = [(e[k:] * e[:-k]).sum(axis=0) / (e * e).sum(axis=0) for k in (1, 2, 3)]
+    np.testing.assert_allclose(found.autocorrelation[:3], expected)
+    sentences = "\n".join(verdict(fit, fit.validate(recorded(robot, 1)), found))
+    assert f"The residuals of {', '.join(robot.v_names)} are not white" in sentences.replace(" and ", ", ")
+    assert "more than 1.5 times as large" in sentences
+
+
+def test_white_noise_is_called_white_as_often_as_is_claimed() -> None:
+    special = pytest.importorskip("scipy.special")
+    for freedom in (1, 4, 20):
+        for x in (0.1, 1.0, 5.0, 20.0, 60.0):
+            assert abs(_chi_squared_tail(x, freedom) - special.gammaincc(freedom / 2, x / 2)) < 0.01
+
+
+def test_motions_that_are_left_out(robot: kt.Robot) -> None:
+    motions = [recorded(robot, k) for k in range(3)]
+    found = cross_validate(robot, motions, ["damping"], check=False)
+    assert len(found) == 3
+    for one, motion in zip(found, motions, strict=True):
+        assert one.fit.count == 2 * N
+        np.testing.assert_array_equal(one.motions[0].measured, motion.tau)
+    with pytest.raises(kt.ArgumentError, match="two motions or more"):
+        cross_validate(robot, motions[0])
+
+
+def test_estimates_that_are_told_together(robot: kt.Robot) -> None:
+    q, v, a = robot.random_state(3, N)
+    v[:, 0] = 1.0 + 1e-2 * v[:, 0]  # friction and an offset are the same at one speed
+    tau = robot.inverse_dynamics(q, v, a) + 0.1 * RNG.normal(size=v.shape)
+    fit = robot.identify((q, v, a, tau), ["damping", "offset"], check=False)
+    first, second, rho = correlated(fit)[0]
+    name = robot.v_names[0]
+    assert {first, second} == {f"damping of {name}", f"offset of {name}"}
+    assert rho < -0.99
+    assert correlated(fit, 1.1) == []
+
+
+def test_what_validation_refuses(robot: kt.Robot, fit: Fit) -> None:
+    empty = np.zeros((0, 3))
+    with pytest.raises(kt.ArgumentError, match="without samples"):
+        fit.validate((empty, empty, empty, empty))
+    with pytest.raises(kt.ArgumentError, match="one lag is the least"):
+        fit.validate(recorded(robot, 1), lags=0)
+    assert fit.validate(tuple(np.asarray(x)[:1] for x in recorded(robot, 1)[:4])).autocorrelation.shape == (1, 3)
+
+
+def test_the_page_holds_everything_and_needs_nothing(robot: kt.Robot, fit: Fit, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    training, validation = fit.validate(recorded(robot, 0)), fit.validate(recorded(robot, 1, lacking=0.2))
+    fit.report(tmp_path / "fit.html", training=training, validation=validation, title="arm <1>")
+    page = (tmp_path / "fit.html").read_text(encoding="utf-8")
+    drawing = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert svg(parameters, fit).strip() == drawing[1], "the same for the same data"
+    assert "<h1>arm &lt;1&gt;</h1>" in page
+    for name in (*robot.v_names, *fit.base.combinations, "not white", f"{fit.count} samples"):
+        assert name in page
+    assert not re.search(r"(src|href)=\"(?!#)", page), "one page, no other file"
+    assert "<script" not in page
+    assert len(page) < 400_000
+    assert len(drawing) == 2
+    names = re.findall(r' id="(\w+)"', page)
+    assert all(f"#{name}" in page for name in names)
+    for drawn in drawing:
+        ElementTree.fromstring(drawn)
+    with pytest.raises(kt.ArgumentError, match=r"must end in .html"):
+        fit.report(tmp_path / "fit.pdf")
+
+
+def test_tables_fit_a_terminal(robot: kt.Robot, fit: Fit) -> None:
+    from rich.console import Console
+
+    found = fit.validate(recorded(robot, 1))
+    for width in (60, 120):
+        console = Console(width=width, record=True, file=None, quiet=False)
+        with console.capture() as seen:
+            console.print(joint_table(fit, found, found, width), parameter_table(fit, width))
+        shown = seen.get()
+        assert max(map(len, shown.splitlines())) <= width
+        assert f"{found.relative[0]:.3f}" in shown
+    assert str(found).splitlines()[1].split()[1] == f"{found.relative[0]:.3f}"
+
+
+def test_columns_of_the_users_own_are_drawn(robot: kt.Robot) -> None:
+    pytest.importorskip("matplotlib")
+    fit = robot.identify(recorded(robot, 0), {"load_friction": None, "cable": lambda q, v, a: [q[0], 0.0, 0.0]})
+    drawn = svg(parameters, fit)
+    assert "cable" in drawn
+    assert "friction in proportion to load (1)" in drawn
