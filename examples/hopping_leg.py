@@ -42,9 +42,8 @@ def leg() -> tuple[kt.Mechanism, kt.Array]:
     return mech, np.array([0.5, HIPS[0], shank - HIPS[0], HIPS[1], HIPS[0] - shank])
 
 
-def main() -> None:
-    """Print how high the leg hops, and that its loop stays closed."""
-    mech, start = leg()
+def hop(mech: kt.Mechanism, start: kt.Array) -> kt.Trajectory:
+    """Return the motion of 3 s that begins with a fall."""
 
     @mech.tree.compile
     def springy(q: kt.Array, v: kt.Array) -> kt.Array:
@@ -54,7 +53,13 @@ def main() -> None:
         torques = -stiffness * bend - DAMPING * rate
         return np.stack([0.0, torques[0], 0.0, torques[1], 0.0])
 
-    motion = mech.simulate(start, duration=3.0, controller=springy, record="f")
+    return mech.simulate(start, duration=3.0, controller=springy, record="f")
+
+
+def main() -> None:
+    """Print how high the leg hops, and that its loop stays closed."""
+    mech, start = leg()
+    motion = hop(mech, start)
     height = motion.q[:, 0]
     tops = [k for k in range(1, len(height) - 1) if height[k - 1] < height[k] >= height[k + 1]]
     foot, loop = motion.f[:, mech.row_slices["foot"]], mech.row_slices["loop_front_foot_back_foot"]

@@ -24,6 +24,7 @@ SHOWN = {
     "path_within_limits": "10 rad/s²: 0.769 s, at most  55 % of the effort limits",
     "randomised_pandas": "1000 steps, 0 stopped",
     "spinning_bodies": "from turn to turn: 2.587986 s, simulated 2.587986",
+    "stewart_platform": "0.01 mm off its way after 1 s",
     "stepping_stones": "it stands on stones -22 27 17 -1 mm high",
     "turning_quadruped": "the body has turned by 34.0°",
     "unknown_payload": "6.0 kg:  61.1 % of all postures",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kinetree as kt
 from helpers.constraints import MAKERS, carriers, held_at, made, null_space_dynamics, pose
 from helpers.dense import assert_close
 from helpers.frames import times
@@ -147,6 +148,26 @@ def test_constraints_that_are_switched_off_are_not_there(model: ConstrainedModel
     np.testing.assert_array_equal(f[:, alone_f.shape[1] :], 0.0)
     np.testing.assert_allclose(a, alone_a, rtol=0.0, atol=1e-12 * np.abs(alone_a).max())
     np.testing.assert_allclose(f[:, : alone_f.shape[1]], alone_f, rtol=0.0, atol=1e-12 * np.abs(alone_f).max())
+
+
+def test_switches_cost_next_to_nothing() -> None:
+    """One function with feet that are on or off has hardly more operations than that in which all are on.
+
+    Measured: 2.6 %, of which most makes rows that are off zero whatever they are; 1.8 % if these lost couplings only.
+    """
+    feet = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
+    mech = kt.Mechanism(kt.load("go2"), [kt.Contact(foot) for foot in feet])
+
+    @kt.compile(mech)
+    def all_on(q: Array, v: Array, tau: Array) -> Array:
+        return mech.forward_dynamics(q, v, tau).a
+
+    @kt.compile(mech, shapes={"on": (4,)})
+    def some_on(q: Array, v: Array, tau: Array, on: Array) -> Array:
+        return mech.forward_dynamics(q, v, tau, active=on).a
+
+    counts = [sum(function.op_count.values()) for function in (all_on, some_on)]
+    assert counts[0] < counts[1] < 1.03 * counts[0]
 
 
 @every

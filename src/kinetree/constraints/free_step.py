@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.rnea import rnea
-from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.constraints.delassus import Delassus, switches
 from kinetree.constraints.fixed_axes import centripetal
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem
@@ -56,7 +56,7 @@ def free_step(
     y = [dt * x for x in factor.solve_L_transposed([a - b for a, b in zip(tau, h, strict=True)])]
     v = v + dt * centripetal(model, q, v)
     rows = [row.J for row in lasting.constraint_rows(q)]
-    bilateral = Delassus(factor, rows, row_values(lasting, on))
+    bilateral = Delassus(factor, rows, switches(lasting, on))
     slip = [dot(row, v) for row in rows]
     for i, row in zip(bilateral.kept, bilateral.BD, strict=True):
         slip[i] = slip[i] + dot(row, y)

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.constraints.delassus import Delassus, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.contacts.sets import largest
@@ -70,7 +70,7 @@ class ConstrainedSystem(System):
         without.
         """
         if self.model.is_redundant:
-            q = newton(self.model, q, Column.zeros(len(v)), row_values(self.model, self.active)).q
+            q = newton(self.model, q, Column.zeros(len(v)), switches(self.model, self.active)).q
         return self.acceleration(t, q, v)
 
     def held(self, q: Column, v: Column) -> tuple[Column, Column]:
@@ -84,7 +84,7 @@ class ConstrainedSystem(System):
 
 def held(model: ConstrainedModel, q: Column, v: Column, active: Vector | None = None) -> tuple[Column, Column]:
     """Return the state nearest to this one in which the constraints hold (see `ConstrainedSystem.held`)."""
-    on = row_values(model, active)
+    on = switches(model, active)
     x = repeat(
         lambda x: newton(model, x.q, x.v, on), _State(q, v, 1.0), until=lambda x: x.error < CLOSED, most=MOST, like=q[0]
     )
