@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.contacts.sets import ForceSet, largest
+from kinetree.contacts.sets import ForceSet, in_pairs, largest
 from kinetree.scalars.functions import Scalar, is_zero, select_less
 from kinetree.scalars.linalg import Matrix, Vector, dot
 
@@ -85,15 +85,12 @@ def residuals(problem: Problem, force: Vector, sigma: Vector) -> Residuals:
 
 def going_on(problem: Problem, force: Vector, sigma: Vector, least: Scalar) -> Scalar:
     """Return 1 where the dual residual is above `least`, or the work above it times the largest force; 0 for NaN."""
-    found = [each.residuals(force[at], sigma[at])[1:] for each, at in problem.blocks]
-    dual, work = (_largest(values) for values in zip(*found, strict=True))
-    force_scale = _largest([each.magnitude(force[at]) for each, at in problem.blocks])
-    return select_less(least, dual, 1.0, select_less(least * force_scale, work, 1.0, 0.0))
+    dual = in_pairs(_larger, [each.residuals(force[at], sigma[at])[1] for each, at in problem.blocks])
+    limit = least * in_pairs(_larger, [each.magnitude(force[at]) for each, at in problem.blocks])
+    works = in_pairs(_larger, [each.works(force[at], sigma[at], limit) for each, at in problem.blocks])
+    return select_less(least, dual, 1.0, works)
 
 
-def _largest(values: Sequence[Scalar]) -> Scalar:
-    """Return the largest of numbers that are not negative, in as few operations as possible."""
-    found: Scalar = 0.0
-    for x in values:
-        found = select_less(x, found, found, x)
-    return found
+def _larger(x: Scalar, y: Scalar) -> Scalar:
+    """Return the larger of numbers that are not negative, in as few operations as possible."""
+    return select_less(y, x, x, y)
