@@ -8,6 +8,10 @@ from typing import NamedTuple
 from kinetree.contacts.sets import ForceSet, in_pairs, largest
 from kinetree.scalars.functions import Scalar, is_zero, select_less
 from kinetree.scalars.linalg import Matrix, Vector, dot
+from kinetree.scalars.loops import map_columns, recording
+
+UNROLLED = 24
+"""The number of rows up to which products with G are straight-line code."""
 
 
 class Problem(NamedTuple):
@@ -46,9 +50,15 @@ class Problem(NamedTuple):
         return Problem(G, g, self.sets)
 
     def motion(self, force: Vector) -> list[Scalar]:
-        """Return σ."""
-        R = [0.0] * len(self.g) if self.R is None else self.R
-        return [dot(row, force) + r * f + x for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
+        """Return σ: by a loop over the rows where they are many."""
+        n = len(self.g)
+        R = [0.0] * n if self.R is None else self.R
+        if n <= UNROLLED:
+            return [dot(row, force) + r * f + x for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
+        if all(map(is_zero, force)):
+            return list(self.g)
+        rows = [[*row, r, f, x] for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
+        return [x for (x,) in map_columns(lambda row: [_motion(row, force)], rows, recording(*force))]
 
     def shift(self, sigma: Vector) -> list[Scalar]:
         """Return what the laws of the sets add to σ."""
@@ -57,6 +67,12 @@ class Problem(NamedTuple):
     def project(self, x: Vector) -> list[Scalar]:
         """Return the nearest forces in the sets."""
         return [y for each, at in self.blocks for y in each.project(x[at])]
+
+
+def _motion(row: Vector, force: Vector) -> Scalar:
+    """Return an entry of σ by a row of G, and beside it those of R, the force and g."""
+    *row, r, f, x = row
+    return dot(row, force) + r * f + x
 
 
 class Residuals(NamedTuple):
