@@ -50,6 +50,17 @@ def counted():
     return Repeat(nested((("go_on", ()), lambda c, x: [1.0]), 2, carried), powers().body, 9)
 
 
+def many(*constants, carried=18):
+    """More carried values than stay in registers: they move one place each time, constants among them."""
+
+    def body(c, x):
+        return [x[0] * 0.5 + c[0], x[1] * c[1] + x[0], *constants, *x[1 : carried - 1 - len(constants)]]
+
+    port = Port("carried", (carried,))
+    test = nested((("go_on", ()), lambda c, x: [choice(x[1] < 20.0, 1.0, 0.0)]), 2, port)
+    return Repeat(test, nested((("carried", (carried,)), body), 2, port), 9)
+
+
 def columns(count=11):
     """For each column u of three: u₀ c₀ + u₁, u₂ / c₁, 1."""
 
@@ -86,6 +97,8 @@ def twice():
 OPERATIONS = {
     "repeat": powers(),
     "repeat without a condition": counted(),
+    "repeat in memory": many(),
+    "repeat in memory with constants": many(3.0, 0.0),
     "map": columns(),
     "one column": columns(1),
     "a vector": columns(8),

@@ -32,6 +32,20 @@ def test_the_laws_of_contact_hold(solver: str, rank: int | None) -> None:
         assert found[3:] == pytest.approx((max(outside, 0.0), max(into, 0.0), work), abs=1e-14 * scale)
 
 
+def test_whether_work_is_too_much_is_found_without_a_root() -> None:
+    rng = np.random.default_rng(0)
+    found = []
+    for mu, *numbers in rng.normal(size=(200, 7)):
+        sets = FrictionCone(abs(mu)), SlidingCone(abs(mu), (0.6, 0.8), 1.0)
+        for cone in sets:
+            force, sigma = cone.project(numbers[:3]), numbers[3:]
+            work = cone.residuals(force, sigma)[2]
+            found += [(cone.works(force, sigma, work * part), part < 1.0) for part in (0.99999, 1.00001) if work > 1e-9]
+    assert len(found) > 400
+    assert all(bool(more) == expected for more, expected in found)
+    assert cone.works(force, [math.nan, 0.0, 0.0], 1.0) == sets[0].works(force, [math.nan, 0.0, 0.0], 1.0) == 0.0
+
+
 def test_solvers_agree_on_the_motion() -> None:
     """With low friction the motion is unique, also where G is singular and the forces are not."""
     for seed in range(3):

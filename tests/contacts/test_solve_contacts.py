@@ -46,6 +46,21 @@ def test_the_same_bits_in_every_batch(problems: tuple[Array, ...]) -> None:
     assert all(same_bits(x[3:14], y) for x, y in zip(batch, some, strict=True))
 
 
+def test_loops_over_many_rows_do_the_same() -> None:
+    """Beyond 24 rows products are loops, and the code of sweeps is there once; one state here needs ADMM and more."""
+    size = {"contacts": 8, "limits": 2, "bounded": 1}
+    G, g, mu, b = (np.array(x) for x in zip(*(random_problem(k, rank=20, **size) for k in range(3)), strict=True))
+    tolerance = np.array([1e-8, 1e-8, 0.0])
+    found = kt.solve_contacts(G, g, mu, bounds=b, tolerance=tolerance, max_iterations=360.0)
+    np.testing.assert_allclose(found.sigma, np.einsum("kij,kj->ki", G, found.force) + g, atol=1e-11 * np.abs(g).max())
+    assert found.iterations[:2].max() < 360.0 == found.iterations[2]
+    for k in range(2):
+        plain = solved(G[k], g[k], mu[k], b[k], tolerance=1e-8)
+        np.testing.assert_allclose(found.sigma[k], plain.sigma, atol=1e-6 * np.abs(g[k]).max())
+    one = kt.contact_solver(**size)(G[2], g[2], mu[2], b[2], tolerance=0.0, max_iterations=360.0)
+    assert all(same_bits(x[2], y) for x, y in zip(found, one, strict=True))
+
+
 def test_nan_in_one_state_stays_there(problems: tuple[Array, ...]) -> None:
     G, g, mu, b = (x.copy() for x in problems)
     solve = kt.contact_solver(**SIZE)

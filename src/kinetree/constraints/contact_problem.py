@@ -13,6 +13,10 @@ from kinetree.contacts import ForceSet, Interval, NotNegative
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.scalars.functions import Scalar, is_zero, select_less
 from kinetree.scalars.linalg import dot, transposed
+from kinetree.scalars.loops import map_columns, recording
+
+UNROLLED = 36
+"""The number of rows up to which products of all with all are straight-line code."""
 
 
 class Unilateral(NamedTuple):
@@ -126,10 +130,16 @@ class Eliminated:
             for row, f in zip(rows, self._answers, strict=True)
         ]
         self.CD = [[x * d for x, d in zip(row, self._inverse, strict=True)] for row in self.C]
-        self.G: Matrix = [[0.0] * len(rows) for _ in rows]
-        for i, row in enumerate(self.CD):
-            for j in range(i + 1):
-                self.G[i][j] = self.G[j][i] = dot(row, self.C[j])
+        self.G = self._products()
+
+    def _products(self) -> Matrix:
+        """Return ``C D⁻¹ Cᵀ``: by a loop over the rows where they are many."""
+        if len(self.C) > UNROLLED:
+            like = recording(*(x for row in self.CD for x in row))
+            lower = map_columns(lambda row: [dot(row, other) for other in self.C], self.CD, like)
+        else:
+            lower = [[dot(row, other) for other in self.C[: i + 1]] for i, row in enumerate(self.CD)]
+        return [[lower[max(i, j)][min(i, j)] for j in range(len(lower))] for i in range(len(lower))]
 
     def _coupling(self, row: Vector, bilateral: Delassus) -> list[Scalar]:
         found: list[Scalar] = [0.0] * bilateral.n

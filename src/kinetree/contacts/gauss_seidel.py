@@ -49,23 +49,21 @@ def gauss_seidel(problem: Problem, start: State, least: Scalar, most: Scalar) ->
     many sweeps for a humanoid on two feet, a tenth for stacks.
     """
     G, n = problem.G, len(problem.g)
-    blocks = [(each, at, [row[at] for row in G[at]]) for each, at in problem.blocks]
-    steps = [each.steps(block) for each, _, block in blocks]
+    contacts = [(each, at, each.steps([row[at] for row in G[at]])) for each, at in problem.blocks]
 
     def sweep(s: _Sweeps) -> _Sweeps:
-        force, sigma = list(s.state.force), list(s.state.sigma)
-        for (each, at, block), step in zip(blocks, steps, strict=True):
-            new = each.relaxed(force[at], sigma[at], block, step)
-            changes = [a - b for a, b in zip(new, force[at], strict=True)]
-            force[at] = new
+        sigma, change = list(s.state.sigma), list[Scalar]()
+        for each, at, steps in contacts:
+            new = each.change(s.state.force[at], sigma[at], steps)
+            change += new
             for i in range(n):
-                for x, change in zip(reversed(G[i][at]), reversed(changes), strict=True):  # the normal one is first
-                    sigma[i] = sigma[i] + x * change
-        change = [a - b for a, b in zip(force, s.state.force, strict=True)]
+                for x, y in zip(reversed(G[i][at]), reversed(new), strict=True):  # the normal one is first
+                    sigma[i] = sigma[i] + x * y
+        force = [a + b for a, b in zip(s.state.force, change, strict=True)]
         count = s.state.count + 1.0
         due = select_less(s.since, EVERY - 1.5, 0.0, select_less(count + 0.5, most, 1.0, 0.0))
         going = select_less(0.5, due, 1.0, going_on(problem, force, sigma, least))
-        k = due * _farther(change, s.change)
+        k = _farther(change, s.change, due)
         force, sigma = (
             [a + k * (a - b) for a, b in zip(new, old, strict=True)]
             for new, old in ((force, s.state.force), (sigma, s.state.sigma))
@@ -80,10 +78,14 @@ def gauss_seidel(problem: Problem, start: State, least: Scalar, most: Scalar) ->
     ).state
 
 
-def _farther(change: Vector, last: Vector) -> Scalar:
-    """Return ``r/(1 − r)``, what is missing of a geometric series with the ratio r of the last two changes."""
+def _farther(change: Vector, last: Vector, due: Scalar) -> Scalar:
+    """Return ``r/(1 − r)``, what is missing of a geometric series with the ratio r of the last two changes.
+
+    It is 0 where it is not due: of one state compiled code then passes over the division, and no sweep waits for it.
+    """
     a, b = dot(change, last), dot(last, last)
     rest = b - a
+    due = select((a > 0.0) & (rest > 0.0), due, 0.0)
     near = a < rest * FARTHEST
-    k = select(near, a / select(near, rest, 1.0), FARTHEST)
-    return select((a > 0.0) & (rest > 0.0), k, 0.0)
+    of, by = select(near, a, FARTHEST), select_less(0.5, due, select(near, rest, 1.0), 1.0)
+    return select_less(0.5, due, of / by, 0.0)

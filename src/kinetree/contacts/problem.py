@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.contacts.sets import ForceSet, largest
+from kinetree.contacts.sets import ForceSet, in_pairs, largest
 from kinetree.scalars.functions import Scalar, is_zero, select_less
 from kinetree.scalars.linalg import Matrix, Vector, dot
+from kinetree.scalars.loops import map_columns, recording
+
+UNROLLED = 24
+"""The number of rows up to which products with G are straight-line code."""
 
 
 class Problem(NamedTuple):
@@ -46,9 +50,15 @@ class Problem(NamedTuple):
         return Problem(G, g, self.sets)
 
     def motion(self, force: Vector) -> list[Scalar]:
-        """Return σ."""
-        R = [0.0] * len(self.g) if self.R is None else self.R
-        return [dot(row, force) + r * f + x for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
+        """Return σ: by a loop over the rows where they are many."""
+        n = len(self.g)
+        R = [0.0] * n if self.R is None else self.R
+        if n <= UNROLLED:
+            return [dot(row, force) + r * f + x for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
+        if all(map(is_zero, force)):
+            return list(self.g)
+        rows = [[*row, r, f, x] for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
+        return [x for (x,) in map_columns(lambda row: [_motion(row, force)], rows, recording(*force))]
 
     def shift(self, sigma: Vector) -> list[Scalar]:
         """Return what the laws of the sets add to σ."""
@@ -57,6 +67,12 @@ class Problem(NamedTuple):
     def project(self, x: Vector) -> list[Scalar]:
         """Return the nearest forces in the sets."""
         return [y for each, at in self.blocks for y in each.project(x[at])]
+
+
+def _motion(row: Vector, force: Vector) -> Scalar:
+    """Return an entry of σ by a row of G, and beside it those of R, the force and g."""
+    *row, r, f, x = row
+    return dot(row, force) + r * f + x
 
 
 class Residuals(NamedTuple):
@@ -85,15 +101,12 @@ def residuals(problem: Problem, force: Vector, sigma: Vector) -> Residuals:
 
 def going_on(problem: Problem, force: Vector, sigma: Vector, least: Scalar) -> Scalar:
     """Return 1 where the dual residual is above `least`, or the work above it times the largest force; 0 for NaN."""
-    found = [each.residuals(force[at], sigma[at])[1:] for each, at in problem.blocks]
-    dual, work = (_largest(values) for values in zip(*found, strict=True))
-    force_scale = _largest([each.magnitude(force[at]) for each, at in problem.blocks])
-    return select_less(least, dual, 1.0, select_less(least * force_scale, work, 1.0, 0.0))
+    dual = in_pairs(_larger, [each.residuals(force[at], sigma[at])[1] for each, at in problem.blocks])
+    limit = least * in_pairs(_larger, [each.magnitude(force[at]) for each, at in problem.blocks])
+    works = in_pairs(_larger, [each.works(force[at], sigma[at], limit) for each, at in problem.blocks])
+    return select_less(least, dual, 1.0, works)
 
 
-def _largest(values: Sequence[Scalar]) -> Scalar:
-    """Return the largest of numbers that are not negative, in as few operations as possible."""
-    found: Scalar = 0.0
-    for x in values:
-        found = select_less(x, found, found, x)
-    return found
+def _larger(x: Scalar, y: Scalar) -> Scalar:
+    """Return the larger of numbers that are not negative, in as few operations as possible."""
+    return select_less(y, x, x, y)

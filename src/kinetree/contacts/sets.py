@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from kinetree.scalars.functions import Scalar, select, select_less, sqrt
 from kinetree.scalars.linalg import Matrix, Vector, dot
+
+TINY = 1e-37
+"""Added to the square of a force, so that no number is divided by 0: a number of float32 too."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +35,24 @@ class ForceSet(ABC):
         return [0.0] * self.size
 
     def steps(self, G: Matrix) -> list[Scalar]:
-        """Return the lengths of the steps of `relaxed`, for this block of the Delassus matrix."""
+        """Return the lengths of the steps of `change`, for this block of the Delassus matrix."""
         return [inverse(row[i]) for i, row in enumerate(G)]
 
-    def relaxed(self, force: Vector, sigma: Vector, G: Matrix, steps: Vector) -> list[Scalar]:
-        """Return the force after one step of Gauss and Seidel, which lies in K; as it is here, for a single row."""
-        return self.project([f - s * step for f, s, step in zip(force, sigma, steps, strict=True)])
+    def change(self, force: Vector, sigma: Vector, steps: Vector) -> list[Scalar]:
+        """Return what one step of Gauss and Seidel adds to a force in K, so that it stays there.
+
+        As it is here, it is for a single row. The next contact waits for it: few operations should follow one another.
+        """
+        new = self.project([f - s * step for f, s, step in zip(force, sigma, steps, strict=True)])
+        return [a - b for a, b in zip(new, force, strict=True)]
 
     @abstractmethod
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Return how far the force is outside K, σ outside what the law allows, and the work that should be zero."""
+
+    def works(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
+        """Return 1 where the work that should be zero is more than `limit`, else 0; 0 for NaN."""
+        return select_less(limit, self.residuals(force, sigma)[2], 1.0, 0.0)
 
     @abstractmethod
     def magnitude(self, force: Vector) -> Scalar:
@@ -75,25 +86,38 @@ class FrictionCone(ForceSet):
         return [0.0, 0.0, self.mu * sqrt(sigma[0] * sigma[0] + sigma[1] * sigma[1])]
 
     def steps(self, G: Matrix) -> list[Scalar]:
-        """Return the inverses of the largest eigenvalue of the tangential block, and of the normal entry."""
+        """Return the inverses of the largest eigenvalue of the tangential block, and of the normal entry.
+
+        Then follows the step along the plane after a unit of the normal force.
+        """
         half = 0.5 * (G[0][0] - G[1][1])
         largest = 0.5 * (G[0][0] + G[1][1]) + sqrt(half * half + G[0][1] * G[0][1])
-        return [inverse(largest), inverse(G[2][2])]
+        step = inverse(largest)
+        return [step, inverse(G[2][2]), G[0][2] * step, G[1][2] * step]
 
-    def relaxed(self, force: Vector, sigma: Vector, G: Matrix, steps: Vector) -> list[Scalar]:
-        """Return the force after a step along the normal, and then one along the plane."""
-        normal = positive_part(force[2] - sigma[2] * steps[1])
-        change = normal - force[2]
-        return [*self.along([force[i] - (sigma[i] + G[i][2] * change) * steps[0] for i in (0, 1)], normal), normal]
+    def change(self, force: Vector, sigma: Vector, steps: Vector) -> list[Scalar]:
+        """Return the change by a step along the normal, and then one along the plane."""
+        away, least = -(sigma[2] * steps[1]), -force[2]
+        change = select_less(away, least, least, away)
+        x = [force[i] - sigma[i] * steps[0] - steps[2 + i] * change for i in (0, 1)]
+        return [*self.change_along(force, x, force[2] + change), change]
 
-    def along(self, x: Vector, normal: Scalar) -> list[Scalar]:
-        """Return the nearest force along the plane: with this normal force K is a disk."""
-        return in_disk(x, self.mu * normal)
+    def change_along(self, force: Vector, x: Vector, normal: Scalar) -> list[Scalar]:
+        """Return the change to the nearest force along the plane: with this normal force K is a disk."""
+        factor = into_disk(x, self.mu * normal)
+        return [a * factor - b for a, b in zip(x, force[:2], strict=True)]
 
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         x, y, n = force
         work = x * sigma[0] + y * sigma[1] + n * self.shift(sigma)[2]
         return larger(self.outside(force), positive_part(-n)), positive_part(-sigma[2]), abs(work + n * sigma[2])
+
+    def works(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
+        """Return 1 where ``|c + μ λ_n ‖σ_T‖| > limit``, by squares: no sweep has to take a root for it."""
+        c, friction = dot(force, sigma), self.mu * force[2]
+        part, above, below = friction * friction * dot(sigma[:2], sigma[:2]), limit - c, -limit - c
+        more = select_less(above, 0.0, 1.0, select_less(above * above, part, 1.0, 0.0))
+        return select((below > 0.0) & (part < below * below), 1.0, more)
 
     def outside(self, force: Vector) -> Scalar:
         """Return how far the force along the plane is outside its disk."""
@@ -111,7 +135,8 @@ class PressedCone(FrictionCone):
 
     def project(self, x: Vector) -> list[Scalar]:
         """Return the nearest force: in the cone, if its normal force is enough, else in the disk at the least one."""
-        cone, disk = super().project(x), [*in_disk(x[:2], self.mu * self.least), self.least]
+        factor = into_disk(x, self.mu * self.least)
+        cone, disk = super().project(x), [x[0] * factor, x[1] * factor, self.least]
         return [select(cone[2] < self.least, a, b) for a, b in zip(disk, cone, strict=True)]
 
 
@@ -134,14 +159,19 @@ class SlidingCone(FrictionCone):
     def shift(self, sigma: Vector) -> list[Scalar]:
         return self._chosen([0.0, 0.0, -dot(self._against(1.0), sigma[:2])], super().shift(sigma))
 
-    def along(self, x: Vector, normal: Scalar) -> list[Scalar]:
-        """Return the friction of what slides, or the nearest force in the disk."""
-        return self._chosen(self._against(normal), super().along(x, normal))
+    def change_along(self, force: Vector, x: Vector, normal: Scalar) -> list[Scalar]:
+        """Return the change to the friction of what slides, or to the nearest force in the disk."""
+        sliding = [a - b for a, b in zip(self._against(normal), force[:2], strict=True)]
+        return self._chosen(sliding, super().change_along(force, x, normal))
 
     def outside(self, force: Vector) -> Scalar:
         """Return how far the force along the plane is from the friction of what slides, or outside its disk."""
         apart = [a - b for a, b in zip(force[:2], self._against(force[2]), strict=True)]
         return self._chosen([sqrt(dot(apart, apart))], [super().outside(force)])[0]
+
+    def works(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
+        """Return 1 where the work that should be zero is more than `limit`, else 0; 0 for NaN."""
+        return ForceSet.works(self, force, sigma, limit)
 
     def _against(self, normal: Scalar) -> list[Scalar]:
         return [-(self.mu * normal) * d for d in self.direction]
@@ -194,12 +224,13 @@ def inverse(x: Scalar) -> Scalar:
     return select(something, 1.0 / select(something, x, 1.0), 0.0)
 
 
-def in_disk(x: Vector, radius: Scalar) -> list[Scalar]:
-    """Return the nearest point of the disk."""
-    square = x[0] * x[0] + x[1] * x[1]
-    inside = square <= radius * radius
-    factor = select(inside, 1.0, radius / sqrt(select(inside, 1.0, square)))
-    return [x[0] * factor, x[1] * factor]
+def into_disk(x: Vector, radius: Scalar) -> Scalar:
+    """Return the factor that brings the first two entries into the disk.
+
+    Of one state compiled code passes over root and division where they are inside.
+    """
+    square = x[0] * x[0] + (x[1] * x[1] + TINY)
+    return select(square <= radius * radius, 1.0, radius / sqrt(square))
 
 
 def or_nan(x: Scalar) -> Scalar:
@@ -219,7 +250,12 @@ def larger(x: Scalar, y: Scalar) -> Scalar:
 
 def largest(values: Sequence[Scalar]) -> Scalar:
     """Return the largest of numbers, or 0 if that is larger; NaN where one is."""
-    found: Scalar = 0.0
-    for x in values:
-        found = larger(found, x)
-    return found
+    return in_pairs(larger, values)
+
+
+def in_pairs(larger: Callable[[Scalar, Scalar], Scalar], values: Sequence[Scalar]) -> Scalar:
+    """Return the larger of the larger of pairs and so on, or 0: few of them wait for others."""
+    found = [0.0, *values]
+    while len(found) > 1:
+        found = [larger(*found[k : k + 2]) if k + 1 < len(found) else found[k] for k in range(0, len(found), 2)]
+    return found[0]

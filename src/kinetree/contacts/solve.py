@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinetree.contacts.admm import admm
 from kinetree.contacts.gauss_seidel import MOST, State, gauss_seidel
-from kinetree.contacts.problem import Problem, residuals
+from kinetree.contacts.problem import UNROLLED, Problem, residuals
 from kinetree.contacts.sets import largest
 from kinetree.scalars.functions import Scalar, select_less
 from kinetree.scalars.linalg import Vector
@@ -109,21 +109,30 @@ def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
     Few sweeps are enough for most problems, ADMM solves many others, stacks of light and heavy bodies for instance, and
     where it goes in circles sweeps often arrive.
     """
+    like = recording(*problem.g, *s.force, least)
+
+    def sweeps(t: _Turn) -> State:
+        return gauss_seidel(problem, t.state, least, _smaller(most, t.state.count + t.sweeps))
+
+    def iterations(s: State) -> State:
+        return admm(problem, s, least, _smaller(most, s.count + ITERATIONS))
 
     def turn(t: _Turn) -> _Turn:
-        s = admm(problem, t.state, least, _smaller(most, t.state.count + ITERATIONS))
-        return _Turn(gauss_seidel(problem, s, least, _smaller(most, s.count + t.sweeps)), t.sweeps * GROWTH)
+        return _Turn(sweeps(t._replace(state=iterations(t.state))), t.sweeps * GROWTH)
 
-    s = gauss_seidel(problem, s, least, _smaller(most, SWEEPS))
-    like = recording(*problem.g, *s.force, least)
-    turns = repeat(
-        turn,
-        _Turn(s, SWEEPS * GROWTH),
-        until=lambda t: t.state.going * (most - t.state.count) < 0.5,
-        most=MOST,
-        like=like,
-    )
-    return turns.state
+    def large_turn(t: _Turn) -> _Turn:
+        s = repeat(iterations, sweeps(t), until=arrived, most=1, like=like)
+        return _Turn(s, t.sweeps * GROWTH)
+
+    def arrived(s: State) -> Any:
+        return s.going * (most - s.count) < 0.5
+
+    t = _Turn(s, SWEEPS)
+    if len(problem.g) <= UNROLLED:
+        turn_of, t = turn, _Turn(sweeps(t), SWEEPS * GROWTH)
+    else:
+        turn_of = large_turn  # code for sweeps is there once
+    return repeat(turn_of, t, until=lambda t: arrived(t.state), most=MOST, like=like).state
 
 
 class _Turn(NamedTuple):

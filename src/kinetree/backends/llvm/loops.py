@@ -77,30 +77,50 @@ def _results(b: Body, lanes: Lanes, plan: Plan) -> list[str]:
 
 
 def _in_memory(routines: Routines, name: str, loop: Repeat, v: Values) -> tuple[str, int]:
-    """Return a loop whose carried values are in `results`; the body writes the next ones to scratch."""
+    """Return a loop whose carried values are in memory, in `results` at first and in the end.
+
+    The body writes the next ones to another place, and then both change their parts: nothing is copied as long as all
+    lanes go on.
+    """
     test = routines.nested(f"{name}condition", loop.condition, v.lanes)
     body = routines.nested(f"{name}body", loop.body, v.lanes)
     offsets, size = places(v.lanes.bytes, loop.results * v.lanes.bytes, test.size, body.size)
-    b = Body()
+    b, last = Body(), "again" if polls.period(loop) is None else "on"
     initial = v.pointer(b, "%args", loop.captured)
     with b.times(loop.results) as i:
         v.store(b, v.load(b, initial, i), "%results", i)
-    positive, new, test_scratch, body_scratch = (b(f"getelementptr i8, ptr %s, i64 {place}") for place in offsets)
-    run_test = f"@{name}condition{{}}(ptr %args, ptr %results, ptr {positive}, ptr {test_scratch})"
-    run_body = f"@{name}body{{}}(ptr %args, ptr %results, ptr {new}, ptr {body_scratch})"
-    b.line(f"call void {run_test.format('constants')}")
-    b.line(f"call void {run_body.format('constants')}")
-    _start(b, v, loop, "again" if polls.period(loop) is None else "on")
-    b.line(f"call void {run_test.format('')}")
+    positive, other, test_scratch, body_scratch = (b(f"getelementptr i8, ptr %s, i64 {place}") for place in offsets)
+    run_test = f"call void @{name}condition{{}}(ptr %args, ptr {{}}, ptr {positive}, ptr {test_scratch})"
+    run_body = f"call void @{name}body{{}}(ptr %args, ptr {{}}, ptr {{}}, ptr {body_scratch})"
+    b.line(run_test.format("constants", "%results"))
+    among_results = any(loop.body.graph[i].op == "const" for i in loop.body.results[0])
+    if not among_results:
+        b.line(run_body.format("constants", "%results", other))
+    _start(b, v, loop, last)
+    b.line(f"%now = phi ptr [%results, %start], [%new, %{last}]")
+    b.line(f"%new = phi ptr [{other}, %start], [%now, %{last}]")
+    b.line(run_test.format("", "%now"))
     _branch(b, v, v.load(b, positive, 0))
     b.label("run")
-    b.line(f"call void {run_body.format('')}")
-    with b.times(loop.results) as i:
-        chosen = f"{v.lanes.type} {v.load(b, new, i)}, {v.lanes.type} {v.load(b, '%results', i)}"
-        v.store(b, b(f"select {v.truth} %going, {chosen}"), "%results", i)
+    if among_results:  # in either place
+        b.line(run_body.format("constants", "%now", "%new"))
+    b.line(run_body.format("", "%now", "%new"))
+    if v.lanes.count > 1:
+        b.line(f"br i1 {v.all(b, '%going')}, label %again, label %some")
+        b.label("some")
+        with b.times(loop.results) as i:
+            chosen = f"{v.lanes.type} {v.load(b, '%new', i)}, {v.lanes.type} {v.load(b, '%now', i)}"
+            v.store(b, b(f"select {v.truth} %going, {chosen}"), "%new", i)
     b.line("br label %again")
     b.label("again")
     _again(b, loop)
+    final = b(f"phi ptr [%now, %test], [%new, %{last}]")
+    b.line(f"br i1 {b(f'icmp eq ptr {final}, %results')}, label %done, label %copy")
+    b.label("copy")
+    with b.times(loop.results) as i:
+        v.store(b, v.load(b, final, i), "%results", i)
+    b.line("br label %done")
+    b.label("done")
     return function(_SIGNATURE.format(name), b), size
 
 
@@ -203,9 +223,16 @@ class Values:
 
     def any(self, b: Body, truth: str) -> str:
         """Return whether a truth value holds in some lane."""
+        return self._reduced(b, "or", truth)
+
+    def all(self, b: Body, truth: str) -> str:
+        """Return whether a truth value holds in all lanes."""
+        return self._reduced(b, "and", truth)
+
+    def _reduced(self, b: Body, how: str, truth: str) -> str:
         if self.lanes.count == 1:
             return truth
-        return b(f"call i1 @llvm.vector.reduce.or.v{self.lanes.count}i1({self.truth} {truth})")
+        return b(f"call i1 @llvm.vector.reduce.{how}.v{self.lanes.count}i1({self.truth} {truth})")
 
 
 def places(*sizes: int) -> tuple[list[int], int]:
