@@ -145,6 +145,7 @@ def test_hostile_numbers(solver: str) -> None:
     for wrong in (-0.1, math.nan):
         found = solved(G, g, [wrong, *mu[1:]], b, solver=solver, max_iterations=50.0)
         assert math.isnan(found.primal)
+        assert math.isnan(solved(G, g, mu, [wrong, *b[1:]], solver=solver, max_iterations=50.0).force[11])
     none = solved(G, g, mu, b, solver=solver, max_iterations=0.0)
     assert none.iterations == 0.0
     assert none.dual == pytest.approx(max(-np.r_[g[2:9:3], g[9:11]].min(), 0.0))

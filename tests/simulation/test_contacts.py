@@ -42,6 +42,8 @@ def test_bounces_lose_height_by_the_square_of_the_restitution() -> None:
     assert np.diff(energy, axis=-1).max() < 1e-12
     assert abs(z[0, -1]) < 1e-12
     assert abs(fall.v[0, -1]).max() < 1e-10
+    few = POINT.simulate([0.0, 0.0, 0.01], [1.0, 0.0, -1.0], steps=30, restitution=[0.5], max_iterations=2)
+    assert few.counts["unsolved"] == 0  # impact and rebound take one iteration each
 
 
 def test_it_sticks_and_slides_on_slopes_at_the_angle_of_friction() -> None:

@@ -14,6 +14,9 @@ from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.scalars.functions import Scalar, is_zero, select_less
 from kinetree.scalars.linalg import dot, transposed
 
+IMMOBILE = 1e-16
+"""Of the mobility that a contact has without bilateral constraints: rows with less cannot move, but for rounding."""
+
 
 class Unilateral(NamedTuple):
     """A set of impulses that may act in a step, and its rows.
@@ -61,8 +64,8 @@ def contacts(
             yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows), e, at, on)
 
 
-def stops(model: ConstrainedModel, q: Vector) -> Iterator[Unilateral]:
-    """Yield the limits of positions: of each joint the nearer one."""
+def stops(model: ConstrainedModel, q: Vector, dq: Vector) -> Iterator[Unilateral]:
+    """Yield the limits of positions: of each joint the one that is nearer after the motion dq."""
     for body in model.leading:
         lower, upper = body.limits.lower, body.limits.upper
         if not body.has_one_coordinate or (math.isinf(lower) and math.isinf(upper)):
@@ -74,7 +77,8 @@ def stops(model: ConstrainedModel, q: Vector) -> Iterator[Unilateral]:
         elif math.isinf(lower):
             sign, gap = -1.0, above
         else:
-            sign, gap = select_less(below, above, 1.0, -1.0), select_less(below, above, below, above)
+            nearer = below + dq[k], above - dq[k]
+            sign, gap = select_less(*nearer, 1.0, -1.0), select_less(*nearer, below, above)
         yield Unilateral([_unit(model, k, sign)], NotNegative(), gap, 0.0, _place(model, k))
 
 
@@ -110,14 +114,17 @@ class Eliminated:
         The rows.
     bilateral : Delassus
         Of the rows that always hold.
+    sizes : sequence of int
+        How many rows each contact has, of which the mobility is compared.
 
     Attributes
     ----------
     G : matrix
-        ``J (M⁻¹ − M⁻¹ J_bᵀ (J_b M⁻¹ J_bᵀ)⁺ J_b M⁻¹) Jᵀ``.
+        ``J (M⁻¹ − M⁻¹ J_bᵀ (J_b M⁻¹ J_bᵀ)⁺ J_b M⁻¹) Jᵀ``. Its diagonal is 0 where a row cannot move, so that no force
+        takes what rounding has left there for a motion.
     """
 
-    def __init__(self, factor: Factor, J: Sequence[Vector], bilateral: Delassus) -> None:
+    def __init__(self, factor: Factor, J: Sequence[Vector], bilateral: Delassus, sizes: Sequence[int]) -> None:
         self._inverse, self._n = [1.0 / d for d in factor.D], bilateral.n
         rows = [factor.solve_L_transposed(row) for row in J]
         self._answers = [bilateral.forces(self._coupling(row, bilateral)) for row in rows]
@@ -130,6 +137,13 @@ class Eliminated:
         for i, row in enumerate(self.CD):
             for j in range(i + 1):
                 self.G[i][j] = self.G[j][i] = dot(row, self.C[j])
+        whole = [dot([x * d for x, d in zip(row, self._inverse, strict=True)], row) for row in rows]
+        start = 0
+        for size in sizes:
+            at = range(start, start := start + size)
+            least = IMMOBILE * sum(whole[i] for i in at)
+            for i in at:
+                self.G[i][i] = select_less(self.G[i][i], least, 0.0, self.G[i][i])
 
     def _coupling(self, row: Vector, bilateral: Delassus) -> list[Scalar]:
         found: list[Scalar] = [0.0] * bilateral.n

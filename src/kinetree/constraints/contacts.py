@@ -55,8 +55,9 @@ class HeldContacts:
         self.on = [1.0] * len(rows) if on is None else on
         self.J = [[x * self.on[i] for x in rows[i].J] for i in self.contacts]
         held = [rows[i].J for i in self.held]
+        sizes = [c.size for c, sized in zip(model.constraints, self.sized, strict=True) if sized]
         self._bilateral = Delassus(factor, held, None if on is None else [on[i] for i in self.held])
-        self._eliminated = Eliminated(factor, self.J, self._bilateral)
+        self._eliminated = Eliminated(factor, self.J, self._bilateral, sizes)
 
     def solve(self, b: Vector, settings: Settings, y: Vector | None = None, velocity: Vector | None = None) -> Solved:
         """Return what makes the motions ``J a + b`` obey the laws of all rows.

@@ -25,7 +25,7 @@ from kinetree.constraints.free_step import FreeStep, free_step
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts import NotNegative, Problem, Solution, solve
-from kinetree.contacts.sets import largest, positive_part
+from kinetree.contacts.sets import larger, largest, positive_part
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import INTEGRATORS, Integrator, State
@@ -58,7 +58,9 @@ class Stepped(NamedTuple):
     impulses : list of scalars
         Along the mechanism's rows, bilateral ones too, and in the joints (`contact_problem.count`).
     iterations, residual : scalar
-        Of the solution; the residual is a velocity (m/s, rad/s).
+        Of the solutions, of impact and rebound; the residual is a velocity (m/s, rad/s).
+    solved : scalar
+        1 where they have arrived, 0 where one took all iterations.
     """
 
     q: Column
@@ -66,6 +68,7 @@ class Stepped(NamedTuple):
     impulses: list[Scalar]
     iterations: Scalar
     residual: Scalar
+    solved: Scalar
 
 
 def stepped(
@@ -86,7 +89,7 @@ def stepped(
     free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit)
 
     meeting = [*contacts(model, q, system.active, system.restitution, system.friction)]
-    meeting += [*(stops(model, q) if system.limits in ("position", "all") else ()), *friction(model, dt)]
+    meeting += [*(stops(model, q, dt * free.end) if system.limits in ("position", "all") else ()), *friction(model, dt)]
     contact = _Contact(meeting, free, dt, system.settings)
     met = found = contact.solved(contact.near, start)
     if any(not is_zero(each.restitution) for each in meeting):
@@ -97,8 +100,11 @@ def stepped(
     if lasting.constraints:
         q_next, v_next = held(lasting, q_next, v_next, on)
     impulses = _in_place(model, meeting, contact.acting(found.force), contact.held_by(found.force))
-    iterations = met.iterations if found is met else met.iterations + found.iterations
-    return Stepped(q_next, v_next, impulses, iterations, found.dual)
+    iterations, solved, residual = met.iterations, contact.arrived(met), met.dual
+    if found is not met:
+        iterations, solved = iterations + found.iterations, solved * contact.arrived(found)
+        residual = larger(residual, found.dual)
+    return Stepped(q_next, v_next, impulses, iterations, residual, solved)
 
 
 def _of_lasting(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
@@ -139,7 +145,7 @@ class _Contact:
     ) -> None:
         self.meeting, self.alone, self.settings = meeting, free, settings
         self.J = [row for each in meeting for row in each.J]
-        self.rows = Eliminated(free.factor, self.J, free.bilateral)
+        self.rows = Eliminated(free.factor, self.J, free.bilateral, [len(each.J) for each in meeting])
         self.free = [dot(row, free.v) + dot(push, free.y) for row, push in zip(self.J, self.rows.CD, strict=True)]
         self.near: list[Scalar] = [0.0] * len(self.J)
         for each, last in _last_rows(meeting):
@@ -156,6 +162,10 @@ class _Contact:
             tolerance=self.settings.get("tolerance", TOLERANCE) * part,
             max_iterations=self.settings.get("max_iterations", MOST_ITERATIONS),
         )
+
+    def arrived(self, found: Solution) -> Scalar:
+        """Return 1 where a solution took fewer iterations than it may, else 0."""
+        return select_less(found.iterations, self.settings.get("max_iterations", MOST_ITERATIONS), 1.0, 0.0)
 
     def rebounding(self, begin: Column, force: Vector) -> list[Scalar]:
         """Return b where what met under these impulses, approaching with the velocity `begin`, rebounds."""
@@ -233,8 +243,7 @@ class TimeStepping(Integrator):
         assert isinstance(system, ConstrainedSystem)
         *start, iterations, unsolved, worst = memory
         x = stepped(system, t, Column(q), Column(v), dt, start, self.name == "implicit_euler")
-        most = dict(system.settings).get("max_iterations", MOST_ITERATIONS)
-        unsolved = unsolved + select_less(x.iterations, most, 0.0, 1.0)
+        unsolved = unsolved + (1.0 - x.solved)
         worst = select_less(worst, x.residual, x.residual, worst)
         return x.q, x.v, Column([*x.impulses, iterations + x.iterations, unsolved, worst])
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, copysign, select, select_less, sqrt
 from kinetree.scalars.linalg import Matrix, Vector, dot
 
 
@@ -76,9 +76,9 @@ class FrictionCone(ForceSet):
 
     def steps(self, G: Matrix) -> list[Scalar]:
         """Return the inverses of the largest eigenvalue of the tangential block, and of the normal entry."""
-        half = 0.5 * (G[0][0] - G[1][1])
-        largest = 0.5 * (G[0][0] + G[1][1]) + sqrt(half * half + G[0][1] * G[0][1])
-        return [inverse(largest), inverse(G[2][2])]
+        half, mean = 0.5 * (G[0][0] - G[1][1]), 0.5 * (G[0][0] + G[1][1])
+        largest = mean + sqrt(half * half + G[0][1] * G[0][1])
+        return [inverse(select(mean > 0.0, largest, mean)), inverse(G[2][2])]
 
     def relaxed(self, force: Vector, sigma: Vector, G: Matrix, steps: Vector) -> list[Scalar]:
         """Return the force after a step along the normal, and then one along the plane."""
@@ -178,8 +178,7 @@ class Interval(ForceSet):
         object.__setattr__(self, "b", or_nan(self.b))
 
     def project(self, x: Vector) -> list[Scalar]:
-        low = select(x[0] <= -self.b, -self.b, x[0])
-        return [select(self.b <= low, self.b, low)]
+        return [within(x[0], self.b)]
 
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         return positive_part(abs(force[0]) - self.b), 0.0, abs(force[0] * sigma[0] + self.b * abs(sigma[0]))
@@ -200,6 +199,12 @@ def in_disk(x: Vector, radius: Scalar) -> list[Scalar]:
     inside = square <= radius * radius
     factor = select(inside, 1.0, radius / sqrt(select(inside, 1.0, square)))
     return [x[0] * factor, x[1] * factor]
+
+
+def within(x: Scalar, bound: Scalar) -> Scalar:
+    """Return the nearest number that is no larger than a bound; NaN where one is."""
+    size = abs(x)
+    return select(size <= bound, x, select(bound <= size, copysign(bound, x), x + bound))
 
 
 def or_nan(x: Scalar) -> Scalar:
