@@ -61,6 +61,20 @@ def test_contacts_of_what_is_welded_bear_nothing(height: float) -> None:
         assert np.allclose(contact_step(model, q, [0.0] * 6, x, 1e-3)[0], q, rtol=0, atol=1e-12)
 
 
+def test_what_is_switched_off_is_not_the_measure_of_what_has_penetrated() -> None:
+    """A box of which one edge is some µm in the ground, with a higher step that does not count and a pit below."""
+    ground = [
+        c
+        for height in (0.0, 5.0, -40.0)
+        for c in kt.box_contacts("box", (0.3,) * 3, height=height, name=f"at_{height}")
+    ]
+    model = kt.Mechanism(floating({"box": 1.0}, [0.02, 0.03, 0.04]), ground).model
+    q = [0.0, 0.0, 0.15 - 1e-6, 1e-5, 1e-6, 0.0, 1.0]
+    q, *_ = contact_step(model, q, [0.0] * 6, [0.0] * 6, 1e-3, active=[1.0] * 8 + [0.0] * 8 + [1.0] * 8)
+    lowest = min(row.phi for c in ground[:8] for row in c.rows(model, q, [0.0] * 6)[2:])
+    assert lowest > -1e-9
+
+
 @pytest.mark.parametrize("speed", [150.0, -150.0])
 def test_no_stop_is_passed_in_one_step(speed: float) -> None:
     """From the half of its range that is behind, too."""

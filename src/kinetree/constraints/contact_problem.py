@@ -55,13 +55,13 @@ def contacts(
     restitution: Vector | None = None,
     mu: Vector | None = None,
 ) -> Iterator[Unilateral]:
-    """Yield the constraints whose forces are limited; the rows of one that is not active are zero."""
+    """Yield the constraints whose forces are limited; the rows and the gap of one that is not active are zero."""
     for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
         force_set = constraint.force_set(None if mu is None else mu[i])
         if force_set is not None:
             rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
             e = constraint.rebound if restitution is None else restitution[i]
-            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows), e, at, on)
+            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows) * on, e, at, on)
 
 
 def stops(model: ConstrainedModel, q: Vector, dq: Vector) -> Iterator[Unilateral]:

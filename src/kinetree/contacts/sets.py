@@ -43,6 +43,10 @@ class ForceSet(ABC):
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Return how far the force is outside K, σ outside what the law allows, and the work that should be zero."""
 
+    def in_units(self, unit: Scalar) -> ForceSet:
+        """Return the set of forces ``λ / unit``: K itself, where it is a cone."""
+        return self
+
     @abstractmethod
     def magnitude(self, force: Vector) -> Scalar:
         """Return the size of a force in K, up to a factor of the order of one."""
@@ -108,6 +112,9 @@ class PressedCone(FrictionCone):
     """A friction cone of which only normal forces from `least` on count, for contacts that are to stay pressed."""
 
     least: Scalar = 0.0
+
+    def in_units(self, unit: Scalar) -> PressedCone:
+        return PressedCone(self.mu, self.least / unit)
 
     def project(self, x: Vector) -> list[Scalar]:
         """Return the nearest force: in the cone, if its normal force is enough, else in the disk at the least one."""
@@ -179,6 +186,9 @@ class Interval(ForceSet):
 
     def project(self, x: Vector) -> list[Scalar]:
         return [within(x[0], self.b)]
+
+    def in_units(self, unit: Scalar) -> Interval:
+        return Interval(self.b / unit)
 
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         return positive_part(abs(force[0]) - self.b), 0.0, abs(force[0] * sigma[0] + self.b * abs(sigma[0]))

@@ -39,8 +39,9 @@ def contact_inverse_dynamics(
 
     Of the forces f that balance the passive joints (of a robot with a floating base, its base), ``c_P = J_Pᵀ f`` with
     ``c = M a + h``, those that cost least, ``fᵀ R f + w τᵀ τ``, with each contact's in its friction cone, from a least
-    normal force on, and with τ within bounds. Forces of other constraints are not limited. A motion that cannot be
-    balanced so shows in `missing`: f is then nearest to what would balance it.
+    normal force on, and with τ within bounds. All contacts touch but those that are not `active`. Forces of other
+    constraints are not limited. A motion that cannot be balanced so shows in `missing`: f is then nearest to what would
+    balance it.
 
     Parameters
     ----------
