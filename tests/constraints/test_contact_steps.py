@@ -85,6 +85,13 @@ def test_no_stop_is_passed_in_one_step(speed: float) -> None:
     assert contact_step(car, q, v, [0.0], 1e-3, limits="position")[1] == pytest.approx([0.0], abs=1e-12)
 
 
+def test_what_is_moved_out_of_the_ground_stays_within_its_stops() -> None:
+    """Its own velocity takes it there in the same step."""
+    car = kt.Mechanism(slider(lower=-1.0, upper=1e-3), [kt.Contact("car", height=1e-3)]).model
+    q, *_ = contact_step(car, [0.0], [1.0], [0.0], 1e-3, limits="position")
+    assert q == pytest.approx([1e-3], abs=1e-12)
+
+
 def test_a_joint_without_a_range_stays() -> None:
     car = kt.Mechanism(slider(lower=0.0, upper=0.0), [kt.Contact("car", height=-9.0)]).model
     q, v = [0.0], [0.0]

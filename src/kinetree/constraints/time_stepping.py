@@ -94,7 +94,7 @@ def stepped(
     met = found = contact.solved(contact.near, start)
     if any(not is_zero(each.restitution) for each in meeting):
         found = contact.solved(contact.rebounding(v, met.force), contact.placed(met.force, start))
-    v_met, v_next, back = contact.velocity(met.force), contact.velocity(found.force), contact.moved_back()
+    v_met, v_next, back = contact.velocity(met.force), contact.velocity(found.force), contact.moved_back(met.sigma)
     q_next = system.moved(q, dt * (v_met + (-0.5 * dt) * centripetal(model, q, v_met)) + back)
     v_next = turned(model, q, q_next, v_next)
     if lasting.constraints:
@@ -143,7 +143,7 @@ class _Contact:
     def __init__(
         self, meeting: Sequence[Unilateral], free: FreeStep, dt: Scalar, settings: Mapping[str, Scalar]
     ) -> None:
-        self.meeting, self.alone, self.settings = meeting, free, settings
+        self.meeting, self.alone, self.dt, self.settings = meeting, free, dt, settings
         self.J = [row for each in meeting for row in each.J]
         self.rows = Eliminated(free.factor, self.J, free.bilateral, [len(each.J) for each in meeting])
         self.free = [dot(row, free.v) + dot(push, free.y) for row, push in zip(self.J, self.rows.CD, strict=True)]
@@ -191,10 +191,13 @@ class _Contact:
         answers = self.rows.answers(self.acting(force))
         return [x + z for x, z in zip(self.alone.impulses, answers, strict=True)]
 
-    def moved_back(self) -> Column:
-        """Return by how much positions change so that nothing has penetrated."""
+    def moved_back(self, sigma: Vector) -> Column:
+        """Return by how much positions change, beside the step with this σ, so that nothing has penetrated after it."""
         pushes: list[Scalar] = [0.0] * len(self.J)
-        apart: list[tuple[int, Scalar]] = [(last, each.gap) for each, last in _last_rows(self.meeting)]
+        apart: list[tuple[int, Scalar]] = []
+        for each, last in _last_rows(self.meeting):
+            within = select_less(each.gap, 0.0, each.gap, 0.0)
+            apart.append((last, self.dt * positive_part(sigma[last]) + within))
         deepest = largest([positive_part(-gap) for _, gap in apart])
         G = [[self.rows.G[i][j] for j, _ in apart] for i, _ in apart]
         gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for _, gap in apart]
