@@ -159,9 +159,21 @@ def test_hostile_numbers(solver: str) -> None:
     for wrong in (-0.1, math.nan):
         found = solved(G, g, [wrong, *mu[1:]], b, solver=solver, max_iterations=50.0)
         assert math.isnan(found.primal)
+        assert math.isnan(solved(G, g, mu, [wrong, *b[1:]], solver=solver, max_iterations=50.0).force[11])
     none = solved(G, g, mu, b, solver=solver, max_iterations=0.0)
     assert none.iterations == 0.0
     assert none.dual == pytest.approx(max(-np.r_[g[2:9:3], g[9:11]].min(), 0.0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_light_joints_beside_heavy_contacts_take_no_more_iterations(seed: int) -> None:
+    """Limits and friction of joints that are 900 times as light, or of rows in other units."""
+    G, g, mu, b = random_problem(seed)
+    s = np.where(np.arange(len(g)) < 3 * len(mu), 1.0, 30.0)
+    right = solved(G, g, mu, b, solver="admm")
+    light = solved(G * s * s[:, None], g * s, mu, b / 30.0, solver="admm")
+    assert light.iterations <= right.iterations + 5.0
+    assert np.allclose(light.force * s, right.force, rtol=0, atol=1e-4)
 
 
 @each_solver

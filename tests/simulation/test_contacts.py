@@ -42,6 +42,8 @@ def test_bounces_lose_height_by_the_square_of_the_restitution() -> None:
     assert np.diff(energy, axis=-1).max() < 1e-12
     assert abs(z[0, -1]) < 1e-12
     assert abs(fall.v[0, -1]).max() < 1e-10
+    few = POINT.simulate([0.0, 0.0, 0.01], [1.0, 0.0, -1.0], steps=30, restitution=[0.5], max_iterations=2)
+    assert few.counts["unsolved"] == 0  # impact and rebound take one iteration each
 
 
 def test_it_sticks_and_slides_on_slopes_at_the_angle_of_friction() -> None:
@@ -250,6 +252,10 @@ def test_slots_take_their_contacts_at_run_time() -> None:
         y = after[:2]
         assert np.allclose(y[0], x[0], rtol=0, atol=1e-9)
         assert np.allclose(y[1], x[1], rtol=0, atol=1e-7)
+    longer = found * [1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 1.0]  # a normal need not be of length 1
+    assert np.allclose(
+        slot.contact_step(*y, none, 1e-3, slots=longer).v, slot.contact_step(*y, none, 1e-3, slots=found).v
+    )
     assert np.allclose(slot.contact_step(q, v, none, 1e-3).v, slot.tree.step(q, v, none, 1e-3).v, atol=1e-2)
     assert not slot.contact_step(q, v, none, 1e-3).f.any()
     over_time = np.stack([slot.slots({})] * 3)
@@ -264,6 +270,10 @@ def test_slots_that_make_no_sense() -> None:
         ({"c": (up, up, 0.1)}, "no contact slot 'c'"),
         ({"a": (up, (0.0, 0.0, 0.0), 0.1)}, "not a finite point, a normal and a gap"),
         ({"a": (up, up, np.nan)}, "not a finite point"),
+        ({"a": (up, up)}, "the contact in slot 'a' is not"),
+        ({"a": 1.0}, "the contact in slot 'a' is not"),
+        ({"a": (up, up, "near")}, "the contact in slot 'a' is not"),
+        (5, "slots takes a dict of a point, a normal and a gap"),
     ):
         with pytest.raises(ArgumentError, match=match):
             mech.slots(wrong)

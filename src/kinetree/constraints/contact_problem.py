@@ -18,6 +18,9 @@ from kinetree.scalars.loops import map_columns, recording
 UNROLLED = 36
 """The number of rows up to which products of all with all are straight-line code."""
 
+IMMOBILE = 1e-16
+"""Of the mobility that a contact has without bilateral constraints: rows with less cannot move, but for rounding."""
+
 
 class Unilateral(NamedTuple):
     """A set of impulses that may act in a step, and its rows.
@@ -56,17 +59,17 @@ def contacts(
     restitution: Vector | None = None,
     mu: Vector | None = None,
 ) -> Iterator[Unilateral]:
-    """Yield the constraints whose forces are limited; the rows of one that is not active are zero."""
+    """Yield the constraints whose forces are limited; the rows and the gap of one that is not active are zero."""
     for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
         force_set = constraint.force_set(None if mu is None else mu[i])
         if force_set is not None:
             rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
             e = constraint.rebound if restitution is None else restitution[i]
-            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows), e, at, on)
+            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows) * on, e, at, on)
 
 
-def stops(model: ConstrainedModel, q: Vector) -> Iterator[Unilateral]:
-    """Yield the limits of positions: of each joint the nearer one."""
+def stops(model: ConstrainedModel, q: Vector, dq: Vector) -> Iterator[Unilateral]:
+    """Yield the limits of positions: of each joint the one that is nearer after the motion dq."""
     for body in model.leading:
         lower, upper = body.limits.lower, body.limits.upper
         if not body.has_one_coordinate or (math.isinf(lower) and math.isinf(upper)):
@@ -78,7 +81,8 @@ def stops(model: ConstrainedModel, q: Vector) -> Iterator[Unilateral]:
         elif math.isinf(lower):
             sign, gap = -1.0, above
         else:
-            sign, gap = select_less(below, above, 1.0, -1.0), select_less(below, above, below, above)
+            nearer = below + dq[k], above - dq[k]
+            sign, gap = select_less(*nearer, 1.0, -1.0), select_less(*nearer, below, above)
         yield Unilateral([_unit(model, k, sign)], NotNegative(), gap, 0.0, _place(model, k))
 
 
@@ -114,14 +118,17 @@ class Eliminated:
         The rows.
     bilateral : Delassus
         Of the rows that always hold.
+    sizes : sequence of int
+        How many rows each contact has, of which the mobility is compared.
 
     Attributes
     ----------
     G : matrix
-        ``J (M⁻¹ − M⁻¹ J_bᵀ (J_b M⁻¹ J_bᵀ)⁺ J_b M⁻¹) Jᵀ``.
+        ``J (M⁻¹ − M⁻¹ J_bᵀ (J_b M⁻¹ J_bᵀ)⁺ J_b M⁻¹) Jᵀ``. Its diagonal is 0 where a row cannot move, so that no force
+        takes what rounding has left there for a motion.
     """
 
-    def __init__(self, factor: Factor, J: Sequence[Vector], bilateral: Delassus) -> None:
+    def __init__(self, factor: Factor, J: Sequence[Vector], bilateral: Delassus, sizes: Sequence[int]) -> None:
         self._inverse, self._n = [1.0 / d for d in factor.D], bilateral.n
         rows = [factor.solve_L_transposed(row) for row in J]
         self._answers = [bilateral.forces(self._coupling(row, bilateral)) for row in rows]
@@ -131,6 +138,13 @@ class Eliminated:
         ]
         self.CD = [[x * d for x, d in zip(row, self._inverse, strict=True)] for row in self.C]
         self.G = self._products()
+        whole = [dot([x * d for x, d in zip(row, self._inverse, strict=True)], row) for row in rows]
+        start = 0
+        for size in sizes:
+            at = range(start, start := start + size)
+            least = IMMOBILE * sum(whole[i] for i in at)
+            for i in at:
+                self.G[i][i] = select_less(self.G[i][i], least, 0.0, self.G[i][i])
 
     def _products(self) -> Matrix:
         """Return ``C D⁻¹ Cᵀ``: by a loop over the rows where they are many."""

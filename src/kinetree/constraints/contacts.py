@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.contact_problem import Eliminated
-from kinetree.constraints.delassus import Delassus, row_values
+from kinetree.constraints.delassus import Delassus, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.contacts import ForceSet, FrictionCone, Problem, Residuals, SlidingCone, solve
@@ -51,12 +51,13 @@ class HeldContacts:
         self.sized = [constraint.force_set() is not None for constraint in model.constraints]
         self.contacts = [i for i, k in enumerate(model.constraint_of_row) if self.sized[k]]
         self.held = [i for i, k in enumerate(model.constraint_of_row) if not self.sized[k]]
-        on = row_values(model, active)
+        on = switches(model, active)
         self.on = [1.0] * len(rows) if on is None else on
         self.J = [[x * self.on[i] for x in rows[i].J] for i in self.contacts]
         held = [rows[i].J for i in self.held]
+        sizes = [c.size for c, sized in zip(model.constraints, self.sized, strict=True) if sized]
         self._bilateral = Delassus(factor, held, None if on is None else [on[i] for i in self.held])
-        self._eliminated = Eliminated(factor, self.J, self._bilateral)
+        self._eliminated = Eliminated(factor, self.J, self._bilateral, sizes)
 
     def solve(self, b: Vector, settings: Settings, y: Vector | None = None, velocity: Vector | None = None) -> Solved:
         """Return what makes the motions ``J a + b`` obey the laws of all rows.

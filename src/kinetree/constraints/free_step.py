@@ -28,6 +28,11 @@ class FreeStep(NamedTuple):
     bilateral: Delassus
     impulses: list[Scalar]
 
+    @property
+    def end(self) -> Column:
+        """The velocity at the end."""
+        return self.v + Column(self.factor.solve_L(self.y, self.factor.D))
+
 
 def free_step(
     system: ConstrainedSystem,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kinetree.constraints.types.contact import Contact
@@ -32,9 +33,10 @@ def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: An
     >>> [c.name for c in box_contacts("foot", (0.2, 0.1, 0.04))][:2]
     ['box_foot_0', 'box_foot_1']
     """
-    if not isinstance(size, Iterable) or len(size) != 3:
+    edges = list(size) if isinstance(size, Iterable) else []
+    if len(edges) != 3:
         raise ArgumentError(f"a box has the lengths of three edges, not {size!r}")
-    half = [0.5 * positive("an edge of a box", x) for x in size]
+    half = [0.5 * positive("an edge of a box", x) for x in edges]
     return _at(name or f"box_{frame}", frame, itertools.product(*((x, -x) for x in half)), how)
 
 
@@ -67,6 +69,6 @@ def capsule_contacts(
 
 
 def _at(name: str, frame: str, points: Any, how: dict[str, Any]) -> list[Contact]:
-    centre = how.pop("point", (0.0, 0.0, 0.0))
-    places = [tuple(a + b for a, b in zip(point, centre, strict=True)) for point in points]
-    return [Contact(frame, name=f"{name}_{k}", point=place, **how) for k, place in enumerate(places)]
+    centre = Contact(frame, name=name, **how)
+    places = [tuple(a + b for a, b in zip(point, centre.point, strict=True)) for point in points]
+    return [replace(centre, name=f"{name}_{k}", point=place) for k, place in enumerate(places)]

@@ -27,7 +27,7 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.restitution import mixed, without_gain
 from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts import NotNegative, Problem, Solution, solve
-from kinetree.contacts.sets import largest, positive_part
+from kinetree.contacts.sets import larger, largest, positive_part
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import INTEGRATORS, Integrator, State
@@ -60,7 +60,9 @@ class Stepped(NamedTuple):
     impulses : list of scalars
         Along the mechanism's rows, bilateral ones too, and in the joints (`contact_problem.count`).
     iterations, residual : scalar
-        Of the solution; the residual is a velocity (m/s, rad/s).
+        Of the solutions, of impact and rebound; the residual is a velocity (m/s, rad/s).
+    solved : scalar
+        1 where they have arrived, 0 where one took all iterations.
     """
 
     q: Column
@@ -68,6 +70,7 @@ class Stepped(NamedTuple):
     impulses: list[Scalar]
     iterations: Scalar
     residual: Scalar
+    solved: Scalar
 
 
 def stepped(
@@ -88,20 +91,23 @@ def stepped(
     free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit)
 
     meeting = [*contacts(model, q, system.active, system.restitution, system.friction)]
-    meeting += [*(stops(model, q) if system.limits in ("position", "all") else ()), *friction(model, dt)]
+    meeting += [*(stops(model, q, dt * free.end) if system.limits in ("position", "all") else ()), *friction(model, dt)]
     contact = _Contact(meeting, free, dt, system.settings)
     met = found = contact.solved(contact.near, start)
     if any(not is_zero(each.restitution) for each in meeting):
         found = contact.solved(contact.rebounding(v, met.force), contact.placed(met.force, start))
     force = met.force if found is met else contact.without_gain(met.force, found.force)
-    v_met, v_next, back = contact.velocity(met.force), contact.velocity(force), contact.moved_back()
+    v_met, v_next, back = contact.velocity(met.force), contact.velocity(force), contact.moved_back(met.sigma)
     q_next = system.moved(q, dt * (v_met + (-0.5 * dt) * centripetal(model, q, v_met)) + back)
     v_next = turned(model, q, q_next, v_next)
     if lasting.constraints:
         q_next, v_next = held(lasting, q_next, v_next, on)
     impulses = _in_place(model, meeting, contact.acting(force), contact.held_by(force))
-    iterations = met.iterations if found is met else met.iterations + found.iterations
-    return Stepped(q_next, v_next, impulses, iterations, found.dual)
+    iterations, solved, residual = met.iterations, contact.arrived(met), met.dual
+    if found is not met:
+        iterations, solved = iterations + found.iterations, solved * contact.arrived(found)
+        residual = larger(residual, found.dual)
+    return Stepped(q_next, v_next, impulses, iterations, residual, solved)
 
 
 def _of_lasting(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
@@ -140,9 +146,9 @@ class _Contact:
     def __init__(
         self, meeting: Sequence[Unilateral], free: FreeStep, dt: Scalar, settings: Mapping[str, Scalar]
     ) -> None:
-        self.meeting, self.alone, self.settings = meeting, free, settings
+        self.meeting, self.alone, self.dt, self.settings = meeting, free, dt, settings
         self.J = [row for each in meeting for row in each.J]
-        self.rows = Eliminated(free.factor, self.J, free.bilateral)
+        self.rows = Eliminated(free.factor, self.J, free.bilateral, [len(each.J) for each in meeting])
         self.free = [dot(row, free.v) + dot(push, free.y) for row, push in zip(self.J, self.rows.CD, strict=True)]
         self.near: list[Scalar] = [0.0] * len(self.J)
         for each, last in _last_rows(meeting):
@@ -159,6 +165,10 @@ class _Contact:
             tolerance=self.settings.get("tolerance", TOLERANCE) * part,
             max_iterations=self.settings.get("max_iterations", MOST_ITERATIONS),
         )
+
+    def arrived(self, found: Solution) -> Scalar:
+        """Return 1 where a solution took fewer iterations than it may, else 0."""
+        return select_less(found.iterations, self.settings.get("max_iterations", MOST_ITERATIONS), 1.0, 0.0)
 
     def rebounding(self, begin: Column, force: Vector) -> list[Scalar]:
         """Return b where what met under these impulses, approaching with the velocity `begin`, rebounds."""
@@ -190,10 +200,13 @@ class _Contact:
         answers = self.rows.answers(self.acting(force))
         return [x + z for x, z in zip(self.alone.impulses, answers, strict=True)]
 
-    def moved_back(self) -> Column:
-        """Return by how much positions change so that nothing has penetrated."""
+    def moved_back(self, sigma: Vector) -> Column:
+        """Return by how much positions change, beside the step with this σ, so that nothing has penetrated after it."""
         pushes: list[Scalar] = [0.0] * len(self.J)
-        apart: list[tuple[int, Scalar]] = [(last, each.gap) for each, last in _last_rows(self.meeting)]
+        apart: list[tuple[int, Scalar]] = []
+        for each, last in _last_rows(self.meeting):
+            within = select_less(each.gap, 0.0, each.gap, 0.0)
+            apart.append((last, self.dt * positive_part(sigma[last]) + within))
         deepest = largest([positive_part(-gap) for _, gap in apart])
         G = [[self.rows.G[i][j] for j, _ in apart] for i, _ in apart]
         gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for _, gap in apart]
@@ -242,8 +255,7 @@ class TimeStepping(Integrator):
         assert isinstance(system, ConstrainedSystem)
         *start, iterations, unsolved, worst = memory
         x = stepped(system, t, Column(q), Column(v), dt, start, self.name == "implicit_euler")
-        most = dict(system.settings).get("max_iterations", MOST_ITERATIONS)
-        unsolved = unsolved + select_less(x.iterations, most, 0.0, 1.0)
+        unsolved = unsolved + (1.0 - x.solved)
         worst = select_less(worst, x.residual, x.residual, worst)
         return x.q, x.v, Column([*x.impulses, iterations + x.iterations, unsolved, worst])
 

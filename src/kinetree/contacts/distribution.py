@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kinetree.contacts.admm import BLOCK, FACTOR, ROUND, Solve, largest_size, or_one, within_factor
 from kinetree.contacts.gauss_seidel import MOST
-from kinetree.contacts.sets import ForceSet
+from kinetree.contacts.sets import ForceSet, or_nan, within
 from kinetree.scalars.functions import Scalar, select, select_less
 from kinetree.scalars.linalg import Matrix, Vector, dot, times, transposed
 from kinetree.scalars.loops import recording, repeat
@@ -55,7 +55,9 @@ class Balance(NamedTuple):
 
     def limited(self, tau: Vector) -> list[Scalar]:
         """Return the nearest joint forces within the bounds."""
-        return list(tau) if self.bounds is None else [_within(x, b) for x, b in zip(tau, self.bounds, strict=True)]
+        return (
+            list(tau) if self.bounds is None else [within(x, or_nan(b)) for x, b in zip(tau, self.bounds, strict=True)]
+        )
 
 
 class _Iterate(NamedTuple):
@@ -178,8 +180,3 @@ def _back(A: Matrix, y: Vector) -> list[Scalar]:
 
 def _plus(a: Vector, b: Vector) -> list[Scalar]:
     return [x + y for x, y in zip(a, b, strict=True)] if b else list(a)
-
-
-def _within(x: Scalar, bound: Scalar) -> Scalar:
-    x = select(x <= -bound, -bound, x)
-    return select(bound <= x, bound, x)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, copysign, select, select_less, sqrt
 from kinetree.scalars.linalg import Matrix, Vector, dot
 
 TINY = 1e-37
@@ -54,6 +54,10 @@ class ForceSet(ABC):
         """Return 1 where the work that should be zero is more than `limit`, else 0; 0 for NaN."""
         return select_less(limit, self.residuals(force, sigma)[2], 1.0, 0.0)
 
+    def in_units(self, unit: Scalar) -> ForceSet:
+        """Return the set of forces ``λ / unit``: K itself, where it is a cone."""
+        return self
+
     @abstractmethod
     def magnitude(self, force: Vector) -> Scalar:
         """Return the size of a force in K, up to a factor of the order of one."""
@@ -90,9 +94,9 @@ class FrictionCone(ForceSet):
 
         Then follows the step along the plane after a unit of the normal force.
         """
-        half = 0.5 * (G[0][0] - G[1][1])
-        largest = 0.5 * (G[0][0] + G[1][1]) + sqrt(half * half + G[0][1] * G[0][1])
-        step = inverse(largest)
+        half, mean = 0.5 * (G[0][0] - G[1][1]), 0.5 * (G[0][0] + G[1][1])
+        largest = mean + sqrt(half * half + G[0][1] * G[0][1])
+        step = inverse(select(mean > 0.0, largest, mean))
         return [step, inverse(G[2][2]), G[0][2] * step, G[1][2] * step]
 
     def change(self, force: Vector, sigma: Vector, steps: Vector) -> list[Scalar]:
@@ -132,6 +136,9 @@ class PressedCone(FrictionCone):
     """A friction cone of which only normal forces from `least` on count, for contacts that are to stay pressed."""
 
     least: Scalar = 0.0
+
+    def in_units(self, unit: Scalar) -> PressedCone:
+        return PressedCone(self.mu, self.least / unit)
 
     def project(self, x: Vector) -> list[Scalar]:
         """Return the nearest force: in the cone, if its normal force is enough, else in the disk at the least one."""
@@ -208,8 +215,10 @@ class Interval(ForceSet):
         object.__setattr__(self, "b", or_nan(self.b))
 
     def project(self, x: Vector) -> list[Scalar]:
-        low = select(x[0] <= -self.b, -self.b, x[0])
-        return [select(self.b <= low, self.b, low)]
+        return [within(x[0], self.b)]
+
+    def in_units(self, unit: Scalar) -> Interval:
+        return Interval(self.b / unit)
 
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         return positive_part(abs(force[0]) - self.b), 0.0, abs(force[0] * sigma[0] + self.b * abs(sigma[0]))
@@ -231,6 +240,12 @@ def into_disk(x: Vector, radius: Scalar) -> Scalar:
     """
     square = x[0] * x[0] + (x[1] * x[1] + TINY)
     return select(square <= radius * radius, 1.0, radius / sqrt(square))
+
+
+def within(x: Scalar, bound: Scalar) -> Scalar:
+    """Return the nearest number that is no larger than a bound; NaN where one is."""
+    size = abs(x)
+    return select(size <= bound, x, select(bound <= size, copysign(bound, x), x + bound))
 
 
 def or_nan(x: Scalar) -> Scalar:

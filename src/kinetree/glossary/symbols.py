@@ -132,7 +132,8 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     ),
     "restitution": (
         ("nconstraints",),
-        "Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.",
+        "Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and "
+        "`Contact.restitution` where contacts are solved.",
     ),
     "friction": (
         ("nconstraints",),

@@ -436,10 +436,10 @@ class Functions:
 
         `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law. What rests, to 1e-6 m/s,
         obeys them in terms of accelerations: ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any,
-        for ``σ = J a + γ``; what slides has ``f_T = −μ f_n d`` against the direction d of its velocity; and what lifts off
-        has no force. (What approaches with a velocity needs an impulse, `contact_impulse`.) Nothing is relaxed: in convex
-        formulations what slides lifts off. All other constraints hold as they do in `forward_dynamics`. In a mechanism with
-        a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
+        for ``σ = J a + γ``, all contacts touching but those that are not `active`; what slides has ``f_T = −μ f_n d``
+        against the direction d of its velocity; and what lifts off has no force. (What approaches with a velocity needs an
+        impulse, `contact_impulse`.) Nothing is relaxed: in convex formulations what slides lifts off. All other constraints
+        hold as they do in `forward_dynamics`. In a mechanism with a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
 
         Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
         the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
@@ -517,8 +517,9 @@ class Functions:
         r"""Velocity after an impact in which contacts push only and slide, and the impulses.
 
         `impulse` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of velocities, with the
-        rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); see `contact_dynamics`. With
-        friction and rebound together, Newton's law of restitution can add energy to a linkage.
+        rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); all contacts touch but those
+        that are not `active`. See `contact_dynamics`. With friction and rebound together, Newton's law of restitution can
+        add energy to a linkage.
 
         Parameters
         ----------
@@ -529,7 +530,8 @@ class Functions:
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
         restitution : (..., nconstraints) array, optional
-            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
+            `Contact.restitution` where contacts are solved.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
@@ -587,8 +589,9 @@ class Functions:
 
         Of the forces f that balance the passive joints (of a robot with a floating base, its base), ``c_P = J_Pᵀ f`` with
         ``c = M a + h``, those that cost least, ``fᵀ R f + w τᵀ τ``, with each contact's in its friction cone, from a least
-        normal force on, and with τ within bounds. Forces of other constraints are not limited. A motion that cannot be
-        balanced so shows in `missing`: f is then nearest to what would balance it.
+        normal force on, and with τ within bounds. All contacts touch but those that are not `active`. Forces of other
+        constraints are not limited. A motion that cannot be balanced so shows in `missing`: f is then nearest to what would
+        balance it.
 
         Parameters
         ----------
@@ -855,7 +858,8 @@ class Functions:
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
             one half counts as 1); all if not given.
         restitution : (..., nconstraints) array, optional
-            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
+            `Contact.restitution` where contacts are solved.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
@@ -1352,7 +1356,8 @@ class Functions:
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
         restitution : (..., nconstraints) array, optional
-            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
+            `Contact.restitution` where contacts are solved.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
@@ -1402,7 +1407,7 @@ class Functions:
 
         Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
         limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
-        velocity, so that impulses add no energy.
+        velocity, so that impulses add no energy. Time goes forwards: dt is positive, and 0 gives NaN.
 
         Parameters
         ----------
@@ -1420,7 +1425,8 @@ class Functions:
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
         restitution : (..., nconstraints) array, optional
-            Number e of each constraint: the velocity along its rows becomes −e times what it was; 0 if not given.
+            Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
+            `Contact.restitution` where contacts are solved.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.

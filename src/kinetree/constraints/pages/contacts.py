@@ -43,10 +43,10 @@ def contact_dynamics(
 
     `forward_dynamics` in which each `Contact` obeys Signorini's condition and Coulomb's law. What rests, to 1e-6 m/s,
     obeys them in terms of accelerations: ``0 ≤ f_n ⟂ σ_n ≥ 0`` and ``‖f_T‖ ≤ μ f_n``, against σ_T where there is any,
-    for ``σ = J a + γ``; what slides has ``f_T = −μ f_n d`` against the direction d of its velocity; and what lifts off
-    has no force. (What approaches with a velocity needs an impulse, `contact_impulse`.) Nothing is relaxed: in convex
-    formulations what slides lifts off. All other constraints hold as they do in `forward_dynamics`. In a mechanism with
-    a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
+    for ``σ = J a + γ``, all contacts touching but those that are not `active`; what slides has ``f_T = −μ f_n d``
+    against the direction d of its velocity; and what lifts off has no force. (What approaches with a velocity needs an
+    impulse, `contact_impulse`.) Nothing is relaxed: in convex formulations what slides lifts off. All other constraints
+    hold as they do in `forward_dynamics`. In a mechanism with a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
 
     Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
     the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
@@ -93,9 +93,10 @@ def contact_impulse(
     """Velocity after an impact in which contacts push only and slide, and the impulses.
 
     `impulse` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of velocities, with the
-    rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); see `contact_dynamics`. With
-    friction and rebound together this law, Newton's, would add energy to some linkages: there the rebound is less, so
-    that energy stays as it was. (The residuals are those of Newton's law.)
+    rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); all contacts touch but those
+    that are not `active`. See `contact_dynamics`. With friction and rebound together this law, Newton's, would add
+    energy to some linkages: there the rebound is less, so that energy stays as it was. (The residuals are those of
+    Newton's law.)
 
     References: as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988); Kane and
     Levinson, Dynamics (1985), for the linkages.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.constraints.delassus import row_values
+from kinetree.constraints.delassus import switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.contacts import Balance, ForceSet, PressedCone, distribute
@@ -39,8 +39,9 @@ def contact_inverse_dynamics(
 
     Of the forces f that balance the passive joints (of a robot with a floating base, its base), ``c_P = J_Pᵀ f`` with
     ``c = M a + h``, those that cost least, ``fᵀ R f + w τᵀ τ``, with each contact's in its friction cone, from a least
-    normal force on, and with τ within bounds. Forces of other constraints are not limited. A motion that cannot be
-    balanced so shows in `missing`: f is then nearest to what would balance it.
+    normal force on, and with τ within bounds. All contacts touch but those that are not `active`. Forces of other
+    constraints are not limited. A motion that cannot be balanced so shows in `missing`: f is then nearest to what would
+    balance it.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def contact_inverse_dynamics(
     >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
     (True, True)
     """
-    on, rows = row_values(model, active), [row.J for row in model.constraint_rows(q)]
+    on, rows = switches(model, active), [row.J for row in model.constraint_rows(q)]
     if on is not None:
         rows = [[x * s for x in row] for row, s in zip(rows, on, strict=True)]
     columns, c = transposed(rows), rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)

@@ -86,7 +86,7 @@ def contact_step(
 
     Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
     limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
-    velocity, so that impulses add no energy.
+    velocity, so that impulses add no energy. Time goes forwards: dt is positive, and 0 gives NaN.
 
     Returns
     -------

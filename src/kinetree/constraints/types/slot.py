@@ -16,7 +16,7 @@ from kinetree.contacts import FrictionCone
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
-from kinetree.scalars.functions import copysign
+from kinetree.scalars.functions import copysign, select_less, sqrt
 from kinetree.spatial import Force, Scalar, Vec3
 from kinetree.validation import Array
 
@@ -77,6 +77,8 @@ class ContactSlot(BetweenFrames, registered=False):
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
         values = [0.0] * 7 if self.values is None else self.values
         point, normal = Vec3(*values[:3]), Vec3(*values[3:6])
+        square = normal.dot(normal)
+        normal = normal * (1.0 / sqrt(select_less(0.0, square, square, 1.0)))
         arm = point - seen.r
         return [FrameRow(Force(arm.cross(t), t), None) for t in (*along(normal), normal)]
 
@@ -121,13 +123,21 @@ def slot_values(names: Sequence[str], contacts: Mapping[str, Any]) -> Array:
     array([ 0.5  ,  0.   ,  0.   ,  0.   ,  0.   ,  1.   , -0.001])
     """
     found = np.tile(FAR, (len(names), 1))
-    for name, (point, normal, gap) in contacts.items():
+    if not isinstance(contacts, Mapping):
+        raise ArgumentError(
+            f"slots takes a dict of a point, a normal and a gap by the name of the slot, not {contacts!r}"
+        )
+    for name, given in contacts.items():
         if name not in names:
             raise ArgumentError(unknown_name("contact slot", name, names))
-        row = np.array([*point, *normal, gap], dtype=float)
-        length = math.sqrt(float(row[3:6] @ row[3:6])) if len(row) == 7 else 0.0
+        try:
+            point, normal, gap = given
+            row = np.array([*point, *normal, float(gap)], dtype=float)
+        except (TypeError, ValueError):
+            row = np.empty(0)
+        length = math.sqrt(float(row[3:6] @ row[3:6])) if row.shape == (7,) else 0.0
         if not np.isfinite(row).all() or not length > 0.0:
-            raise ArgumentError(f"the contact in slot {name!r} is not a finite point, a normal and a gap: {row}")
+            raise ArgumentError(f"the contact in slot {name!r} is not a finite point, a normal and a gap: {given}")
         row[3:6] /= length
         found[names.index(name)] = row
     return found

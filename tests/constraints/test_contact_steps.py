@@ -1,0 +1,116 @@
+"""Contacts of what cannot move, stops of and stops of narrow joints: the pages over plain numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kinetree as kt
+from helpers.contact_robots import Array, floating, point_mass
+from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
+from kinetree.constraints.pages.distribution import contact_inverse_dynamics
+from kinetree.constraints.pages.steps import contact_step
+from kinetree.errors import ArgumentError
+
+
+def slider(placement: Array | None = None, **limits: float) -> kt.Robot:
+    """Return a car of 2 kg on a rail along its z, which is the world's unless it has a placement."""
+    b = kt.ModelBuilder("slider")
+    b.add_link("rail")
+    b.add_link("car", kt.Inertia.from_com(2.0, (0, 0, 0), np.eye(3)))
+    slide = kt.joints.Prismatic((0, 0, 1))
+    b.add_joint("slide", parent="rail", child="car", joint=slide, placement=placement, limits=kt.JointLimits(**limits))
+    return kt.Robot(b.build())
+
+
+@pytest.mark.parametrize("height", [0.0, 1e-5])
+def test_rounding_along_a_normal_is_no_mobility(height: float) -> None:
+    """A rail along the ground, but for the last digit, with a car that is on the ground or in it."""
+    level = np.eye(4)
+    level[:3, :3] = Rotation.from_rotvec([0.0, math.pi / 2, 0.0]).as_matrix()
+    car = kt.Mechanism(slider(level), [kt.Contact("car", height=height)]).model
+    assert 0.0 < level[2, 2] < 1e-15
+    for tau in (5.0, -5.0):
+        a, f, *_ = contact_dynamics(car, [0.0], [0.0], [tau])
+        assert a == pytest.approx([tau / 2.0])
+        assert f == [0.0, 0.0, 0.0]
+        q, v, *_ = contact_step(car, [0.0], [0.0], [tau], 1e-3)
+        assert q == pytest.approx([tau / 2.0 * 1e-6])
+        assert v == pytest.approx([tau / 2.0 * 1e-3])
+
+
+@pytest.mark.parametrize("height", [0.0, 1e-5])
+def test_contacts_of_what_is_welded_bear_nothing(height: float) -> None:
+    T, turn, point = np.eye(4), Rotation.from_rotvec([0.3, 0.5, -0.7]), np.array([0.1, 0.2, 0.3])
+    T[:3, :3], T[:3, 3] = turn.as_matrix(), (0.1, 0.2, 0.3)
+    ground = (T[:3, :3] @ point + T[:3, 3])[2] + height
+    held = [kt.Weld("ball", placement=T), kt.Contact("ball", point=point, height=ground)]
+    model = kt.Mechanism(floating({"ball": 3.0}, [0.01, 0.02, 0.03]), held).model
+    q, rng = [*T[:3, 3].tolist(), *turn.as_quat().tolist()], np.random.default_rng(0)
+    for _ in range(5):
+        x = rng.normal(size=6, scale=30.0).tolist()
+        a, f, *_ = contact_dynamics(model, q, [0.0] * 6, x)
+        v, blow, *_ = contact_impulse(model, q, x)
+        assert np.abs([a, v]).max() < 1e-11
+        assert f[6:] == blow[6:] == [0.0, 0.0, 0.0]
+        assert np.abs([f, blow]).max() < 300.0
+        assert np.allclose(contact_step(model, q, [0.0] * 6, x, 1e-3)[0], q, rtol=0, atol=1e-12)
+
+
+def test_what_is_switched_off_is_not_the_measure_of_what_has_penetrated() -> None:
+    """A box of which one edge is some µm in the ground, with a higher step that does not count and a pit below."""
+    ground = [
+        c
+        for height in (0.0, 5.0, -40.0)
+        for c in kt.box_contacts("box", (0.3,) * 3, height=height, name=f"at_{height}")
+    ]
+    model = kt.Mechanism(floating({"box": 1.0}, [0.02, 0.03, 0.04]), ground).model
+    q = [0.0, 0.0, 0.15 - 1e-6, 1e-5, 1e-6, 0.0, 1.0]
+    q, *_ = contact_step(model, q, [0.0] * 6, [0.0] * 6, 1e-3, active=[1.0] * 8 + [0.0] * 8 + [1.0] * 8)
+    lowest = min(row.phi for c in ground[:8] for row in c.rows(model, q, [0.0] * 6)[2:])
+    assert lowest > -1e-9
+
+
+@pytest.mark.parametrize("speed", [150.0, -150.0])
+def test_no_stop_is_passed_in_one_step(speed: float) -> None:
+    """From the half of its range that is behind, too."""
+    car = kt.Mechanism(slider(lower=-0.1, upper=0.1), [kt.Contact("car", height=-9.0)]).model
+    q = [math.copysign(0.01, -speed)]
+    q, v, *_ = contact_step(car, q, [speed], [0.0], 1e-3, limits="position")
+    assert q == pytest.approx([math.copysign(0.1, speed)], abs=1e-12)
+    assert contact_step(car, q, v, [0.0], 1e-3, limits="position")[1] == pytest.approx([0.0], abs=1e-12)
+
+
+def test_what_is_moved_out_of_the_ground_stays_within_its_stops() -> None:
+    """Its own velocity takes it there in the same step."""
+    car = kt.Mechanism(slider(lower=-1.0, upper=1e-3), [kt.Contact("car", height=1e-3)]).model
+    q, *_ = contact_step(car, [0.0], [1.0], [0.0], 1e-3, limits="position")
+    assert q == pytest.approx([1e-3], abs=1e-12)
+
+
+def test_a_joint_without_a_range_stays() -> None:
+    car = kt.Mechanism(slider(lower=0.0, upper=0.0), [kt.Contact("car", height=-9.0)]).model
+    q, v = [0.0], [0.0]
+    for _ in range(3):
+        q, v, *_ = contact_step(car, q, v, [0.0], 1e-3, limits="position")
+        assert abs(q[0]) < 1e-15
+        assert abs(v[0]) < 1e-15
+
+
+def test_a_torque_bound_that_makes_no_sense_is_nan() -> None:
+    model = point_mass().model
+    still = [0.0] * 3
+    for wrong in (-1.0, math.nan):
+        tau, *_ = contact_inverse_dynamics(model, still, still, still, tau_max=[wrong] * 3)
+        assert np.isnan(tau).all()
+
+
+@pytest.mark.parametrize("point", [(0, 0), "abc", None])
+def test_the_middle_of_a_shape_is_a_point(point: Any) -> None:
+    with pytest.raises(ArgumentError, match="the point of contact 'box_a' is"):
+        kt.box_contacts("a", (1.0, 2.0, 3.0), point=point)
+    assert len(kt.box_contacts("a", (x for x in (1.0, 2.0, 3.0)))) == 8
