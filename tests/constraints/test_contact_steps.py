@@ -13,7 +13,7 @@ import kinetree as kt
 from helpers.contact_robots import Array, floating, point_mass
 from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
 from kinetree.constraints.pages.distribution import contact_inverse_dynamics
-from kinetree.constraints.pages.steps import contact_step
+from kinetree.constraints.pages.steps import contact_step, step
 from kinetree.errors import ArgumentError
 
 
@@ -107,6 +107,11 @@ def test_a_torque_bound_that_makes_no_sense_is_nan() -> None:
     for wrong in (-1.0, math.nan):
         tau, *_ = contact_inverse_dynamics(model, still, still, still, tau_max=[wrong] * 3)
         assert np.isnan(tau).all()
+
+
+def test_no_slots_are_no_contacts_that_stick() -> None:
+    model = kt.Mechanism(slider(), [kt.Weld("car")]).model
+    assert step(model, [0.0], [0.0], [5.0], 1e-3, slots=[])[0] == pytest.approx([0.0])
 
 
 @pytest.mark.parametrize("point", [(0, 0), "abc", None])

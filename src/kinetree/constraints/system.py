@@ -56,7 +56,7 @@ class ConstrainedSystem(System):
 
     def accelerations(self, t: Scalar, q: Column, v: Column) -> tuple[Column, ...]:
         """Return the accelerations, and the constraints' forces (nrows,)."""
-        if self.slots is not None:
+        if self.slots is not None and len(self.slots):
             raise ModelError('contacts in slots do not stick: they are for contacts="solved"')
         f_ext, tau = self.wrenches and self.wrenches(t), self.forces(t, q, v)
         found = forward_dynamics(self.model, q, v, tau, f_ext, self.active, f_ext_frame=self.f_ext_frame)
