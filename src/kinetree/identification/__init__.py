@@ -1,6 +1,7 @@
 """Identification: which parameters of a robot its motions tell, and what they are."""
 
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.closed_loop import identify_closed_loop
 from kinetree.identification.excite import Excitation, excite
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
@@ -30,4 +31,4 @@ __all__ = [
     "read_log",
     "validate",
 ]
-__all__ += ["excite", "identify_payload", "prepare", "sliding_direction", "suspicions"]
+__all__ += ["excite", "identify_closed_loop", "identify_payload", "prepare", "sliding_direction", "suspicions"]

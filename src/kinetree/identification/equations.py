@@ -52,10 +52,13 @@ class Rows:
             tau = tau - (rest.inverse_dynamics(q, v, a) if f_ext is None else rest.inverse_dynamics(q, v, a, f_ext))
         return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
 
+    def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
+        """Yield the rows of each entry of v and what they add up to, piece by piece."""
+        return map(self.of, pieces(self.robot, log))
+
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
-        for piece in pieces(self.robot, log):
-            rows, tau = self.of(piece)
+        for rows, tau in self.equations(log):
             yield self._residual(rows, tau, values), tau
 
     def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
@@ -81,8 +84,7 @@ class Rows:
         With weights, which depend on the residuals at these values, of the weighted rows.
         """
         found = Factors(self)
-        for piece in pieces(self.robot, log):
-            rows, tau = self.of(piece)
+        for rows, tau in self.equations(log):
             w = None
             if weights is not None and values is not None:
                 w = weights(self._residual(rows, tau, values))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from kinetree.identification import report as pages
     from kinetree.identification import validation
+    from kinetree.identification.base_parameters import BaseParameters
     from kinetree.robot import Robot
 else:
     pages = lazy_methods("kinetree.identification.report", told)
@@ -112,29 +113,7 @@ class Fit:
         An offset has no place in a robot unless the stiffness of a spring was estimated too, and is where that one
         rests; other terms and columns of your own have none. `predict` counts them all.
         """
-        base, nb = self.base, self.base.robot.nb
-        made = base.robot.with_inertial_parameters(self.parameters[: 10 * nb])
-        own: dict[str, Array] = {}
-        for (term, k), place in base.places.items():
-            before = getattr(made, term).copy() if hasattr(made, term) else np.zeros(made.nv)
-            own.setdefault(term, before)[k] = self.parameters[place]
-        physics = {term: own[term] for term in OF_ROBOTS if term in own}
-        if "stiffness" in own:
-            physics["rest_position"] = rest = made.rest_positions.copy()
-            at = positions(made.model)
-            for k in (k for term, k in base.places if term == "stiffness"):
-                offset = base.places.get(("offset", k))
-                rest[at[k]] = 0.0 if offset is None else -self.parameters[offset] / own["stiffness"][k]
-        if physics:
-            made = made.with_joint_physics(**physics)
-        friction = base.robot.model.friction
-        if {"damping", "friction"} & own.keys():
-            made = made.with_friction(
-                damping="damping" in own or friction.damping,
-                coulomb="friction" in own or friction.coulomb,
-                smoothing=base.smoothing,
-            )
-        return made
+        return robot_with(self.base, self.parameters)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, consistent: bool = True) -> Array:
         """Return the joint forces (..., nv) of these motions, by all that was estimated.
@@ -187,3 +166,30 @@ class Fit:
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"
+
+
+def robot_with(base: BaseParameters, parameters: Array) -> Robot:
+    """Return the robot with all of these parameters that have a place in one."""
+    nb = base.robot.nb
+    made = base.robot.with_inertial_parameters(parameters[: 10 * nb])
+    own: dict[str, Array] = {}
+    for (term, k), place in base.places.items():
+        before = getattr(made, term).copy() if hasattr(made, term) else np.zeros(made.nv)
+        own.setdefault(term, before)[k] = parameters[place]
+    physics = {term: own[term] for term in OF_ROBOTS if term in own}
+    if "stiffness" in own:
+        physics["rest_position"] = rest = made.rest_positions.copy()
+        at = positions(made.model)
+        for k in (k for term, k in base.places if term == "stiffness"):
+            offset = base.places.get(("offset", k))
+            rest[at[k]] = 0.0 if offset is None else -parameters[offset] / own["stiffness"][k]
+    if physics:
+        made = made.with_joint_physics(**physics)
+    friction = base.robot.model.friction
+    if {"damping", "friction"} & own.keys():
+        made = made.with_friction(
+            damping="damping" in own or friction.damping,
+            coulomb="friction" in own or friction.coulomb,
+            smoothing=base.smoothing,
+        )
+    return made

@@ -17,6 +17,7 @@ from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
+from kinetree.identification.shared_noise import generalized
 from kinetree.identification.stribeck import estimated_speeds
 from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.terms import JointTerms
@@ -24,7 +25,7 @@ from kinetree.robot import Robot
 from kinetree.validation import positive, real_array
 
 SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
-WEIGHTS = ("joints", None)
+WEIGHTS = ("joints", "covariance", None)
 NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness", "load_friction")
 KEPT = 1e-6
 """Of an offset or a column of the user's own that the data do not tell, the inverse of a standard deviation."""
@@ -65,8 +66,9 @@ def identify(
     joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
         and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
-    weights : "joints" or None
-        Whether the equations of each joint count by its noise, which is estimated with the parameters, or all alike.
+    weights : "joints", "covariance" or None
+        Whether the equations of each joint count by its noise, which is estimated with the parameters; or by that and
+        how the joints' noise goes together, which takes a few times as long; or all alike.
     loss : None, "huber" or "cauchy"
         How outliers count: like all others, less, or hardly at all. The equations are weighted by joints then.
     instruments : log, optional
@@ -117,12 +119,14 @@ def identify(
     True
     """
     if weights not in WEIGHTS:
-        raise ArgumentError(f"weights is {weights!r}, it must be 'joints' or None")
+        raise ArgumentError(f"weights is {weights!r}, it must be 'joints', 'covariance' or None")
     if loss is not None and loss not in LOSSES:
         raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
-    if loss is not None and weights is None:
+    if loss is not None and weights != "joints":
         raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
-    if instruments is not None and (loss is not None or weights is None):
+    if weights == "covariance" and isinstance(log, Iterator):
+        raise ArgumentError("the covariance of the joints' noise needs a log that can be read again: give a list")
+    if instruments is not None and (loss is not None or weights != "joints"):
         raise ArgumentError("instruments go with weights by joints, and without a loss")
     if solver not in SOLVERS:
         raise ArgumentError(f"solver is {solver!r}, it must be one of {', '.join(map(repr, SOLVERS))}")
@@ -149,12 +153,14 @@ def identify(
             f"{factors.count} samples are {factors.count * robot.nv} equations for {base.dimension} parameters: more "
             "samples are needed"
         )
-    prior = _prior(base, known or {})
+    prior = prior_of(base, known or {})
     if instruments is not None:
         solution = instrumental(rows, log, instruments, factors, prior)
+    elif weights == "covariance":
+        solution = generalized(rows, log, factors, prior)
     else:
         solution = estimate(rows, log, factors, prior, weights, loss)
-    found = _consistent(base, factors, solution, spread, solver) if consistent else None
+    found = consistent_with(base, factors, solution, spread, solver) if consistent else None
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
 
 
@@ -167,7 +173,8 @@ def _refuse(found: list[str]) -> None:
         warn_user(text, LogWarning)
 
 
-def _prior(base: BaseParameters, known: Mapping[str, float]) -> Prior:
+def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
+    """Return what is known before, by the names of base parameters."""
     deviations = np.full(base.dimension, np.inf)
     for name, s in known.items():
         if name not in base.names:
@@ -178,7 +185,7 @@ def _prior(base: BaseParameters, known: Mapping[str, float]) -> Prior:
     return Prior(base.of(), deviations)
 
 
-def _consistent(
+def consistent_with(
     base: BaseParameters, factors: Factors, solution: Solution, spread: float, solver: str
 ) -> bodies.Consistent:
     """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's.

@@ -79,12 +79,17 @@ def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
             yield Piece(*(None if x is None else x[start : start + PIECE] for x in whole))  # type: ignore[arg-type]
 
 
-def _arrays(robot: Robot, part: Any) -> Piece:
+def motion_of(part: Any) -> Samples:
+    """Return what was given as one motion."""
     if isinstance(part, Trajectory):
-        part = Samples(part.q, part.v, part.a, part.tau)
+        return Samples(part.q, part.v, part.a, part.tau, t=part.t)
     if not isinstance(part, tuple) or len(part) not in range(4, 8):
         raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(part).__name__} was given")
-    given = Samples(*part)
+    return Samples(*part)
+
+
+def _arrays(robot: Robot, part: Any) -> Piece:
+    given = motion_of(part)
     q = real_array("q", given.q, robot.nq)
     lead = q.shape[:-1]
     arrays = {"q": q} | {name: real_array(name, getattr(given, name), *lead, robot.nv, batch=False) for name in "va"}

@@ -1,0 +1,122 @@
+"""Noise that joints share, and noise in the motion itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.trees import Array, random_tree
+from kinetree.identification import identify_closed_loop
+from kinetree.identification.consistent import pseudo_inertia
+from kinetree.joints import Prismatic, Revolute
+
+JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
+TERMS = ["damping", "friction"]
+SPEED = 0.05
+
+
+@pytest.fixture(scope="module")
+def arm() -> kt.Robot:
+    model = random_tree(1, 3, JOINTS, armature=False, shuffled=False)
+    physics = {"damping": [0.5, 1.0, 0.2], "friction": [2.0, 1.0, 0.5]}
+    return kt.Robot(model).with_joint_physics(**physics).with_friction(smoothing=SPEED)
+
+
+def test_noise_that_joints_share(arm: kt.Robot) -> None:
+    """The Cramér–Rao bound of correlated noise is reached; weights by joints are less certain."""
+    q, v, a = arm.random_state(0, 200)
+    tau, base = arm.inverse_dynamics(q, v, a), arm.base_parameters(TERMS)
+    root = np.array([[1.0, 0.0, 0.0], [0.9, 0.2, 0.0], [2.0, 0.3, 0.1]])
+    exact = arm.identify((q, v, a, tau), base, weights="covariance")
+    np.testing.assert_allclose(exact.values, base.of(arm), atol=1e-9 * np.abs(base.of(arm)).max())
+    assert exact.gap < 1e-8
+    W = np.linalg.inv(root @ root.T)
+    Y = base.regressor(q, v, a)
+    bound = np.linalg.inv(np.einsum("nki,kl,nlj->ij", Y, W, Y))
+    errors: dict[str, list[Array]] = {"covariance": [], "joints": []}
+    spread = []
+    for seed in range(40):
+        noisy = q, v, a, tau + np.random.default_rng(seed).normal(size=tau.shape) @ root.T
+        for weights, own in errors.items():
+            fit = arm.identify(noisy, base, weights=weights, consistent=False)
+            own.append(fit.values - base.of(arm))
+            if weights == "covariance":
+                spread.append(fit.std**2 / np.diag(bound))
+                np.testing.assert_allclose(fit.noise, np.linalg.norm(root, axis=1), rtol=0.2)
+    np.testing.assert_allclose(np.mean(spread, axis=0), 1.0, rtol=0.1)
+    size = {name: float((np.square(e) / np.diag(bound)).mean()) for name, e in errors.items()}
+    assert abs(size["covariance"] - 1.0) < 0.15
+    assert size["joints"] > 2.0
+    body = arm.identify(noisy, base, weights="covariance").parameters[:30]
+    assert np.linalg.eigvalsh(pseudo_inertia(body.reshape(-1, 10))).min() > 0.0
+    for wrong, message in [
+        ({"log": iter([noisy])}, "can be read again"),
+        ({"log": noisy, "loss": "huber"}, "a loss needs"),
+        ({"log": noisy, "instruments": noisy}, "instruments go with"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            arm.identify(joint_terms=base, weights="covariance", **wrong)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def simulate(arm: kt.Robot) -> Callable[[kt.Robot], kt.Trajectory]:
+    """Return the simulation of the arm's kinematics with a robot's numbers, under one controller."""
+
+    @arm.compile(shapes={"gains": (3,)})
+    def controller(q: Array, v: Array, t: float, gains: Array) -> Array:
+        error = [np.sin(1.0 + w * t) - x for w, x in zip((4.0, 6.0, 5.0), q, strict=True)]
+        return np.array([k * (e - 0.05 * x) for k, e, x in zip(gains, error, v, strict=True)])
+
+    def motion(robot: kt.Robot) -> kt.Trajectory:
+        bodies = zip(robot.body_names, robot.inertial_parameters.reshape(-1, 10), strict=True)
+        numbers = {kt.body_inertia(name): ten for name, ten in bodies}
+        numbers |= {kt.joint_damping: robot.damping, kt.joint_friction: robot.friction}
+        start = {"q": np.full(3, 0.8), "v": np.zeros(3), "duration": 2.0, "dt": 2e-3, "record_every": 5}
+        inputs = numbers | {"gains": np.array([3000.0, 3000.0, 3000.0])}
+        return arm.simulate(controller=controller, inputs=inputs, record="q v a tau", **start)
+
+    return motion
+
+
+def test_motions_with_noise_in_closed_loop(arm: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]) -> None:
+    """Output error and instruments are right where least squares are not."""
+    base, real = arm.base_parameters(TERMS), simulate(arm)
+    heavier = arm.with_inertial_parameters(1.2 * arm.inertial_parameters).with_joint_physics(damping=0.1, friction=0.1)
+    start = heavier.base_parameters(TERMS)
+    exact = identify_closed_loop(heavier, real, simulate, start, iterations=10)
+    np.testing.assert_allclose(exact.predict(real.q, real.v, real.a), real.tau, atol=1e-3 * np.abs(real.tau).max())
+    rng = np.random.default_rng(0)
+    errors: dict[str, list[Array]] = {"squares": [], "output error": [], "instruments": []}
+    for _ in range(6):
+        a = real.a + 0.3 * real.a.std() * rng.normal(size=real.a.shape)
+        noisy = real.q, real.v + 0.01 * rng.normal(size=a.shape), a, real.tau + rng.normal(size=a.shape)
+        for name, own in errors.items():
+            if name == "squares":
+                fit = arm.identify(noisy, base)
+            else:
+                fit = identify_closed_loop(heavier, noisy, simulate, start, method=name)
+            own.append((fit.values - base.of(arm)) / fit.std)
+    bias = {name: np.abs(np.mean(e, axis=0)).max() for name, e in errors.items()}
+    assert bias["squares"] > 5.0
+    assert max(bias["output error"], bias["instruments"]) < 4.0 / np.sqrt(6)
+
+
+def test_what_a_closed_loop_refuses(arm: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]) -> None:
+    real = simulate(arm)
+    poor = arm.with_joint_physics(damping=0.1)
+    nan = real.q, real.v, np.nan * real.a, real.tau
+    for arguments, choice, message in [
+        ((real, simulate), {"method": "guess"}, "'output error', 'instruments'"),
+        ((real, simulate), {"iterations": 0}, "at least 1"),
+        ((iter([real]), simulate), {}, "no iterator"),
+        (([real, real], simulate), {}, "1 motions for the 2"),
+        ((real[:50], simulate), {}, "simulate returned q of shape"),
+        ((real, lambda robot: nan), {}, "not finite"),
+        ((real, simulate), {"joint_terms": ["offset"]}, "'offset' cannot be simulated"),
+        ((real, simulate), {"iterations": 1}, "still move after 1"),
+    ]:
+        with pytest.raises(kt.KinetreeError, match=message):
+            identify_closed_loop(poor, *arguments, **{"joint_terms": TERMS, **choice})  # type: ignore[arg-type]
