@@ -80,17 +80,53 @@ def test_friction_turns_round_over_a_distance(robot: kt.Robot) -> None:
     assert np.abs(z[1000:, 1]).max() < 0.95, "the second joint hardly slides"
 
 
+def test_outliers_are_left_out(robot: kt.Robot) -> None:
+    """Of positions and forces, where these are noisy, exact, or come in steps."""
+    q, _, a = wave(T)
+    rng = np.random.default_rng(0)
+    hit = rng.choice(len(T), 40, replace=False)
+    for recorded in (q + 1e-5 * rng.normal(size=q.shape), q, np.round(q, 4)):
+        dirty, force = recorded.copy(), 10.0 * a + 0.1 * rng.normal(size=a.shape)
+        dirty[hit[:20], 0] += 0.5
+        force[hit[20:], 1] -= 300.0
+        samples = prepare(robot, T, dirty, force, cutoff=8.0, outliers=10.0)
+        _, vs, accelerations = wave(np.asarray(samples.t))
+        assert np.abs(samples.v - vs).max() < 0.05
+        assert np.abs(samples.tau - 10.0 * accelerations).max() < 1.5
+        bent = prepare(robot, T, dirty, force, cutoff=8.0)
+        assert np.abs(bent.v - wave(np.asarray(bent.t))[1]).max() > 0.3
+    clean = prepare(robot, T, q, 10.0 * a, cutoff=8.0, outliers=50.0)
+    np.testing.assert_array_equal(clean.tau, prepare(robot, T, q, 10.0 * a, cutoff=8.0).tau)
+
+
+def test_joints_that_stand_still_do_not_tell_friction(robot: kt.Robot) -> None:
+    q = wave(T)[0]
+    q[1000:2000, 0] = q[1000, 0]
+    q[2000:, 0] += q[1000, 0] - q[2000, 0]
+    samples = prepare(robot, T, q, q, cutoff=8.0, standing=[0.1, 0.2], presliding=1e-4)
+    assert (np.abs(samples.v) > [0.1, 0.2]).all()
+    assert np.shape(samples.direction) == np.shape(samples.v)
+    t = np.asarray(samples.t)
+    assert not ((t > 2.1) & (t < 3.9)).any()
+    still = np.column_stack([q[:, 0], np.zeros(len(T))])
+    assert len(prepare(robot, T, still, still, cutoff=8.0, standing=0.1).v) > 50, "a joint that never moves"
+
+
 def test_what_is_refused(robot: kt.Robot) -> None:
     q = wave(T)[0]
     bad = q.copy()
     bad[17, 1] = np.nan
     for arguments, message in [
-        ((T[::-1], q, q), "t must be"),
+        ((T[::-1], q, q), "t must increase: it goes from 6 s to 5.998 s at sample 1, and so at 3000 of 3001"),
+        ((np.where(T[9] == T, T[8], T), q, q), "from 0.016 s to 0.016 s at sample 9, and so at 1 of"),
+        ((T[:1], q[:1], q[:1]), "two times and more"),
         ((T, q[:-1], q), r"q has shape"),
         ((T, bad, q), "q holds a number that is not finite, first at sample 17"),
         ((T[:9], q[:9], q[:9]), "give more samples"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             prepare(robot, *arguments, cutoff=5.0)
+    with pytest.raises(kt.ArgumentError, match="some joint is slower"):
+        prepare(robot, T, q, q, cutoff=5.0, standing=[2.9, 3.9])
     with pytest.raises(kt.ArgumentError, match=r"presliding is 0\.0: it must be positive"):
         prepare(robot, T, q, q, presliding=0.0)

@@ -174,7 +174,7 @@ def _output_error(
     own = LinearRows(base)
     factors, prior = own.factors(linear), prior_of(base, {})
     solution = estimate(own, linear, factors, prior, "joints", None)
-    return Fit(rows, factors.count, solution, consistent_with(base, factors, solution, spread, "newton"))
+    return Fit(rows, factors.count, solution, consistent_with(base, factors, solution, spread, "newton", {}))
 
 
 def _moved(

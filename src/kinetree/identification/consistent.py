@@ -91,32 +91,23 @@ class Problem(NamedTuple):
         ``A x̂``.
     bodies : int
         The first ten parameters of each body.
-    positive : (N,) array of bool
-        Which of the others cannot be negative; their divergence is ``x/x_0 − log(x/x_0) − 1``.
+    positive : (k, N) array
+        Combinations ``u = C x`` that cannot be negative; their divergence is ``u/u_0 − log(u/u_0) − 1``.
+    weights : (k,) array
+        What these count.
     prior : (N,) array
         Of bodies that exist.
     strength : float
-        One where the prior of the bodies is right up to a factor, roughly; 1/s² for relative deviations s. That of the
-        joints' parameters is one at most.
+        One where the prior of the bodies is right up to a factor, roughly; 1/s² for relative deviations s.
     """
 
     A: Array
     b: Array
     bodies: int
     positive: Array
+    weights: Array
     prior: Array
     strength: float
-
-    def value(self, x: Array) -> float:
-        """Return the function's value, infinite where no body can have these parameters."""
-        J, J0 = (pseudo_inertia(p[: 10 * self.bodies].reshape(-1, 10)) for p in (x, self.prior))
-        if (np.linalg.eigvalsh(J) <= 0.0).any() or (x[self.positive] <= 0.0).any():
-            return np.inf
-        relative = np.linalg.solve(J0, J)
-        divergence = np.trace(relative, axis1=1, axis2=2).sum() - np.linalg.slogdet(relative)[1].sum() - 4 * self.bodies
-        ratio = x[self.positive] / self.prior[self.positive]
-        joints = min(self.strength, 1.0) * (ratio - np.log(ratio) - 1.0).sum()
-        return float(0.5 * ((self.A @ x - self.b) ** 2).sum() + self.strength * divergence + joints)
 
     def condensed(self) -> Problem:
         """Return the same, up to a constant, with as many rows as parameters."""
@@ -139,10 +130,9 @@ class Problem(NamedTuple):
             M[:, 10 * i : 10 * i + 10] = (inverse[i] @ BASIS @ inverse[i].T).reshape(10, 16).T
             blocks.append(root * M)
             right.append(root * (C[i].T @ np.linalg.solve(J0[i], C[i]) - np.eye(4)).ravel())
-        at = np.flatnonzero(self.positive)
-        root = np.sqrt(min(self.strength, 1.0))
-        blocks.append(root * np.eye(n)[at] / x[at, None])
-        right.append(root * (x[at] / self.prior[at] - 1.0))
+        u, roots = self.positive @ x, np.sqrt(self.weights)
+        blocks.append((roots / u)[:, None] * self.positive)
+        right.append(roots * (u / (self.positive @ self.prior) - 1.0))
         return np.vstack(blocks), np.concatenate(right)
 
     def length(self, x: Array, step: Array, decrement: float) -> float:
@@ -153,9 +143,8 @@ class Problem(NamedTuple):
         J, dJ = (pseudo_inertia(p[: 10 * self.bodies].reshape(-1, 10)) for p in (x, step))
         inverse = np.linalg.inv(np.linalg.cholesky(J))
         relative = np.linalg.eigvalsh(inverse @ dJ @ inverse.transpose(0, 2, 1)).ravel()
-        own = step[self.positive] / x[self.positive]
-        e = np.concatenate([relative, own])
-        s = np.repeat([self.strength, min(self.strength, 1.0)], [len(relative), len(own)])
+        e = np.concatenate([relative, (self.positive @ step) / (self.positive @ x)])
+        s = np.append(np.full(len(relative), self.strength), self.weights)
         a, b = float(((self.A @ step) ** 2).sum()), float((s * e).sum()) - decrement
         low, high = 0.0, FARTHEST / max(0.01, -float(e.min()))
         for _ in range(HALVED):
@@ -206,7 +195,7 @@ def newton(problem: Problem) -> Consistent:
 
 def _minimum(problem: Problem, x: Array, gap: float) -> Consistent | None:
     """Return where a squared decrement is below a gap, or rounding stops the descent; None after too many steps."""
-    before, unit = np.inf, min(problem.strength, 1.0)
+    before, unit = np.inf, min(problem.strength, 1.0, *problem.weights)
     for _ in range(STEPS):
         M, r = problem.rows(x)
         scale = np.linalg.norm(M, axis=0)
@@ -241,11 +230,11 @@ def repaired(ten: Array, mass: float, thinnest: float = THINNEST) -> Array:
         units = np.sqrt(np.array([*[size * m] * 3, m]))
         w, V = np.linalg.eigh(j / np.outer(units, units))
         near = (V * np.maximum(w, thinnest if j[3, 3] > 0.0 else 1.0)) @ V.T * np.outer(units, units)
-        out.append(_parameters(near))
+        out.append(inertial_of(near))
     return np.array(out).reshape(-1, 10)
 
 
-def _parameters(J: Array) -> Array:
+def inertial_of(J: Array) -> Array:
     """Return the ten parameters of a pseudo-inertia."""
     I = np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3]
     return np.array([J[3, 3], *J[:3, 3], I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])

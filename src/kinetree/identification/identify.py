@@ -13,6 +13,7 @@ from kinetree.identification import consistent as bodies
 from kinetree.identification import semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
+from kinetree.identification.bounds import inequalities
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
@@ -27,6 +28,9 @@ from kinetree.validation import positive, real_array
 SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
 WEIGHTS = ("joints", "covariance", None)
 NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness", "load_friction")
+BARRIER = 0.01
+"""How much a link's distance from its bounds counts, relative to the prior of a joint's parameter."""
+
 KEPT = 1e-6
 """Of an offset or a column of the user's own that the data do not tell, the inverse of a standard deviation."""
 
@@ -49,6 +53,7 @@ def identify(
     consistent: bool = True,
     prior_spread: float = 1.0,
     solver: str = "newton",
+    bounds: Mapping[str, ArrayLike] | None = None,
     tolerance: float = 1e-6,
     check: bool = True,
 ) -> Fit:
@@ -89,6 +94,9 @@ def identify(
     solver : "newton" or "clarabel"
         What finds those bodies: both find the same. Clarabel (``pip install kinetree[identification]``) is a solver
         of cone programmes that knows nothing of bodies.
+    bounds : mapping of str to (2, 3) or (4, 4) array-like, optional
+        By names of links where their mass is, in the axes of the link's frame (m): in a box, given by its lower and its
+        upper corner; or in an ellipsoid, ``[x y z 1] Q [x y z 1]ᵀ >= 0``.
     tolerance : float
         See `Robot.base_parameters`.
     check : bool
@@ -128,6 +136,8 @@ def identify(
         raise ArgumentError("the covariance of the joints' noise needs a log that can be read again: give a list")
     if instruments is not None and (loss is not None or weights != "joints"):
         raise ArgumentError("instruments go with weights by joints, and without a loss")
+    if bounds and not consistent:
+        raise ArgumentError("bounds are for bodies that can exist: leave consistent as it is")
     if solver not in SOLVERS:
         raise ArgumentError(f"solver is {solver!r}, it must be one of {', '.join(map(repr, SOLVERS))}")
     spread = positive("prior_spread", prior_spread)
@@ -160,7 +170,7 @@ def identify(
         solution = generalized(rows, log, factors, prior)
     else:
         solution = estimate(rows, log, factors, prior, weights, loss)
-    found = consistent_with(base, factors, solution, spread, solver) if consistent else None
+    found = consistent_with(base, factors, solution, spread, solver, bounds or {}) if consistent else None
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
 
 
@@ -186,7 +196,12 @@ def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
 
 
 def consistent_with(
-    base: BaseParameters, factors: Factors, solution: Solution, spread: float, solver: str
+    base: BaseParameters,
+    factors: Factors,
+    solution: Solution,
+    spread: float,
+    solver: str,
+    bounds: Mapping[str, ArrayLike],
 ) -> bodies.Consistent:
     """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's.
 
@@ -202,6 +217,8 @@ def consistent_with(
     tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]
     A, b = A @ base.projection, A @ solution.values
     prior = min(tried, key=lambda p: float(((A @ p - b) ** 2).sum()))
+    rows, inside = inequalities(base.robot, bounds, prior[:count].reshape(-1, 10))
+    prior[:count] = inside.ravel()
     bounded = np.zeros(len(prior), bool)
     std = np.sqrt(np.diag(solution.covariance))
     for (term, _), place in base.places.items():
@@ -214,4 +231,6 @@ def consistent_with(
     free = np.flatnonzero(~bounded[count:]) + count  # by no prior: what the data do not tell of them stays
     free = free[np.abs(solution.untold @ base.projection[:, free]).max(axis=0, initial=0.0) > 0.0]
     A, b = np.vstack([A, KEPT * np.eye(len(prior))[free]]), np.append(b, KEPT * prior[free])
-    return SOLVERS[solver](bodies.Problem(A, b, base.robot.nb, bounded, prior, spread**-2))
+    C = np.vstack([np.eye(len(prior))[bounded], np.pad(rows, ((0, 0), (0, len(prior) - count)))])
+    weights = min(spread**-2, 1.0) * np.repeat([1.0, BARRIER], [len(C) - len(rows), len(rows)])
+    return SOLVERS[solver](bodies.Problem(A, b, base.robot.nb, C, weights, prior, spread**-2))

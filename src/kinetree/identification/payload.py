@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
 
+NONE = np.zeros((0, 10)), np.zeros(0)
+"""No further inequalities."""
+
 THIN = 1e-2
 """Payloads thinner than this, by the eigenvalues of their pseudo-inertia relative to a ball, are not expected."""
 
@@ -132,5 +135,5 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     prior = repaired(found.values[None], 1e-3, THIN)[0]
     least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
     A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
-    near = newton(Problem(A, A @ found.values, 1, np.zeros(10, bool), prior, VAGUE))
+    near = newton(Problem(A, A @ found.values, 1, *NONE, prior, VAGUE))
     return Payload(Inertia.from_parameters(near.parameters.tolist()), found.values, std, found.noise)

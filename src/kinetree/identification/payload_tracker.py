@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
 from kinetree.identification.consistent import Problem, newton, repaired
-from kinetree.identification.payload import THIN, VAGUE, columns_of_body, place_of
+from kinetree.identification.payload import NONE, THIN, VAGUE, columns_of_body, place_of
 from kinetree.identification.samples import of_joints
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
@@ -132,7 +132,7 @@ class PayloadTracker:
         """The inertia of a body that can exist, near the estimates: what `Robot.attach` takes."""
         root = np.asarray(np.linalg.cholesky(self._A).T, dtype=np.float64)
         prior = repaired(self.values[None], 1e-3, THIN)[0]
-        near = newton(Problem(root, root @ self.values, 1, np.zeros(10, bool), prior, VAGUE))
+        near = newton(Problem(root, root @ self.values, 1, *NONE, prior, VAGUE))
         return Inertia.from_parameters(near.parameters.tolist())
 
     def __repr__(self) -> str:

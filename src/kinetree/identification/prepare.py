@@ -13,7 +13,7 @@ from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gap
 from kinetree.validation import Array, positive, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from kinetree.robot import Robot
 
@@ -24,6 +24,9 @@ HALF_WINDOW = 0.78
 """Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
 
 Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
+
+NEIGHBOURS = 3
+"""Samples to either side that tell outliers."""
 
 ROWS = 4096
 """Samples fitted at once."""
@@ -41,6 +44,8 @@ def prepare(
     cutoff: float | None = None,
     presliding: ArrayLike | None = None,
     decimate: int | None = None,
+    outliers: float | None = None,
+    standing: ArrayLike | None = None,
 ) -> Samples:
     """Return samples for `Robot.identify` from recorded positions and joint forces.
 
@@ -61,6 +66,12 @@ def prepare(
         of geared joints. If not given, friction has the sign of the velocity.
     decimate : int, optional
         Every so many-th sample is returned; if not given, two a period of the cut-off.
+    outliers : float, optional
+        Recorded samples whose positions or forces are by so many standard deviations away from the median of their
+        neighbours are left out, such as 8. If not given, none is.
+    standing : float or (nv,) array-like, optional
+        Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
+        Samples at which a joint does are left out; joints that are always slower do not count.
 
     Returns
     -------
@@ -69,7 +80,7 @@ def prepare(
     Raises
     ------
     ArgumentError
-        If arrays do not fit, times do not increase, or there are too few samples for the cut-off.
+        If arrays do not fit, times do not increase, or too few samples are left.
 
     Examples
     --------
@@ -84,13 +95,24 @@ def prepare(
     (39, 6)
     """
     times = real_array("t", t, None, batch=False)
-    if len(times) < 2 or not (np.diff(times) > 0.0).all():
-        raise ArgumentError("t must be two times and more that increase")
+    if len(times) < 2:
+        raise ArgumentError("t must be two times and more")
     position = real_array("q", q, len(times), robot.nq, batch=False)
     force = real_array("tau", tau, len(times), robot.nv, batch=False)
     for name, x in (("t", times), ("q", position), ("tau", force)):
         if not np.isfinite(x).all():
             raise ArgumentError(f"{name} holds a number that is not finite, first at sample {_first(x)}")
+    back = np.flatnonzero(np.diff(times) <= 0.0)
+    if len(back):
+        k = int(back[0])
+        raise ArgumentError(
+            f"t must increase: it goes from {times[k]:.9g} s to {times[k + 1]:.9g} s at sample {k + 1}, and so at "
+            f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
+        )
+    if outliers is not None:
+        path = np.vstack([np.zeros(robot.nv), np.cumsum(robot.difference(position[:-1], position[1:]), axis=0)])
+        kept = ~far_out(np.hstack([path, force]), positive("outliers", outliers))
+        times, position, force = times[kept], position[kept], force[kept]
     frequency = chosen_cutoff(robot, times, position) if cutoff is None else positive("cutoff", cutoff)
     step = float(np.median(np.diff(times)))
     window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
@@ -109,7 +131,32 @@ def prepare(
         )
     when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
     directions = None if slides is None else rest[:, robot.nv :]
-    return Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=directions, t=when)
+    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=directions, t=when)
+    return samples if standing is None else _sliding(samples, of_joints(robot, "standing", standing))
+
+
+def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
+    """Return which rows (n,) of x are so many standard deviations away from the median of seven neighbours.
+
+    The standard deviation is that of normal noise with the same median distance, or the least distance that there is
+    if most samples are what their neighbours are (Pearson et al., "Generalized Hampel filters", 2016).
+    """
+    padded = np.pad(x, ((NEIGHBOURS, NEIGHBOURS), (0, 0)), mode="reflect" if len(x) > NEIGHBOURS else "edge")
+    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=0)
+    away = np.abs(x - np.median(near, axis=-1))
+    scale = np.median(away, axis=0) / 0.6744897501960817
+    least = np.min(np.where(away > 0.0, away, np.inf), axis=0)
+    return np.asarray((away > limit * np.where(scale > 0.0, scale, least)).any(axis=1), dtype=np.bool_)
+
+
+def _sliding(samples: Samples, slowest: Array) -> Samples:
+    """Return the samples at which no joint stands still that moves at any time."""
+    speed = np.abs(samples.v)
+    moves = (speed > slowest).any(axis=0)
+    kept = (speed > slowest)[:, moves].all(axis=1)
+    if not kept.any():
+        raise ArgumentError("at every sample some joint is slower than standing: give a lower speed")
+    return Samples(*(None if x is None else np.asarray(x)[kept] for x in samples))  # type: ignore[arg-type]
 
 
 def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every: int) -> tuple[Array, ...]:

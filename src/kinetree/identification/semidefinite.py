@@ -9,6 +9,7 @@ Ben-Tal and Nemirovski, "Lectures on modern convex optimization", 2001, section 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -43,17 +44,18 @@ def solve(problem: Problem) -> Consistent:
     diagonal = np.sqrt(np.einsum("bii->bi", J0))  # of the frame and the units in which a prior is of size one
     for i in range(nb):
         units[10 * i : 10 * i + 10] = _units(diagonal[i])
-    at = np.flatnonzero(problem.positive).tolist()
-    # variables: x in these units, Z and log Z_kk of each body, log x of what is positive
+    C = problem.positive * units
+    size = np.abs(C).max(axis=1, initial=0.0)  # of u, where it is of size one
+    # variables: x in these units, Z and log Z_kk of each body, log u of what is positive
     first_Z, first_log, first_own = n, n + ENTRIES * nb, n + ENTRIES * nb + 4 * nb
-    count = first_own + len(at)
-    A, b, _, _, _, _ = problem.condensed()
-    A, b = A * units / root, b / root
+    count = first_own + len(C)
+    condensed = problem.condensed()
+    A, b = condensed.A * units / root, condensed.b / root
     P = np.zeros((count, count))
     P[:n, :n] = A.T @ A
     linear = np.zeros(count)
     linear[:n] = -A.T @ b
-    share = min(problem.strength, 1.0) / problem.strength
+    share = problem.weights / problem.strength
     linear[first_log:], linear[first_own:] = -1.0, -share
     rows, right, cones = [], [], []
     for i in range(nb):
@@ -66,15 +68,15 @@ def solve(problem: Problem) -> Consistent:
             block[e, r, 4 + c] = block[e, 4 + c, r] = 1.0
             if r == c:
                 block[e, 4 + r, 4 + r] = 1.0
-                rows += _exponential(count, first_log + 4 * i + r, e)
+                rows += _exponential(count, first_log + 4 * i + r, {e: 1.0})
                 right += [0.0, 1.0, 0.0]
                 cones.append(clarabel.ExponentialConeT())
         rows += list(-_triangles(block).T)
         right += [0.0] * 36
         cones.append(clarabel.PSDTriangleConeT(8))
-    for k, place in enumerate(at):
-        linear[place] += share * units[place] / problem.prior[place]
-        rows += _exponential(count, first_own + k, place)
+    linear[:n] += (share / (problem.positive @ problem.prior)) @ C
+    for k, row in enumerate(C / size[:, None]):
+        rows += _exponential(count, first_own + k, dict(enumerate(row.tolist())))
         right += [0.0, 1.0, 0.0]
         cones.append(clarabel.ExponentialConeT())
     settings = clarabel.DefaultSettings()
@@ -105,10 +107,10 @@ def _units(diagonal: Array) -> Array:
     return np.array([m * m, *h, x * x, x * y, y * y, x * z, y * z, z * z])
 
 
-def _exponential(count: int, logarithm: int, of: int) -> list[Array]:
+def _exponential(count: int, logarithm: int, of: Mapping[int, float]) -> list[Array]:
     """Return three rows of ``s = b − A x`` in the cone ``s_2 e^{s_1/s_2} ≤ s_3``: a logarithm, one, and of what."""
     a, one, x = np.zeros((3, count))
-    a[logarithm], x[of] = -1.0, -1.0
+    a[logarithm], x[list(of)] = -1.0, [-factor for factor in of.values()]
     return [a, one, x]
 
 
