@@ -166,7 +166,7 @@ def test_time_goes_on(robot: kt.Robot, tmp_path: Path) -> None:
     t = T.copy()
     t[20:] -= 0.05
     with pytest.raises(
-        kt.FormatError, match=r"time goes back from 0.19 s to 0.15 s at sample 21: are these several motions"
+        kt.FormatError, match=r"time goes back from 0.19 s to 0.15 s at sample 20: are these several motions"
     ):
         read_log(write(tmp_path / "a.csv", "t,q1,q2,tau1,tau2", t, q, tau), robot)
     t = T.copy()
