@@ -70,6 +70,14 @@ def test_what_a_model_lacks_is_seen(robot: kt.Robot, fit: Fit) -> None:
     assert "more than 1.5 times as large" in sentences
 
 
+def test_an_echo_is_not_white(robot: kt.Robot, fit: Fit) -> None:
+    q, v, a, tau = (np.asarray(x) for x in recorded(robot, 1, noise=0.0)[:4])
+    noise = 0.1 * RNG.normal(size=(N + 5, 3))
+    found = fit.validate((q, v, a, tau + noise[5:] + 0.6 * noise[:-5]))
+    assert (np.abs(found.autocorrelation[0]) < 3.0 * found.bound).all()
+    assert not found.white.any()
+
+
 def test_white_noise_is_called_white_as_often_as_is_claimed() -> None:
     special = pytest.importorskip("scipy.special")
     for freedom in (1, 4, 20):
