@@ -127,6 +127,6 @@ def test_what_is_refused(robot: kt.Robot) -> None:
         with pytest.raises(kt.ArgumentError, match=message):
             prepare(robot, *arguments, cutoff=5.0)
     with pytest.raises(kt.ArgumentError, match="some joint is slower"):
-        prepare(robot, T, q, q, cutoff=5.0, standing=[2.9, 3.9])
+        prepare(robot, T, np.column_stack([np.clip(T, 0, 2), np.clip(T, 4, 6)]), q, cutoff=5.0, standing=0.1)
     with pytest.raises(kt.ArgumentError, match=r"presliding is 0\.0: it must be positive"):
         prepare(robot, T, q, q, presliding=0.0)

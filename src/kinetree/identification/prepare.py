@@ -138,13 +138,15 @@ def prepare(
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
     """Return which rows (n,) of x are so many standard deviations away from the median of seven neighbours.
 
-    The standard deviation is that of normal noise with the same median distance, or the least distance that there is
-    if most samples are what their neighbours are (Pearson et al., "Generalized Hampel filters", 2016).
+    The standard deviation is that of normal noise with the same median distance, of all samples or of these neighbours,
+    whichever is larger; or the least distance that there is where samples are what their neighbours are (Pearson et
+    al., "Generalized Hampel filters", 2016).
     """
     padded = np.pad(x, ((NEIGHBOURS, NEIGHBOURS), (0, 0)), mode="reflect" if len(x) > NEIGHBOURS else "edge")
     near = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=0)
-    away = np.abs(x - np.median(near, axis=-1))
-    scale = np.median(away, axis=0) / 0.6744897501960817
+    middle = np.median(near, axis=-1)
+    away, own = np.abs(x - middle), np.median(np.abs(near - middle[..., None]), axis=-1)
+    scale = np.maximum(np.median(away, axis=0), own) / 0.6744897501960817
     least = np.min(np.where(away > 0.0, away, np.inf), axis=0)
     return np.asarray((away > limit * np.where(scale > 0.0, scale, least)).any(axis=1), dtype=np.bool_)
 
