@@ -11,6 +11,7 @@ import numpy as np
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.regressor import massless, pattern
 from kinetree.identification.samples import Piece, parts, pieces
+from kinetree.identification.triangle import Triangle
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -106,7 +107,8 @@ class Factors:
 
     def __init__(self, rows: Rows) -> None:
         self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
-        self.R = [np.zeros((0, len(columns) + 1)) for columns in rows.pattern]
+        self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
+        self._given: list[Array] | None = None
         self.total, self._sum, self._squares = np.zeros((3, len(rows.pattern)))
 
     def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
@@ -115,17 +117,22 @@ class Factors:
         self._sum += tau.sum(axis=0)
         self._squares += (tau * tau).sum(axis=0)
         self.total += len(tau) if weights is None else (weights * weights).sum(axis=0)
-        for k, (R, Y) in enumerate(zip(self.R, rows, strict=True)):
-            block = np.empty((len(R) + len(tau), R.shape[1]), order="F")
-            block[: len(R)], block[len(R) :, :-1], block[len(R) :, -1] = R, Y, tau[:, k]
+        for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
+            block = np.empty((len(tau), Y.shape[1] + 1), order="F")
+            block[:, :-1], block[:, -1] = Y, tau[:, k]
             if weights is not None:
-                block[len(R) :] *= weights[:, k, None]
-            self.R[k] = np.asarray(np.linalg.qr(block, mode="r"))
+                block *= weights[:, k, None]
+            triangle.add(block)
+
+    @property
+    def R(self) -> list[Array]:
+        """The triangular factors."""
+        return [triangle.R for triangle in self._triangles] if self._given is None else self._given
 
     def with_factors(self, R: list[Array]) -> Factors:
         """Return the same with other triangular factors."""
         other = copy(self)
-        other.R = list(R)
+        other._given = list(R)
         return other
 
     @property

@@ -135,8 +135,8 @@ def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
     count = 0
     for e in rows.residuals_of_motions(log, found.values):
         e = np.clip(e - e.mean(axis=0), -CLIP * found.noise, CLIP * found.noise)
-        size = 2 << len(e).bit_length()
-        own = np.fft.irfft(np.abs(np.fft.rfft(e, size, axis=0)) ** 2, size, axis=0)[: len(e)]
+        size = 1 << (2 * len(e) - 1).bit_length()
+        own = np.fft.irfft(np.abs(np.fft.rfft(np.ascontiguousarray(e.T), size)) ** 2, size)[:, : len(e)].T
         short, total = sorted((own, total), key=len)
         total = total.copy()
         total[: len(short)] += short

@@ -99,9 +99,9 @@ def _arrays(robot: Robot, part: Any) -> Piece:
     if given.direction is not None:
         arrays["direction"] = real_array("direction", given.direction, *lead, robot.nv, batch=False)
     for name, x in arrays.items():
-        bad = np.argwhere(~np.isfinite(x))
-        if len(bad):
-            raise ArgumentError(f"{name}[{', '.join(map(str, bad[0]))}] is not finite: leave such samples out")
+        if not np.isfinite(x).all():
+            bad = ", ".join(map(str, np.argwhere(~np.isfinite(x))[0]))
+            raise ArgumentError(f"{name}[{bad}] is not finite: leave such samples out")
     flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
     return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))
 
