@@ -115,7 +115,7 @@ def wrong(what: str):
         ("flipped", "bad.npz: the forces of knee have the other sign"),
         ("degrees", "bad.npz: the positions of hip and knee are far beyond the joints' limits: are they in degrees?"),
         ("at its end", "bad.npz: the forces of hip and knee stay at their greatest or least value"),
-        ("back", "bad.npz: time goes back from 0.49 s to -0.5 s at sample 51"),
+        ("back", "bad.npz: time goes back from 0.49 s to -0.5 s at sample 50"),
         ("without", "bad.npz: there are neither joint forces nor currents. Expected columns: t, q.hip, q.knee, v.hip"),
     ],
 )
@@ -152,3 +152,16 @@ def test_wrong_arguments_are_named(files, capsys, arguments, code, message):
     found, out, err = identify(capsys, "arm.urdf", *arguments)
     assert (found, out) == (code, "")
     assert message in err
+
+
+def test_choices_of_how_samples_are_made(files, capsys):
+    def count(*options):
+        code, out, _ = identify(capsys, "arm.urdf", "a.npz", "--terms", "none", "--force", "--json", *options)
+        assert code == 0
+        return json.loads(out)["samples"]
+
+    every = count("--decimate", "1", "--cutoff", "20")
+    assert 300 < every < N
+    assert every / 2 - 1 < count("--decimate", "2", "--cutoff", "20") < every / 2 + 1
+    assert count("--decimate", "1", "--cutoff", "20", "--outliers", "3") < every
+    assert count("--decimate", "1", "--cutoff", "20", "--standing", "10") < every

@@ -38,7 +38,9 @@ def write(path: Path, header: str, *columns: Array) -> Path:
     return path
 
 
-def bag(path: Path, messages: list[tuple[float, list[str], Array, Array]], **topics: str) -> Path:
+def bag(
+    path: Path, messages: list[tuple[float, list[str], Array, Array]], *, epoch: int = 10**9, **topics: str
+) -> Path:
     """Write messages of the type JointState: time, names, positions, efforts."""
     writer = pytest.importorskip("rosbags.rosbag2").Writer
     from rosbags.typesys import Stores, get_typestore
@@ -50,7 +52,9 @@ def bag(path: Path, messages: list[tuple[float, list[str], Array, Array]], **top
             kind = "sensor_msgs/msg/JointState" if "joint" in topic else "std_msgs/msg/String"
             connection = out.add_connection(topic, kind, typestore=store)
             for t, names, q, tau in messages if "joint" in topic else ():
-                stamp = types["builtin_interfaces/msg/Time"](sec=1_700_000_000 + int(t), nanosec=round(t % 1 * 1e9))
+                stamp = types["builtin_interfaces/msg/Time"](
+                    sec=epoch + int(t) * (epoch > 0), nanosec=round(t % 1 * 1e9) * (epoch > 0)
+                )
                 head = types["std_msgs/msg/Header"](stamp=stamp, frame_id="")
                 made = types[kind](header=head, name=names, position=q, velocity=np.zeros(0), effort=tau)
                 out.write(connection, int(t * 1e9), store.serialize_cdr(made, kind))
@@ -111,6 +115,10 @@ def test_currents_of_motors_become_forces_of_joints(robot: kt.Robot, tmp_path: P
     both = write(tmp_path / "both.csv", "t,q1,q2,i1,i2,tau1,tau2", T, q, currents, tau)
     np.testing.assert_allclose(read_log(both, robot, **choices).tau, tau, atol=1e-13)
     np.testing.assert_array_equal(read_log(both, robot).tau, tau)
+    np.savez(tmp_path / "moving.npz", t=T, q=q * RATIOS, v=q * RATIOS, a=tau * RATIOS, current=currents)
+    moving = read_log(tmp_path / "moving.npz", robot, motor_positions=True, **choices)
+    for found, expected in ((moving.q, q), (moving.v, q), (moving.a, tau), (moving.tau, tau)):
+        np.testing.assert_allclose(np.asarray(found), expected, atol=1e-13)
     there = [(t, ["hip", "knee"], x, i) for t, x, i in zip(T, q, currents, strict=True)]
     np.testing.assert_allclose(read_log(bag(tmp_path / "bag", there), robot, **choices).tau, tau, atol=1e-13)
     for wrong, message in [
@@ -166,7 +174,7 @@ def test_time_goes_on(robot: kt.Robot, tmp_path: Path) -> None:
     t = T.copy()
     t[20:] -= 0.05
     with pytest.raises(
-        kt.FormatError, match=r"time goes back from 0.19 s to 0.15 s at sample 21: are these several motions"
+        kt.FormatError, match=r"time goes back from 0.19 s to 0.15 s at sample 20: are these several motions"
     ):
         read_log(write(tmp_path / "a.csv", "t,q1,q2,tau1,tau2", t, q, tau), robot)
     t = T.copy()
@@ -193,6 +201,8 @@ def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
     mixed = read_log(bag(tmp_path / "mixed", [x for pair in zip(own, partial, strict=True) for x in pair]), robot)
     assert len(mixed) == 50
     assert mixed.notes == ("50 messages of /joint_states without all joints are left out",)
+    without = read_log(bag(tmp_path / "without", own, epoch=0), robot)
+    np.testing.assert_allclose(np.asarray(without.t), T, atol=1e-8, err_msg="when they were recorded")
     two = bag(tmp_path / "two", own, a="/left/joint_states", b="/right/joint_states")
     assert len(read_log(two, robot, topic="/left/joint_states")) == 50
     nan = [(t, names, x * np.nan if k == 7 else x, y) for k, (t, names, x, y) in enumerate(own)]

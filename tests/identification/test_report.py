@@ -70,6 +70,14 @@ def test_what_a_model_lacks_is_seen(robot: kt.Robot, fit: Fit) -> None:
     assert "more than 1.5 times as large" in sentences
 
 
+def test_an_echo_is_not_white(robot: kt.Robot, fit: Fit) -> None:
+    q, v, a, tau = (np.asarray(x) for x in recorded(robot, 1, noise=0.0)[:4])
+    noise = 0.1 * RNG.normal(size=(N + 5, 3))
+    found = fit.validate((q, v, a, tau + noise[5:] + 0.6 * noise[:-5]))
+    assert (np.abs(found.autocorrelation[0]) < 3.0 * found.bound).all()
+    assert not found.white.any()
+
+
 def test_white_noise_is_called_white_as_often_as_is_claimed() -> None:
     special = pytest.importorskip("scipy.special")
     for freedom in (1, 4, 20):
@@ -106,6 +114,8 @@ def test_what_validation_refuses(robot: kt.Robot, fit: Fit) -> None:
         fit.validate((empty, empty, empty, empty))
     with pytest.raises(kt.ArgumentError, match="one lag is the least"):
         fit.validate(recorded(robot, 1), lags=0)
+    q, v, a, tau = recorded(robot, 1)[:4]
+    assert np.isinf(fit.validate((q, v, a, 0.0 * np.asarray(tau))).relative).all(), "beside forces that do not change"
     assert fit.validate(tuple(np.asarray(x)[:1] for x in recorded(robot, 1)[:4])).autocorrelation.shape == (1, 3)
 
 
@@ -127,7 +137,7 @@ def test_the_page_holds_everything_and_needs_nothing(robot: kt.Robot, fit: Fit, 
     assert all(f"#{name}" in page for name in names)
     for drawn in drawing:
         ElementTree.fromstring(drawn)
-    with pytest.raises(kt.ArgumentError, match=r"must end in .html"):
+    with pytest.raises(kt.ArgumentError, match=r"end it in .html"):
         fit.report(tmp_path / "fit.pdf")
 
 

@@ -25,6 +25,9 @@ from kinetree.trajectories.files.write import check_output, whole_file
 IN_FILES = ("damping", "friction")
 """The joint terms that URDF has a place for."""
 
+CHOICES = ("cutoff", "presliding", "decimate", "outliers", "standing")
+"""How samples are made of a recording."""
+
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 
@@ -83,7 +86,7 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
                 motor_positions=arguments.motor_positions,
                 topic=arguments.topic,
             )
-            samples = log.samples(cutoff=arguments.cutoff, presliding=arguments.presliding, decimate=arguments.decimate)
+            samples = log.samples(**{choice: getattr(arguments, choice) for choice in CHOICES})
         if not arguments.force:
             refuse(robot, log, samples)
         found.samples.append(samples)

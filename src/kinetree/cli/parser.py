@@ -217,6 +217,8 @@ def _add_identify(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     data.add_argument(
         "--decimate", type=number(int, "≥", 1), metavar="N", help="use every N-th sample (by the cut-off)"
     )
+    data.add_argument("--outliers", type=positive, metavar="X", help="leave out what is X deviations away, such as 8")
+    data.add_argument("--standing", type=positive, metavar="V", help="leave out joints slower than V rad/s (none)")
     data.add_argument("--gear-ratios", type=numbers, metavar="N,…", help="forces and currents are those of motors")
     data.add_argument("--torque-constants", type=numbers, metavar="K,…", help="N·m/A: forces are K times the currents")
     data.add_argument("--motor-positions", action="store_true", help="positions are those of motors too")

@@ -61,7 +61,13 @@ class Recording:
     notes: tuple[str, ...] = ()
 
     def samples(
-        self, *, cutoff: float | None = None, presliding: ArrayLike | None = None, decimate: int | None = None
+        self,
+        *,
+        cutoff: float | None = None,
+        presliding: ArrayLike | None = None,
+        decimate: int | None = None,
+        outliers: float | None = None,
+        standing: ArrayLike | None = None,
     ) -> Samples:
         """Return samples for `Robot.identify`.
 
@@ -73,14 +79,14 @@ class Recording:
         ArgumentError
             If they have to be made and there are no times, or as `prepare` raises it.
         """
-        if self.v is not None and self.a is not None and cutoff is None and presliding is None and decimate is None:
+        choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}
+        choices |= {"outliers": outliers, "standing": standing}
+        if self.v is not None and self.a is not None and all(x is None for x in choices.values()):
             return Samples(self.q, self.v, self.a, self.tau, t=self.t)
         if self.t is None:
             raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
         try:
-            return prepare(
-                self.robot, self.t, self.q, self.tau, cutoff=cutoff, presliding=presliding, decimate=decimate
-            )
+            return prepare(self.robot, self.t, self.q, self.tau, **choices)
         except ArgumentError as error:
             raise ArgumentError(f"{self.name}: {error}") from None
 
@@ -258,7 +264,7 @@ def _in_time(log: Recording) -> Recording:
     steps = np.diff(log.t)
     for k in np.flatnonzero(steps < 0.0)[:1]:
         raise FormatError(
-            f"{log.name}: time goes back from {log.t[k]:g} s to {log.t[k + 1]:g} s at sample {k + 2}: are "
+            f"{log.name}: time goes back from {log.t[k]:g} s to {log.t[k + 1]:g} s at sample {k + 1}: are "
             "these several motions? Give them in a file each"
         )
     kept = np.append(True, steps > 0.0)

@@ -21,6 +21,11 @@ T = TypeVar("T")
 POINTS = 1200
 """Points of a curve: more make a page large, and are not seen."""
 
+WIDTH, ROW, GAP, LINE, LETTER, ABOVE, BELOW = 10.5, 1.1, 0.25, 0.17, 0.06, 0.5, 0.45
+"""Inches: of a picture, a row of curves, the gap between two, a parameter, a letter, and what is above and below."""
+
+UNTOLD = " (not told)"
+
 NAMED = re.compile(r' id="[a-zA-Z0-9.]+_\d+"')
 """What Matplotlib names, and nobody refers to: two pictures in a page would have the same names."""
 
@@ -51,7 +56,7 @@ def svg(draw: Callable[[Any, T], None], what: T) -> str:
     stream = io.StringIO()
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "kinetree", "text.parse_math": False, "font.size": 8.0}
     with rc_context(settings):
-        figure = Figure(layout="constrained")
+        figure = Figure()
         draw(figure, what)
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
@@ -61,8 +66,9 @@ def svg(draw: Callable[[Any, T], None], what: T) -> str:
 def forces(figure: Any, seen: Validation) -> None:
     """Draw a row a joint: forces measured and predicted, the residual, and its autocorrelation."""
     robot = seen.fit.base.robot
-    figure.set_size_inches(10.5, 1.35 * robot.nv + 0.6)
-    panels = figure.subplots(robot.nv, 2, squeeze=False, sharex="col", width_ratios=(5, 1))
+    ratios = {"width_ratios": (5, 1), "wspace": 0.1, "hspace": GAP / ROW}
+    panels = figure.subplots(robot.nv, 2, squeeze=False, sharex="col", gridspec_kw=ratios)
+    _arrange(figure, robot.nv * ROW + (robot.nv - 1) * GAP, left=0.55)
     t, breaks, label = _times(seen)
     measured, predicted = (np.concatenate([getattr(m, x) for m in seen.motions]) for x in ("measured", "predicted"))
     curves = [("measured", measured, MEASURED, 1.6), ("predicted", predicted, PREDICTED, 0.8)]
@@ -88,9 +94,17 @@ def forces(figure: Any, seen: Validation) -> None:
     panels[0, 1].set_title("autocorrelation", fontsize=8, pad=2)
     panels[-1, 0].set_xlabel(label)
     panels[-1, 1].set_xlabel("lag (samples)")
-    figure.legend(
-        *panels[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3, fontsize=8, frameon=False
-    )
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
+
+
+def _arrange(figure: Any, height: float, *, left: float) -> None:
+    """Make a figure so large that its panels are so high together (inches), with room at the left, above and below.
+
+    Matplotlib finds as much by itself, in as much time as it takes to draw everything once more.
+    """
+    whole = height + ABOVE + BELOW
+    figure.set_size_inches(WIDTH, whole)
+    figure.subplots_adjust(left=left / WIDTH, right=1.0 - 0.1 / WIDTH, bottom=BELOW / whole, top=1.0 - ABOVE / whole)
 
 
 def _times(seen: Validation) -> tuple[Array, list[float], str]:
@@ -105,9 +119,11 @@ def parameters(figure: Any, fit: Fit) -> None:
     """Draw a panel a unit: estimates with two standard deviations, those of the bodies, and those before."""
     base, before = fit.base, fit.base.of()
     groups = _groups(fit)
-    heights = [len(rows) + 1.5 for rows in groups.values()]
-    figure.set_size_inches(10.5, 0.17 * sum(heights) + 0.5)
-    panels = figure.subplots(len(groups), 1, squeeze=False, height_ratios=heights)[:, 0]
+    counts = [len(rows) for rows in groups.values()]
+    ratios = {"height_ratios": counts, "hspace": 2.0 * GAP / (LINE * np.mean(counts))}
+    panels = figure.subplots(len(groups), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
+    names = max(map(len, base.names), default=0) + len(UNTOLD) * bool(fit.untold)
+    _arrange(figure, LINE * sum(counts) + 2.0 * GAP * (len(counts) - 1), left=0.2 + LETTER * names)
     for panel, (title, rows) in zip(panels, groups.items(), strict=True):
         y = np.arange(len(rows))
         told = np.isfinite(fit.std[rows])
@@ -133,12 +149,12 @@ def parameters(figure: Any, fit: Fit) -> None:
             capsize=2,
             label="estimate ± 2 std",
         )
-        panel.set_yticks(y, [base.names[k] + ("" if ok else " (not told)") for k, ok in zip(rows, told, strict=True)])
+        panel.set_yticks(y, [base.names[k] + ("" if ok else UNTOLD) for k, ok in zip(rows, told, strict=True)])
         panel.set_ylim(len(rows) - 0.4, -0.6)
         panel.set_title(title, fontsize=8, loc="left", pad=2)
         panel.grid(alpha=0.25, linewidth=0.5)
         panel.tick_params(labelsize=7)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=3, fontsize=8, frameon=False)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
 
 
 def _groups(fit: Fit) -> dict[str, list[int]]:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._version import __version__
-from kinetree.errors import ArgumentError
 from kinetree.identification import pictures
 from kinetree.identification.fit import Fit
 from kinetree.identification.validation import Validation, validate, verdict
 from kinetree.tables import make_table, number
 from kinetree.trajectories.curves import torque_units
-from kinetree.trajectories.files.write import whole_file
+from kinetree.trajectories.files.write import check_output, whole_file
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,7 +55,7 @@ def report(
     Raises
     ------
     ArgumentError
-        If matplotlib, the extra ``plot``, is not installed, or the path does not end in .html.
+        If matplotlib, the extra ``plot``, is not installed, or the path does not end in .html, or is in no folder.
     OSError
         If it cannot be written.
 
@@ -70,15 +69,13 @@ def report(
     >>> log = q, v, a, robot.inverse_dynamics(q, v, a)
     >>> fit = robot.identify(log, [])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fit.report(f"{folder}/ur5.html", validation=log)
+    ...     fit.report(f"{folder}/ur5.html")
     ...     "I_zz of forearm_link" in Path(f"{folder}/ur5.html").read_text(encoding="utf-8")
     True
     """
-    name = Path(fspath(path))
-    if name.suffix.lower() not in (".html", ".htm"):
-        raise ArgumentError(f"a report is a page: {name} must end in .html")
+    check_output(fspath(path), None, (".html", ".htm"))
     page = text(fit, _validated(fit, training), _validated(fit, validation), title)
-    with whole_file(name) as stream:
+    with whole_file(Path(path)) as stream:
         stream.write(page.encode())
 
 

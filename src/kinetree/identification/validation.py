@@ -44,6 +44,7 @@ class Compared(NamedTuple):
     t : (n,) array or None
         Times (s), where the motion has them.
     measured, predicted : (n, nv) arrays
+        Less what is known: of measured wrenches, and of what joints do and is not estimated.
     """
 
     t: Array | None
@@ -151,14 +152,14 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
         raise ArgumentError("a log without samples tells nothing")
     errors = [motion.measured - motion.predicted for motion in motions]
     e, tau = np.concatenate(errors), np.concatenate([motion.measured for motion in motions])
-    rms, spread = np.sqrt((e * e).mean(axis=0)), np.maximum(tau.std(axis=0), TINY)
+    rms, spread = np.sqrt((e * e).mean(axis=0)), tau.std(axis=0)
     old = np.sqrt(sum(squares for _, squares in every) / len(e))
     rho = _autocorrelation([x - e.mean(axis=0) for x in errors], max(1, min(lags, max(map(len, errors)) // 4)))
     n = len(e)
     weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
     p = np.array([_chi_squared_tail(float(x), len(rho)) for x in (weights * rho**2).sum(axis=0)])
     p[rms < EXACT * spread.max()] = 1.0
-    return Validation(fit, motions, rms, rms / spread, old / spread, rho, 1.96 / math.sqrt(n), p)
+    return Validation(fit, motions, rms, _over(rms, spread), _over(old, spread), rho, 1.96 / math.sqrt(n), p)
 
 
 def _compared(fit: Fit, part: Any, values: Array, before: Array) -> tuple[Compared, Array]:
@@ -175,6 +176,11 @@ def _compared(fit: Fit, part: Any, values: Array, before: Array) -> tuple[Compar
     return Compared(
         None if t is None else np.asarray(t, dtype=float).ravel(), tau, tau - np.concatenate(errors)
     ), squares
+
+
+def _over(rms: Array, spread: Array) -> Array:
+    """Return how large residuals are beside forces: infinite where these do not change."""
+    return np.divide(rms, spread, out=np.where(rms > 0.0, np.inf, 0.0), where=spread > 0.0)
 
 
 def _autocorrelation(errors: list[Array], lags: int) -> Array:
@@ -262,7 +268,7 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
         if bad:
             found.append(f"More than half of the forces of {listed(bad)} is not explained.")
     if training is not None and validation is not None:
-        over = validation.rms > 1.5 * training.rms + EXACT * validation.rms / np.maximum(validation.relative, TINY)
+        over = (validation.rms > 1.5 * training.rms) & (validation.relative > EXACT)
         if over.any():
             which = listed([name for name, there in zip(names, over, strict=True) if there])
             found.append(
