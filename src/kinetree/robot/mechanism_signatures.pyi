@@ -456,7 +456,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
@@ -518,8 +519,9 @@ class Functions:
 
         `impulse` in which each `Contact` obeys Signorini's condition and Coulomb's law in terms of velocities, with the
         rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); all contacts touch but those
-        that are not `active`. See `contact_dynamics`. With friction and rebound together, Newton's law of restitution can
-        add energy to a linkage.
+        that are not `active`. See `contact_dynamics`. With friction and rebound together this law, Newton's, would add
+        energy to some linkages: there the rebound is less, so that energy stays as it was. (The residuals are those of
+        Newton's law.)
 
         Parameters
         ----------
@@ -528,7 +530,8 @@ class Functions:
         v : (..., nv) array
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
@@ -570,7 +573,8 @@ class Functions:
 
         References
         ----------
-        as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988).
+        as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988); Kane and
+        Levinson, Dynamics (1985), for the linkages.
 
         Examples
         --------
@@ -605,7 +609,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
@@ -846,7 +851,9 @@ class Functions:
         r"""Velocity after an impact in which constraints begin to act, and their impulses.
 
         ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick. Where
-        anchors move, both velocities along the rows are those against the anchor, ``J v − ḋ``.
+        anchors move, both velocities along the rows are those against the anchor, ``J v − ḋ``. Energy is not added where
+        nothing rebounds, nor with one e for all normals where nothing slid before; else what sticks and rebounds at once
+        can add some, which `contact_impulse` does not.
 
         Parameters
         ----------
@@ -1309,7 +1316,8 @@ class Functions:
         Returns
         -------
         Lambda : (..., nrows, nrows) array
-            ``(J M⁻¹ Jᵀ)⁺``, symmetric; the inverse where no row is redundant (kg, kg·m, kg·m²).
+            ``(J M⁻¹ Jᵀ)⁺``, symmetric; the inverse where no row is redundant (kg, kg·m, kg·m²). Where rows are redundant
+            and some meet inertias ten thousand times those of others, a pseudo-inverse that is not Moore and Penrose's.
 
         Raises
         ------
@@ -1354,7 +1362,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
@@ -1423,7 +1432,8 @@ class Functions:
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names``; all if not given.
+            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
+            one half counts as 1); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
