@@ -48,7 +48,7 @@ SLIDERS: list[Joint] = [Prismatic((1, 0, 0)), Revolute(TILTED), Prismatic((0, 1,
 HELD = [kt.Rod("tip", None, length=0.75), kt.Gear({"joint0": 1, "joint1": -2}), kt.Gear({"joint1": 1, "joint2": 1})]
 MECHANISM = constrained(exact_tree("held", 5, SLIDERS, straight=1.0), HELD, actuated=["joint1"], independent=["joint1"])
 MODELS: dict[str, Model] = {**ROBOTS, "mechanism": MECHANISM}
-ITERATIVE = {"assemble"}  # the bits of these are tested beside what they find
+ITERATIVE = {"assemble", "contact_inverse_dynamics"}  # the bits of these are tested beside what they find
 
 
 class Case(NamedTuple):

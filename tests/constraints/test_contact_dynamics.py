@@ -197,6 +197,18 @@ def test_a_block_slides_down_a_slope(block: kt.Mechanism) -> None:
     assert all(same_bits(x[2], y) for x, y in zip(found, one, strict=True))
 
 
+def test_inverse_dynamics_has_the_same_bits_in_a_batch(block: kt.Mechanism) -> None:
+    """It ends by a tolerance: its values are not compared with another arithmetic, as those of most functions are."""
+    q, zero = np.array([0.0, 0.0, 0.0, 0.0, math.sin(0.25), 0.0, math.cos(0.25)]), np.zeros(6)
+    a = np.random.default_rng(0).normal(size=(19, 6))
+    batch = block.contact_inverse_dynamics(q, zero, a)
+    for k in (0, 7, 18):
+        assert all(
+            same_bits(x[k], y) for x, y in zip(batch, block.contact_inverse_dynamics(q, zero, a[k]), strict=True)
+        )
+    assert np.ptp(batch.iterations) > 0
+
+
 def test_what_slides_is_braked_against_its_velocity(block: kt.Mechanism) -> None:
     """In any direction, up the slope too, as soon as it moves; and what lifts off is free."""
     turn = np.array([[math.cos(0.5), 0.0, math.sin(0.5)], [0.0, 1.0, 0.0], [-math.sin(0.5), 0.0, math.cos(0.5)]])
