@@ -360,6 +360,8 @@ def test_a_mimic_gripper() -> None:
     torn = robot.inverse_kinematics({"left": [0.0, 0.03, 0.5], "right": [0.0, -0.01, 0.5]})
     assert torn.q == pytest.approx([0.5, 0.02], abs=1e-9)  # between the two
     assert torn.position_error == pytest.approx(0.01, abs=1e-9)
+    with pytest.raises(kt.ArgumentError, match="fixed: 'right' follows another joint"):
+        robot.inverse_kinematics([0.0, -0.02, 0.1], "right", fixed=["right"])
 
 
 @pytest.mark.parametrize("joint", [FreeFlyer(), Spherical()])

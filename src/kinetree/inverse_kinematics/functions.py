@@ -182,5 +182,7 @@ def joints_of(model: Model, names: Sequence[str]) -> tuple[str, ...]:
         raise ArgumentError(f"fixed takes a list of names: [{names!r}]")
     for name in names:
         if name not in model.joint_names:
-            raise ArgumentError(f"fixed: {unknown_name('joint', name, model.joint_names)}")
+            follows = name in (body.joint_name for body in model.bodies)
+            reason = f"{name!r} follows another joint" if follows else unknown_name("joint", name, model.joint_names)
+            raise ArgumentError(f"fixed: {reason}")
     return tuple(names)

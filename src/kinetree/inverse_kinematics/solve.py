@@ -93,7 +93,8 @@ def inverse_kinematics(
         Joints that stay as in q0 (the floating base, say), outside their limits too.
     dt : float, optional
         The time for one iteration (s), in which no joint moves further than its velocity limit allows. It counts from
-        where q0 is within the limits: what brings it there takes no time.
+        where q0 is within the limits: what brings it there takes no time. For long ways in short times there is
+        `Robot.differential_inverse_kinematics`: the search gives up where iterations gain less than a hundredth.
 
     Raises
     ------

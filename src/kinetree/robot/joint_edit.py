@@ -119,7 +119,8 @@ def with_limits(
 
     Each is one number for all joints of one degree of freedom, an array as `Robot.lower_limits` and its like are, or a
     dict of numbers by the name of the joint, which leaves the others as they are. A joint that follows another (mimic)
-    keeps its own limits, which narrow those of its leader; in a dict it can be given others.
+    keeps its own limits of position and velocity, which narrow those of its leader; in a dict it can be given others.
+    Effort is its leader's alone.
 
     Parameters
     ----------
