@@ -236,7 +236,7 @@ class Request:
     def keep(self, record: str | Sequence[str], every: Any, out: Any) -> None:
         """Take what is to be kept, and find memory for it."""
         names = given_inputs.names("record", record.replace(",", " ").split() if isinstance(record, str) else record)
-        sizes = {name: getattr(self.robot, size) for name, size in SIZES.items() if hasattr(self.robot, size)}
+        sizes = {name: n for name, size in SIZES.items() if (n := getattr(self.robot.model, size, None)) is not None}
         for name in names:
             if name not in sizes:
                 raise ArgumentError(f"record: {unknown_name('quantity', name, sizes)}")
