@@ -14,8 +14,8 @@ from rich.markup import escape
 
 from kinetree.cli.compiling import compiling_notice
 from kinetree.cli.motion_summary import MotionSummary
-from kinetree.cli.plot import check_plot, finish
-from kinetree.cli.simulate import numbers
+from kinetree.cli.plot import finish
+from kinetree.cli.simulate import check_results, numbers
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.errors import ArgumentError
 from kinetree.identification import Excitation
@@ -23,8 +23,6 @@ from kinetree.identification.excitation_figure import draw
 from kinetree.robot import Robot
 from kinetree.tables import print_warnings
 from kinetree.trajectories import Trajectory
-from kinetree.trajectories.files.parquet import check_installed
-from kinetree.trajectories.files.write import check_output
 
 PATIENCE = 1.0
 """Seconds from which on a terminal shows the progress."""
@@ -63,13 +61,7 @@ def check(arguments: argparse.Namespace) -> None:
     """Raise `ArgumentError` for arguments that do not go together, before anything is computed."""
     if arguments.quiet and arguments.json:
         raise ArgumentError("--quiet leaves nothing for --json to print: leave out one of them")
-    if arguments.output is not None:
-        check_output(arguments.output, None, (".csv", ".npz", ".parquet"))
-        if arguments.output.lower().endswith(".parquet"):
-            check_installed()
-    check_plot(arguments.plot)
-    if arguments.plot not in (None, "show"):
-        check_output(arguments.plot, None, (".png", ".svg", ".pdf"))
+    check_results(arguments)
 
 
 def limited(robot: Robot, arguments: argparse.Namespace) -> Robot:

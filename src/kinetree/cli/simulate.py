@@ -91,6 +91,17 @@ class Clock:
         return (n1 - n0) / max(t1 - t0, 1e-9)
 
 
+def check_results(arguments: argparse.Namespace) -> None:
+    """Raise `ArgumentError` for a file of a motion, or a picture of it, that cannot be written."""
+    if arguments.output is not None:
+        check_output(arguments.output, None, (".csv", ".npz", ".parquet"))
+        if arguments.output.lower().endswith(".parquet"):
+            check_installed()
+    check_plot(arguments.plot)
+    if arguments.plot not in (None, "show"):
+        check_output(arguments.plot, None, (".png", ".svg", ".pdf"))
+
+
 def check(arguments: argparse.Namespace) -> None:
     """Raise `ArgumentError` for arguments that do not go together, before anything is computed."""
     if arguments.quiet and arguments.json:
@@ -99,13 +110,7 @@ def check(arguments: argparse.Namespace) -> None:
         raise ArgumentError("--q and --random both say where it begins: leave out one of them")
     if arguments.seed is not None and not arguments.random:
         raise ArgumentError("--seed is for --random; it is not there")
-    if arguments.output is not None:
-        check_output(arguments.output, None, (".csv", ".npz", ".parquet"))
-        if arguments.output.lower().endswith(".parquet"):
-            check_installed()
-    check_plot(arguments.plot)
-    if arguments.plot not in (None, "show"):
-        check_output(arguments.plot, None, (".png", ".svg", ".pdf"))
+    check_results(arguments)
     if arguments.animate is not None:
         check_animation(arguments.animate)
 

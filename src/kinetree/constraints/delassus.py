@@ -11,9 +11,10 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
+from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import dot, transposed
-from kinetree.scalars.pseudo_inverse import Regularised, mean_diagonal
+from kinetree.scalars.pseudo_inverse import UNROLLED, mean_diagonal
 from kinetree.spatial import Scalar
 
 TERMS = 3
@@ -74,9 +75,7 @@ class Delassus:
         self.whole: Scalar = dot([inverse[k] for k in moved], [1.0] * len(moved))
         self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
-        for i, row in enumerate(
-            self.kept
-        ):  # each row's uses are traced next to it: compiled code holds it in registers
+        for i, row in enumerate(self.kept):  # a row's uses are traced next to it: compiled code holds it in registers
             acting = J[row] if self.active is None else switched(self.active[i], J[row])
             self.B.append(factor.solve_L_transposed(acting))
             self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
@@ -106,8 +105,6 @@ class Delassus:
         if not self.kept:
             return [0.0] * self.n
         b = [b[i] for i in self.kept]
-        if not b:
-            return [0.0] * self.n
         if self.active is not None:
             b = [select_less(0.5, on, x, on) for on, x in zip(self.active, b, strict=True)]
         term = self._regularised.solve([-x for x in b])
@@ -135,8 +132,8 @@ class Delassus:
         return Graded(self.G, self.whole)
 
 
-class Graded(Regularised):
-    """The same with a μ for each row, by its entry on the diagonal, and of the size of the `whole` at least.
+class Graded(Factored):
+    """Solutions with G + μ, where each row has a μ of its own: by its entry on the diagonal, and the `whole` at least.
 
     How many times smaller a μ is for that than those of most rows is in `heavier`.
     """
@@ -151,7 +148,8 @@ class Graded(Regularised):
         own = [select_less(tiny, x, select_less(x * by.reach, mean, x * by.reach, mean), mean) for x in diagonal]
         self.heavier = [mean / x for x in own]
         self.each = [x * by.mu for x in own]
-        self.factorise([[x + self.each[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)])
+        A = [[x + self.each[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)]
+        super().__init__(A, UNROLLED)
 
     def damped(self, b: Vector) -> list[Scalar]:
         """Return ``P b``, with ``P = (G + μ)⁻¹ μ``."""

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from kinetree.contacts.gauss_seidel import MOST, State
 from kinetree.contacts.problem import Problem, going_on
-from kinetree.scalars.factorization import ldl
+from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import Scalar, select_less, sqrt
-from kinetree.scalars.linalg import Matrix, Vector, dot, transposed
+from kinetree.scalars.linalg import Vector, dot
 from kinetree.scalars.loops import recording, repeat
 
 PROXIMAL = 1e-6
@@ -67,11 +67,12 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
 
     def some(s: Iterate) -> Iterate:
         rho = s.rho
-        solve = Solve([[x + (rho + eta) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)], BLOCK)
+        A = [[x + (rho + eta) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)]
+        factors = Factored(A, BLOCK)
         end = select_less(s.count + ROUND, most, s.count + ROUND, most)
 
         def once(s: Iterate) -> Iterate:
-            s, sigma, apart = _iteration(problem, solve, s, rho, eta)
+            s, sigma, apart = _iteration(problem, factors, s, rho, eta)
             far = select_less(least, largest_size([a * p for a, p in zip(apart, per_unit, strict=True)]), 1.0, 0.0)
             return s._replace(going=select_less(0.5, far, 1.0, going(s.force, sigma)))
 
@@ -102,7 +103,7 @@ def balanced(problem: Problem) -> tuple[Problem, list[Scalar]]:
 
 
 def _iteration(
-    problem: Problem, solve: Solve, s: Iterate, rho: Scalar, eta: Scalar
+    problem: Problem, factors: Factored, s: Iterate, rho: Scalar, eta: Scalar
 ) -> tuple[Iterate, list[Scalar], list[Scalar]]:
     """Return the next iterate, its σ, and how far its copies are apart.
 
@@ -111,7 +112,9 @@ def _iteration(
     per_rho = 1.0 / rho
     y = problem.project([x - z * per_rho for x, z in zip(s.x, s.z, strict=True)])
     shift = problem.shift(s.z)
-    x = solve([rho * b + eta * a + c - g - d for a, b, c, g, d in zip(s.x, y, s.z, problem.g, shift, strict=True)])
+    x = factors.solve(
+        [rho * b + eta * a + c - g - d for a, b, c, g, d in zip(s.x, y, s.z, problem.g, shift, strict=True)]
+    )
     apart = [a - b for a, b in zip(x, y, strict=True)]
     moved = [a - b for a, b in zip(x, s.x, strict=True)]
     z = [a - rho * b for a, b in zip(s.z, apart, strict=True)]
@@ -126,24 +129,6 @@ def within_factor(primal: Scalar, moved: Scalar, factor: Scalar) -> Scalar:
     change = select_less(0.0, moved, change, factor)
     change = select_less(change, 1.0 / factor, 1.0 / factor, change)
     return select_less(factor, change, factor, change)
-
-
-class Solve:
-    """Solutions ``A⁻¹ b`` by ``A = L D Lᵀ``."""
-
-    def __init__(self, A: Matrix, block: int) -> None:
-        self.L, D = ldl(A, block)
-        self.columns, self.inverse = transposed(self.L), [1.0 / d for d in D]
-
-    def __call__(self, b: Vector) -> list[Scalar]:
-        """Return ``A⁻¹ b``."""
-        x, n = list(b), len(b)
-        for i in range(n):
-            x[i] = x[i] - dot(self.L[i][:i], x[:i])
-        x = [y * d for y, d in zip(x, self.inverse, strict=True)]
-        for i in reversed(range(n)):
-            x[i] = x[i] - dot(self.columns[i][i + 1 :], x[i + 1 :])
-        return x
 
 
 def or_one(x: Scalar) -> Scalar:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.contacts.admm import BLOCK, FACTOR, ROUND, Solve, largest_size, or_one, within_factor
+from kinetree.contacts.admm import BLOCK, FACTOR, ROUND, largest_size, or_one, within_factor
 from kinetree.contacts.gauss_seidel import MOST
 from kinetree.contacts.sets import ForceSet, or_nan, within
+from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import Scalar, select, select_less
 from kinetree.scalars.linalg import Matrix, Vector, dot, times, transposed
 from kinetree.scalars.loops import recording, repeat
@@ -105,10 +106,10 @@ def distribute(problem: Balance, tolerance: Scalar, most: Scalar) -> tuple[list[
         ]
         for i in range(m):
             K[i][i] = K[i][i] + problem.weights[i] + (rho if i in in_sets else 0.0)
-        solve, end = Solve(K, BLOCK), select_less(s.count + ROUND, most, s.count + ROUND, most)
+        factors, end = Factored(K, BLOCK), select_less(s.count + ROUND, most, s.count + ROUND, most)
 
         def once(s: _Iterate) -> _Iterate:
-            return _iteration(problem, in_sets, solve, s, rho, least, mean)
+            return _iteration(problem, in_sets, factors, s, rho, least, mean)
 
         s = repeat(once, s, until=lambda s: s.going * (end - s.count) < 0.5, most=ROUND, like=like)
         revised = rho * within_factor(s.primal, s.moved, FACTOR)
@@ -125,7 +126,7 @@ def distribute(problem: Balance, tolerance: Scalar, most: Scalar) -> tuple[list[
 
 
 def _iteration(
-    problem: Balance, in_sets: set[int], solve: Solve, s: _Iterate, rho: Scalar, least: Scalar, mean: Scalar
+    problem: Balance, in_sets: set[int], factors: Factored, s: _Iterate, rho: Scalar, least: Scalar, mean: Scalar
 ) -> _Iterate:
     """Return the next iterate."""
     E, D, on_E = problem.E, problem.D, rho * EXACT
@@ -135,7 +136,7 @@ def _iteration(
         pull = [a + rho * (d - t) + z for a, d, t, z in zip(pull, problem.d, s.tau, s.z_tau, strict=True)]
     r = _plus(r, _back(D, pull))
     r = _plus(r, _back(E, [on_E * c + z for c, z in zip(problem.c, s.z_equal, strict=True)]))
-    x = solve(r)
+    x = factors.solve(r)
     open_ = [c - b for c, b in zip(problem.c, times(E, x), strict=True)]
     wanted = [d - b for d, b in zip(problem.d, times(D, x), strict=True)]
     per_rho = 1.0 / rho

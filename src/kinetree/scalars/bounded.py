@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.scalars.functions import Scalar, select, select_less
-from kinetree.scalars.linalg import NOISE, Matrix, Vector, dot, solve_positive, times
+from kinetree.scalars.linalg import NOISE, Matrix, Vector, dot, minus, solve_positive, times
 from kinetree.scalars.loops import recording, repeat
 
 Bound = tuple[Scalar, Scalar] | None
@@ -59,8 +59,8 @@ def least_within(H: Matrix, c: Vector, bounds: Bounds, x: Vector, target: Vector
     """
 
     def body(s: _State) -> _State:
-        x, gain = _nearer(H, _minus(c, times(H, s.x)), bounds, s.x, s.target)
-        g = _minus(c, times(H, x))
+        x, gain = _nearer(H, minus(c, times(H, s.x)), bounds, s.x, s.target)
+        g = minus(c, times(H, x))
         let_go: Scalar = 1.0
         for a, b in zip(x, s.target, strict=True):
             let_go = select(a == b, let_go, select_less(s.passes, EAGER, 1.0, 0.0))
@@ -68,7 +68,7 @@ def least_within(H: Matrix, c: Vector, bounds: Bounds, x: Vector, target: Vector
         held = [pushed_out(*entry) for entry in zip(x, pushes, bounds, strict=True)]
         step = _newton(H, g, held)
         target = [a + b for a, b in zip(x, step, strict=True)]
-        best = _is_best(target, c, _minus(g, times(H, step)), bounds, held)
+        best = _is_best(target, c, minus(g, times(H, step)), bounds, held)
         ended = select(gain > 0.0, best, select_less(0.5, s.let_go, 1.0, best))
         x = [select_less(0.5, best, a, b) for a, b in zip(target, x, strict=True)]
         return _State(x, target, select_less(0.5, ended, -1.0, let_go), s.passes + 1.0)
@@ -127,7 +127,7 @@ def _nearer(H: Matrix, g: Vector, bounds: Bounds, x: Vector, target: Vector) -> 
     Straight ahead, entries at a bound that the target is beyond stay. Where neither gains, x stays.
     """
     ends = [within(*entry) for entry in zip(target, bounds, strict=True)]
-    cut = _minus(ends, x)
+    cut = minus(ends, x)
     gain_cut = dot(cut, g) - 0.5 * dot(cut, times(H, cut))
     ahead, parts, t = [], [], 1.0  # parts of the way to the target that the bounds allow
     for a, b, end in zip(x, target, ends, strict=True):
@@ -165,7 +165,3 @@ def _newton(H: Matrix, g: Vector, held: Vector) -> list[Scalar]:
     order, free = range(len(g))[::-1], [1.0 - x for x in held]
     A = [[H[i][j] * (free[i] * free[j]) if i != j else H[i][i] for j in order if j >= i] for i in order]
     return solve_positive(A, [g[i] * free[i] for i in order])[::-1]
-
-
-def _minus(a: Vector, b: Vector) -> list[Scalar]:
-    return [x - y for x, y in zip(a, b, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kinetree.scalars.functions import Scalar
-from kinetree.scalars.linalg import Matrix, Vector, dot
+from kinetree.scalars.linalg import Matrix, Vector, dot, transposed
 from kinetree.scalars.loops import map_columns, recording
 
 BLOCK = 16
@@ -43,6 +43,24 @@ def ldl(A: Matrix, block: int | None = None) -> tuple[list[list[Scalar]], list[S
                 LD[i] += row[: stop - start]
                 L[i] += row[stop - start :]
     return [row + [0.0] * (n - len(row)) for row in L], D
+
+
+class Factored:
+    """Solutions ``A⁻¹ b`` by ``A = L D Lᵀ``, in blocks as `ldl` makes them."""
+
+    def __init__(self, A: Matrix, block: int | None = None) -> None:
+        self.L, self.D = ldl(A, block)
+        self.columns, self.inverse = transposed(self.L), [1.0 / d for d in self.D]
+
+    def solve(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
+        """Return ``A⁻¹ b`` times a number."""
+        x, n = list(b), len(b)
+        for i in range(n):
+            x[i] = x[i] - dot(self.L[i][:i], x[:i])
+        x = [y * (scale * d) for y, d in zip(x, self.inverse, strict=True)]
+        for i in reversed(range(n)):
+            x[i] = x[i] - dot(self.columns[i][:i:-1], x[:i:-1])  # what is known last comes last: no sum waits for it
+        return x
 
 
 def _without(L: Matrix) -> Callable[[Vector], list[Scalar]]:

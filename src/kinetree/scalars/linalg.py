@@ -30,6 +30,16 @@ def norm(a: Vector) -> Scalar:
     return sqrt(dot(a, a))
 
 
+def plus(a: Vector, b: Vector) -> list[Scalar]:
+    """Return a + b."""
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def minus(a: Vector, b: Vector) -> list[Scalar]:
+    """Return a − b."""
+    return [x - y for x, y in zip(a, b, strict=True)]
+
+
 def times(A: Matrix, x: Vector) -> list[Scalar]:
     """Return A x."""
     return [dot(row, x) for row in A]

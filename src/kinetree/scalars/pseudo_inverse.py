@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kinetree.scalars.factorization import ldl
+from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import Scalar, is_zero, select_less
-from kinetree.scalars.linalg import Matrix, Vector, dot, times, transposed
+from kinetree.scalars.linalg import Matrix, Vector, dot, minus, plus, times, transposed
 from kinetree.scalars.loops import map_columns, recording
 
 UNROLLED = 40
@@ -17,7 +17,7 @@ REFINEMENTS = 2
 """Corrections of a solution by its residual: each takes the part μ over the eigenvalue off its error."""
 
 
-class Regularised:
+class Regularised(Factored):
     """Solutions with ``S + μ`` for a symmetric, positive semidefinite S whose mean eigenvalue is not zero.
 
     μ is 1e-10 of that mean, or 1e-5 in arithmetic in which 1 + 1e-10 is 1. With ``P = μ (S + μ)⁻¹``, the powers of P
@@ -26,22 +26,9 @@ class Regularised:
 
     def __init__(self, S: Matrix, mean: Scalar) -> None:
         self.mu = select_less(mean, mean + mean * 1e-10, mean * 1e-10, mean * 1e-5)
-        self.factorise([[x + self.mu if i == j else x for j, x in enumerate(row)] for i, row in enumerate(S)])
-
-    def factorise(self, A: Matrix) -> None:
-        """Take A for S + μ."""
-        self.L, self.D = ldl(A, UNROLLED)
-        self.columns = transposed(self.L)
-
-    def solve(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
-        """Return ``(S + μ)⁻¹ b`` times a number."""
-        x, n = list(b), len(b)
-        for i in range(n):
-            x[i] = x[i] - dot(self.L[i][:i], x[:i])
-        x = [y * (scale * (1.0 / d)) for y, d in zip(x, self.D, strict=True)]
-        for i in reversed(range(n)):
-            x[i] = x[i] - dot(self.columns[i][:i:-1], x[:i:-1])  # what is known last comes last: no sum waits for it
-        return x
+        super().__init__(
+            [[x + self.mu if i == j else x for j, x in enumerate(row)] for i, row in enumerate(S)], UNROLLED
+        )
 
     def damped(self, b: Vector) -> list[Scalar]:
         """Return ``P b``."""
@@ -121,13 +108,13 @@ class PseudoInverse:
         b = self.factors.in_range(b)
         y = self.factors.solve(b)
         for _ in range(REFINEMENTS):
-            y = _sum(y, self.factors.solve(_difference(b, times(self.A, times(self.AT, y)))))
+            y = plus(y, self.factors.solve(minus(b, times(self.A, times(self.AT, y)))))
         return times(self.AT, y)
 
     def _tall(self, b: Vector) -> list[Scalar]:
         x = self.factors.solve(times(self.AT, b))
         for _ in range(REFINEMENTS):
-            x = _sum(x, self.factors.solve(times(self.AT, _difference(b, times(self.A, x)))))
+            x = plus(x, self.factors.solve(times(self.AT, minus(b, times(self.A, x)))))
         return self.factors.in_range(x)
 
 
@@ -154,11 +141,3 @@ class _Factors(Regularised):
         for i, x_i in zip(self.order, found, strict=True):
             x[i] = x_i
         return x
-
-
-def _sum(a: Vector, b: Vector) -> list[Scalar]:
-    return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _difference(a: Vector, b: Vector) -> list[Scalar]:
-    return [x - y for x, y in zip(a, b, strict=True)]
