@@ -16,6 +16,8 @@ from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
 from kinetree.graph.loops import Map, Repeat
 from kinetree.graph.verify import InvalidProgramError, verify
+from kinetree.lowering.build import lower
+from kinetree.lowering.plan import ArrayCall
 from kinetree.passes import optimize
 from kinetree.tracing.expr import Expr, choice
 from kinetree.tracing.tracer import Tracer
@@ -155,6 +157,23 @@ def test_equal_calls_are_one_node_and_others_are_not():
     assert digest(program(powers())) != digest(program(powers(8)))
     assert "= repeat<" in listing(program(powers()))
     assert program(powers()).op_count()["repeat"] == 1
+
+
+def test_operations_that_begin_with_the_same_arguments_share_them():
+    """What loops, one after another, are given is brought together once, also where one is given more."""
+    t = Tracer()
+    x, y, z = (entry.id for entry in t.input(Port("x", (3,))))
+    first = call(t.graph, powers(), [x, y, z, x])
+    second = call(t.graph, columns(1), [x, y, z, x, y])
+    third = call(t.graph, powers(8), [y, x, *second[:2]])
+    entries = [Expr(t.graph, i) for i in (*first, *second, *third)]
+    shared = t.program({"y": ((len(entries),), entries)})
+    calls = [step for step in lower(shared, 100).steps if isinstance(step, ArrayCall)]
+    assert calls[0].inputs == calls[1].inputs
+    assert set(calls[2].inputs).isdisjoint(calls[0].inputs)
+    expected = np.stack([interpret(shared, [x])[0] for x in X])
+    assert same_bits(run_batch(shared, [X], 4)[0][: len(X)], expected)
+    assert same_bits(run_single(shared, X[:1])[0], expected[0])
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,9 @@ def test_constraints_that_are_switched_off_are_not_there(model: ConstrainedModel
     assert_close(a, page(aba, model, q, v, tau), ulps=5000)
     first = off.copy()
     first[0] = 1.0
-    a, f = several(forward_dynamics, model, q, v, tau, active=first)
+    unknown = np.where(first[list(model.constraint_of_row)] > 0.0, 0.0, np.nan)
+    drift = [columns(np.broadcast_to(unknown, (N, model.nrows)))] * 3
+    a, f = several(partial(forward_dynamics, drift=drift), model, q, v, tau, active=first)
     alone_a, alone_f = several(forward_dynamics, constrained(model, model.constraints[:1]), q, v, tau)
     np.testing.assert_array_equal(f[:, alone_f.shape[1] :], 0.0)
     np.testing.assert_allclose(a, alone_a, rtol=0.0, atol=1e-12 * np.abs(alone_a).max())
@@ -153,7 +156,7 @@ def test_constraints_that_are_switched_off_are_not_there(model: ConstrainedModel
 def test_switches_cost_next_to_nothing() -> None:
     """One function with feet that are on or off has hardly more operations than that in which all are on.
 
-    Measured: 2.6 %, of which most makes rows that are off zero whatever they are; 1.8 % if these lost couplings only.
+    Measured: 0.9 %; a hand of Panda welded 1.1 %, two feet of G1 0.4 %, a Stewart platform 1.1 %.
     """
     feet = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
     mech = kt.Mechanism(kt.load("go2"), [kt.Contact(foot) for foot in feet])
@@ -167,7 +170,7 @@ def test_switches_cost_next_to_nothing() -> None:
         return mech.forward_dynamics(q, v, tau, active=on).a
 
     counts = [sum(function.op_count.values()) for function in (all_on, some_on)]
-    assert counts[0] < counts[1] < 1.03 * counts[0]
+    assert counts[0] < counts[1] < 1.01 * counts[0]
 
 
 @every

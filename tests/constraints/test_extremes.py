@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from helpers.mechanisms import HINGE, at, four_bar
-from kinetree.constraints.pages import assembly, dynamics, impulses, inverse, reduced, rows
+from kinetree.constraints.pages import assembly, distribution, dynamics, impulses, inverse, reduced, rows, steps
 from kinetree.joints import FreeFlyer, Revolute
 from kinetree.robot.mechanism_text import said
 
@@ -103,6 +103,40 @@ def test_active_of_nan_is_nan_not_off() -> None:
     _, converged, residual, _ = assembly.assemble(model, q, nan)
     assert converged == 0.0
     assert np.isnan(residual).all()
+
+
+@pytest.fixture(scope="module")
+def ball() -> Any:
+    """A sphere on the ground that could touch something else as well, with a state in which it lands."""
+    b = kt.ModelBuilder("ball")
+    b.add_link("ground")
+    b.add_link("ball", kt.Inertia(1.0, [0.0, 0.0, 0.0], np.diag([0.01] * 3)))
+    b.add_joint("free", parent="ground", child="ball", joint=FreeFlyer())
+    tree = kt.Robot(b.build())
+    q, v = tree.neutral(), [0.0, 0.0, 0.0, 0.5, 0.0, -1.0]
+    q[2] = 0.1
+    slot = kt.ContactSlot("something", "ball", friction=0.2)
+    return kt.Mechanism(tree, [kt.Contact("ball", radius=0.1), slot]).model, q.tolist(), v
+
+
+@pytest.mark.parametrize(("active", "acts"), [(2.0, 1.0), (0.6, 1.0), (0.4, 0.0)])
+def test_a_contact_acts_where_active_is_above_one_half(ball: Any, active: float, acts: float) -> None:
+    """In steps and in distributions of forces too, where it once was a factor of rows, impulses and least forces."""
+    model, q, v = ball
+    one, other = (steps.contact_step(model, q, v, [0.0] * 6, 1e-3, active=[x, 1.0]) for x in (active, acts))
+    assert one == other
+    one, other = (
+        distribution.contact_inverse_dynamics(model, q, v, v, active=[x, 0.0], f_min=[5.0, 0.0]) for x in (active, acts)
+    )
+    assert one == other
+
+
+def test_what_is_given_for_a_slot_that_is_switched_off_does_not_matter(ball: Any) -> None:
+    model, q, v = ball
+    rest, given = (q, v, [0.0] * 6, 1e-3), {"active": [1.0, 0.0], "slots": [[float("nan")] * 7]}
+    expected = steps.contact_step(model, *rest)
+    assert steps.contact_step(model, *rest, **given) == expected
+    assert np.isnan(list(steps.contact_step(model, *rest, **given | {"active": [1.0, 1.0]})[1])).all()
 
 
 def test_a_wheel_that_lies_flat_and_is_switched_off_is_not_there() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor
-from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.delassus import Delassus, switched
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.contacts import ForceSet, Interval, NotNegative
 from kinetree.glossary.symbols import Matrix, Vector
@@ -59,13 +59,17 @@ def contacts(
     restitution: Vector | None = None,
     mu: Vector | None = None,
 ) -> Iterator[Unilateral]:
-    """Yield the constraints whose forces are limited; the rows and the gap of one that is not active are zero."""
+    """Yield the constraints whose forces are limited; the rows and the gap of one that is not active are zero.
+
+    What is active is given as 1 or 0.
+    """
     for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
         force_set = constraint.force_set(None if mu is None else mu[i])
         if force_set is not None:
             rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
+            J, (gap,) = [switched(on, row.J) for row in rows], switched(on, [constraint.gap(rows)])
             e = constraint.rebound if restitution is None else restitution[i]
-            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows) * on, e, at, on)
+            yield Unilateral(J, force_set, gap, e, at, on)
 
 
 def stops(model: ConstrainedModel, q: Vector, dq: Vector) -> Iterator[Unilateral]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.contact_problem import Eliminated
-from kinetree.constraints.delassus import Delassus, switches
+from kinetree.constraints.delassus import Delassus, each_switched, switched, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.contacts import ForceSet, FrictionCone, Problem, Residuals, SlidingCone, solve
@@ -53,8 +53,8 @@ class HeldContacts:
         self.held = [i for i, k in enumerate(model.constraint_of_row) if not self.sized[k]]
         on = switches(model, active)
         self.on = [1.0] * len(rows) if on is None else on
-        self.J = [[x * self.on[i] for x in rows[i].J] for i in self.contacts]
-        held = [rows[i].J for i in self.held]
+        self.J = [switched(self.on[i], rows[i].J) for i in self.contacts]
+        held = [rows[i] for i in self.held]
         sizes = [c.size for c, sized in zip(model.constraints, self.sized, strict=True) if sized]
         self._bilateral = Delassus(factor, held, None if on is None else [on[i] for i in self.held])
         self._eliminated = Eliminated(factor, self.J, self._bilateral, sizes)
@@ -81,7 +81,7 @@ class HeldContacts:
         found = solve(
             Problem(
                 self._eliminated.G,
-                [b[i] * self.on[i] + dot(row, a) for i, row in zip(self.contacts, self.J, strict=True)],
+                [x + dot(row, a) for x, row in zip(self._acting([b[i] for i in self.contacts]), self.J, strict=True)],
                 list(self._sets(settings.friction, velocity)),
                 None if settings.compliance is None else [settings.compliance[i] for i in self.contacts],
             ),
@@ -111,8 +111,8 @@ class HeldContacts:
                 yield each
 
     def _acting(self, force: Vector) -> list[Scalar]:
-        """Return the contacts' forces, 0 where they are switched off."""
-        return [x * self.on[i] for i, x in zip(self.contacts, force, strict=True)]
+        """Return what the contacts have along their rows, 0 where they are switched off."""
+        return each_switched([self.on[i] for i in self.contacts], force)
 
 
 def _sliding(cone: FrictionCone, v: Vector) -> SlidingCone:

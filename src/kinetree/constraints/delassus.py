@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from kinetree.lazy import cached_property
 from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import dot, transposed
-from kinetree.scalars.pseudo_inverse import UNROLLED, mean_diagonal
+from kinetree.scalars.pseudo_inverse import UNROLLED
 from kinetree.spatial import Scalar
 
 TERMS = 3
@@ -48,15 +49,15 @@ DOUBLE, SINGLE = Grades(1e-10, 1e4, 1e-12, 1e-10), Grades(1e-5, 1e2, 1e-6, 1e-4)
 class Delassus:
     """``G = B D⁻¹ Bᵀ`` with ``M = LᵀDL`` and ``B = J L⁻¹``, regularised by μ.
 
-    Rows that are zero while tracing are left out. A row that is switched off is zero, whatever it was, and so is its
-    force.
+    Rows that are zero while tracing are left out. A row that is switched off has no force, and what it was does not
+    matter: it stays in G, but nothing gives way along it (see `Graded`).
 
     Parameters
     ----------
     factor : Factor or BranchFactor
         Of M.
-    J : matrix
-        All rows.
+    rows : sequence of Row
+        All of them.
     active : vector, optional
         1 or 0 for each of them, as `switches` gives it.
 
@@ -66,8 +67,8 @@ class Delassus:
         An entry of G's diagonal, were all entries 1 that J has, and no others in B.
     """
 
-    def __init__(self, factor: Factor | BranchFactor, J: Sequence[Vector], active: Vector | None = None) -> None:
-        self.factor, self.n = factor, len(J)
+    def __init__(self, factor: Factor | BranchFactor, rows: Sequence[Row], active: Vector | None = None) -> None:
+        self.factor, self.n, J = factor, len(rows), [row.J for row in rows]
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
         inverse = [1.0 / d for d in factor.D]
@@ -76,7 +77,7 @@ class Delassus:
         self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
         for i, row in enumerate(self.kept):  # a row's uses are traced next to it: compiled code holds it in registers
-            acting = J[row] if self.active is None else switched(self.active[i], J[row])
+            acting = J[row] if self.active is None or rows[row].finite else switched(self.active[i], J[row])
             self.B.append(factor.solve_L_transposed(acting))
             self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
@@ -104,9 +105,7 @@ class Delassus:
         """
         if not self.kept:
             return [0.0] * self.n
-        b = [b[i] for i in self.kept]
-        if self.active is not None:
-            b = [select_less(0.5, on, x, on) for on, x in zip(self.active, b, strict=True)]
+        b = each_switched(self.active, [b[i] for i in self.kept])
         term = self._regularised.solve([-x for x in b])
         f = [0.0] * len(b)
         for _ in range(TERMS):
@@ -129,18 +128,20 @@ class Delassus:
 
     @cached_property
     def _regularised(self) -> Graded:
-        return Graded(self.G, self.whole)
+        return Graded(self.G, self.whole, self.active)
 
 
 class Graded(Factored):
     """Solutions with G + μ, where each row has a μ of its own: by its entry on the diagonal, and the `whole` at least.
 
-    How many times smaller a μ is for that than those of most rows is in `heavier`.
+    How many times smaller a μ is for that than those of most rows is in `heavier`. Rows that are switched off have an
+    infinite entry on the diagonal: the inverse of their pivot is zero, and so are their column of the factor and their
+    part of a solution. They do not count in the mean.
     """
 
-    def __init__(self, G: Matrix, whole: Scalar) -> None:
-        diagonal = [row[i] for i, row in enumerate(G)]
-        mean = mean_diagonal(G)
+    def __init__(self, G: Matrix, whole: Scalar, active: Vector | None = None) -> None:
+        diagonal = each_switched(active, [row[i] for i, row in enumerate(G)])
+        mean = dot(diagonal, [1.0 / len(G)] * len(G))
         by = Grades(*(select_less(mean, mean + mean * DOUBLE.mu, x, y) for x, y in zip(DOUBLE, SINGLE, strict=True)))
         least = whole * by.none
         tiny = select_less(least, mean, mean * by.nothing, least * len(G))  # that of all, where all are rounding
@@ -148,7 +149,10 @@ class Graded(Factored):
         own = [select_less(tiny, x, select_less(x * by.reach, mean, x * by.reach, mean), mean) for x in diagonal]
         self.heavier = [mean / x for x in own]
         self.each = [x * by.mu for x in own]
-        A = [[x + self.each[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)]
+        pivots = [x + mu for x, mu in zip(diagonal, self.each, strict=True)]
+        if active is not None:
+            pivots = [select_less(0.5, on, x, math.inf) for on, x in zip(active, pivots, strict=True)]
+        A = [[pivots[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)]
         super().__init__(A, UNROLLED)
 
     def damped(self, b: Vector) -> list[Scalar]:
@@ -156,17 +160,26 @@ class Graded(Factored):
         return self.solve([x * mu for x, mu in zip(b, self.each, strict=True)])
 
 
+def on_or_off(active: Vector | None) -> list[Scalar] | None:
+    """Return for each constraint 1 where what is given for it is above one half, else 0, NaN for NaN."""
+    return None if active is None else [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in active]
+
+
 def switches(model: ConstrainedModel, active: Vector | None) -> list[Scalar] | None:
-    """Return for each row 1 where what is given for its constraint is above one half, else 0, NaN for NaN."""
-    if active is None:
-        return None
-    on = [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in active]
-    return row_values(model, on)
+    """Return the same for each row."""
+    return row_values(model, on_or_off(active))
 
 
 def switched(on: Scalar, values: Vector) -> list[Scalar]:
     """Return values where this is 1, and zero, or NaN, where it is that."""
     return [x if is_zero(x) else select_less(0.5, on, x, on) for x in values]
+
+
+def each_switched(active: Vector | None, values: Vector) -> list[Scalar]:
+    """Return values, each where its own switch is 1, and zero, or NaN, where that is; all of them without switches."""
+    return (
+        list(values) if active is None else [y for on, x in zip(active, values, strict=True) for y in switched(on, [x])]
+    )
 
 
 def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:

@@ -60,9 +60,9 @@ def free_step(
     h = rnea(smooth, q, v, [0.0] * model.nv, f_ext, f_ext_frame=system.f_ext_frame)
     y = [dt * x for x in factor.solve_L_transposed([a - b for a, b in zip(tau, h, strict=True)])]
     v = v + dt * centripetal(model, q, v)
-    rows = [row.J for row in lasting.constraint_rows(q)]
+    rows = lasting.constraint_rows(q)
     bilateral = Delassus(factor, rows, switches(lasting, on))
-    slip = [dot(row, v) for row in rows]
+    slip = [dot(row.J, v) for row in rows]
     for i, row in zip(bilateral.kept, bilateral.BD, strict=True):
         slip[i] = slip[i] + dot(row, y)
     impulses = bilateral.forces(slip)

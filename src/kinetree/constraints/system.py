@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.constraints.delassus import Delassus, switches
+from kinetree.constraints.delassus import Delassus, each_switched, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.contacts.sets import largest
@@ -94,9 +94,8 @@ def held(model: ConstrainedModel, q: Column, v: Column, active: Vector | None = 
 def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None) -> _State:
     """Return the state after one step of Newton's method, and how far the constraints were open; rows are on or off."""
     rows, factor = model.constraint_rows(q), factorised(model, q)
-    delassus = Delassus(factor, [row.J for row in rows], on)
+    delassus = Delassus(factor, rows, on)
     phi = [0.0 if row.phi is None else row.phi for row in rows]
     speeds = [dot(row.J, v) for row in rows]
     dq, dv = (Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D)) for b in (phi, speeds))
-    acting = phi if on is None else [a * b for a, b in zip(phi, on, strict=True)]
-    return _State(Column(integrate(model, q, dq)), v + dv, largest([abs(x) for x in acting]))
+    return _State(Column(integrate(model, q, dq)), v + dv, largest([abs(x) for x in each_switched(on, phi)]))

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kinetree.constraints.contact_problem import Eliminated, Unilateral, contacts, count, friction, stops
+from kinetree.constraints.delassus import on_or_off
 from kinetree.constraints.fixed_axes import centripetal, turned
 from kinetree.constraints.free_step import FreeStep, free_step
 from kinetree.constraints.model import ConstrainedModel
@@ -87,10 +88,11 @@ def stepped(
     """
     model = system.model.with_slots(system.slots)
     lasting = replace(model, constraints=tuple(c for c in model.constraints if c.force_set() is None))
-    on = _of_lasting(model, system.active)
+    active = on_or_off(system.active)
+    on = _of_lasting(model, active)
     free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit)
 
-    meeting = [*contacts(model, q, system.active, system.restitution, system.friction)]
+    meeting = [*contacts(model, q, active, system.restitution, system.friction)]
     meeting += [*(stops(model, q, dt * free.end) if system.limits in ("position", "all") else ()), *friction(model, dt)]
     contact = _Contact(meeting, free, dt, system.settings)
     met = found = contact.solved(contact.near, start)

@@ -36,7 +36,9 @@ class _Sweeps(NamedTuple):
     since: Scalar
 
 
-def gauss_seidel(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
+def gauss_seidel(
+    problem: Problem, start: State, least: Scalar, most: Scalar, captured: dict[int, int] | None = None
+) -> State:
     """Return forces after sweeps until the residuals are below `least`, or there have been `most` in all.
 
     Of each contact the normal force takes a step of ``1/G_nn``, then the tangential pair one of ``1/λmax`` of its
@@ -47,6 +49,8 @@ def gauss_seidel(problem: Problem, start: State, least: Scalar, most: Scalar) ->
     Where forces are hyperstatic or masses differ the sweeps come to shrink one direction by a constant factor. Every
     few sweeps the geometric series of such changes is added at once (Lyusternik 1947; Aitken's Δ² process): half as
     many sweeps for a humanoid on two feet, a tenth for stacks.
+
+    `captured` is that of `repeat`.
     """
     G, n = problem.G, len(problem.g)
     contacts = [(each, at, each.steps([row[at] for row in G[at]])) for each, at in problem.blocks]
@@ -74,7 +78,12 @@ def gauss_seidel(problem: Problem, start: State, least: Scalar, most: Scalar) ->
     like = recording(*problem.g, *start.force, *(x for row in G for x in row))
     first = _Sweeps(start, [0.0] * n, 0.0)
     return repeat(
-        sweep, first, until=lambda s: s.state.going * (most - s.state.count) < 0.5, most=MOST, like=like
+        sweep,
+        first,
+        until=lambda s: s.state.going * (most - s.state.count) < 0.5,
+        most=MOST,
+        like=like,
+        captured=captured,
     ).state
 
 

@@ -101,12 +101,12 @@ def residuals(problem: Problem, force: Vector, sigma: Vector) -> Residuals:
 
 def going_on(problem: Problem, force: Vector, sigma: Vector, least: Scalar) -> Scalar:
     """Return 1 where the dual residual is above `least`, or the work above it times the largest force; 0 for NaN."""
-    dual = in_pairs(_larger, [each.residuals(force[at], sigma[at])[1] for each, at in problem.blocks])
+    dual = in_pairs(_larger, [each.approach(sigma[at]) for each, at in problem.blocks])
     limit = least * in_pairs(_larger, [each.magnitude(force[at]) for each, at in problem.blocks])
-    works = in_pairs(_larger, [each.works(force[at], sigma[at], limit) for each, at in problem.blocks])
-    return select_less(least, dual, 1.0, works)
+    excess = in_pairs(_larger, [each.excess(force[at], sigma[at], limit) for each, at in problem.blocks])
+    return select_less(least, dual, 1.0, select_less(0.0, excess, 1.0, 0.0))
 
 
 def _larger(x: Scalar, y: Scalar) -> Scalar:
-    """Return the larger of numbers that are not negative, in as few operations as possible."""
+    """Return the larger of numbers in as few operations as possible."""
     return select_less(y, x, x, y)

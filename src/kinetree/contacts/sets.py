@@ -50,9 +50,16 @@ class ForceSet(ABC):
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Return how far the force is outside K, σ outside what the law allows, and the work that should be zero."""
 
-    def works(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
-        """Return 1 where the work that should be zero is more than `limit`, else 0; 0 for NaN."""
-        return select_less(limit, self.residuals(force, sigma)[2], 1.0, 0.0)
+    @abstractmethod
+    def approach(self, sigma: Vector) -> Scalar:
+        """Return how fast something goes where nothing may; or a number below zero."""
+
+    def excess(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
+        """Return a number above zero where the work that should be zero is more than `limit`.
+
+        The force is in K, and what `approach` returns is known to be small enough.
+        """
+        return self.residuals(force, sigma)[2] - limit
 
     def in_units(self, unit: Scalar) -> ForceSet:
         """Return the set of forces ``λ / unit``: K itself, where it is a cone."""
@@ -116,12 +123,16 @@ class FrictionCone(ForceSet):
         work = x * sigma[0] + y * sigma[1] + n * self.shift(sigma)[2]
         return larger(self.outside(force), positive_part(-n)), positive_part(-sigma[2]), abs(work + n * sigma[2])
 
-    def works(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
-        """Return 1 where ``|c + μ λ_n ‖σ_T‖| > limit``, by squares: no sweep has to take a root for it."""
-        c, friction = dot(force, sigma), self.mu * force[2]
-        part, above, below = friction * friction * dot(sigma[:2], sigma[:2]), limit - c, -limit - c
-        more = select_less(above, 0.0, 1.0, select_less(above * above, part, 1.0, 0.0))
-        return select((below > 0.0) & (part < below * below), 1.0, more)
+    def approach(self, sigma: Vector) -> Scalar:
+        return -sigma[2]
+
+    def excess(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
+        """Return ``(μ λ_n ‖σ_T‖)² − r |r|`` with ``r = limit − λ · σ``: no sweep has to take a root for it.
+
+        The work ``λ · σ + μ λ_n ‖σ_T‖`` is no less than ``λ_n σ_n``.
+        """
+        friction, rest = self.mu * force[2], limit - dot(force, sigma)
+        return friction * friction * dot(sigma[:2], sigma[:2]) - rest * abs(rest)
 
     def outside(self, force: Vector) -> Scalar:
         """Return how far the force along the plane is outside its disk."""
@@ -176,9 +187,8 @@ class SlidingCone(FrictionCone):
         apart = [a - b for a, b in zip(force[:2], self._against(force[2]), strict=True)]
         return self._chosen([sqrt(dot(apart, apart))], [super().outside(force)])[0]
 
-    def works(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
-        """Return 1 where the work that should be zero is more than `limit`, else 0; 0 for NaN."""
-        return ForceSet.works(self, force, sigma, limit)
+    def excess(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
+        return ForceSet.excess(self, force, sigma, limit)
 
     def _against(self, normal: Scalar) -> list[Scalar]:
         return [-(self.mu * normal) * d for d in self.direction]
@@ -198,6 +208,9 @@ class NotNegative(ForceSet):
 
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         return positive_part(-force[0]), positive_part(-sigma[0]), abs(force[0] * sigma[0])
+
+    def approach(self, sigma: Vector) -> Scalar:
+        return -sigma[0]
 
     def magnitude(self, force: Vector) -> Scalar:
         return force[0]
@@ -222,6 +235,9 @@ class Interval(ForceSet):
 
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         return positive_part(abs(force[0]) - self.b), 0.0, abs(force[0] * sigma[0] + self.b * abs(sigma[0]))
+
+    def approach(self, sigma: Vector) -> Scalar:
+        return 0.0
 
     def magnitude(self, force: Vector) -> Scalar:
         return abs(force[0])

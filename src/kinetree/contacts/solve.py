@@ -110,9 +110,10 @@ def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
     where it goes in circles sweeps often arrive.
     """
     like = recording(*problem.g, *s.force, least)
+    captured = dict[int, int]()
 
-    def sweeps(t: _Turn) -> State:
-        return gauss_seidel(problem, t.state, least, _smaller(most, t.state.count + t.sweeps))
+    def sweeps(t: _Turn, captured: dict[int, int] | None = None) -> State:
+        return gauss_seidel(problem, t.state, least, _smaller(most, t.state.count + t.sweeps), captured)
 
     def iterations(s: State) -> State:
         return admm(problem, s, least, _smaller(most, s.count + ITERATIONS))
@@ -129,10 +130,10 @@ def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
 
     t = _Turn(s, SWEEPS)
     if len(problem.g) <= UNROLLED:
-        turn_of, t = turn, _Turn(sweeps(t), SWEEPS * GROWTH)
+        turn_of, t = turn, _Turn(sweeps(t, captured), SWEEPS * GROWTH)
     else:
         turn_of = large_turn  # code for sweeps is there once
-    return repeat(turn_of, t, until=lambda t: arrived(t.state), most=MOST, like=like).state
+    return repeat(turn_of, t, until=lambda t: arrived(t.state), most=MOST, like=like, captured=captured).state
 
 
 class _Turn(NamedTuple):

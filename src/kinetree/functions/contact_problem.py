@@ -23,7 +23,7 @@ NAME = "solve_contacts"
 NUMBERS = ("tolerance", "max_iterations")
 
 MEANINGS = {
-    "G": "Delassus matrix, symmetric and positive semidefinite.",
+    "G": "Delassus matrix, symmetric and positive semidefinite; what is above the diagonal is not read.",
     "g": "The motion along the rows without these forces.",
     "friction": "Coulomb's coefficient of each contact.",
     "bounds": "The largest size of each force that is limited.",
@@ -89,7 +89,8 @@ def solve_contacts(
     Parameters
     ----------
     G : (..., n, n) array
-        Delassus matrix, symmetric and positive semidefinite; it may be singular.
+        Delassus matrix, symmetric and positive semidefinite; it may be singular. What is above the diagonal is not
+        read.
     g : (..., n) array
         The motion without these forces.
     friction : (..., k) array
@@ -201,9 +202,9 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         cones = [FrictionCone(mu) for mu in given.get("friction", ())]
         intervals = [Interval(b) for b in given.get("bounds", ())]
-        problem = Problem(
-            given["G"], given["g"], [*cones, *[NotNegative()] * limits, *intervals], given.get("compliance")
-        )
+        lower = given["G"]
+        G = [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+        problem = Problem(G, given["g"], [*cones, *[NotNegative()] * limits, *intervals], given.get("compliance"))
         numbers = {name: given[name] for name in NUMBERS if name in given}
         return solve(problem, options["solver"], start=given.get("start"), **numbers)
 

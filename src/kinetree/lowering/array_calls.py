@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 from kinetree.graph import Program
 from kinetree.graph.ops import OPS
-from kinetree.lowering.plan import ArrayCall, Plan
+from kinetree.lowering.plan import ArrayCall, Cell, Plan
 
 
 def group_by_depth(program: Program) -> list[list[int]]:
@@ -33,26 +35,46 @@ def place_call(plan: Plan, group: list[int], in_place: float) -> ArrayCall:
 
 
 def _place_operation(plan: Plan, i: int) -> ArrayCall:
-    """Return the call of the operation of a node, whose arguments are brought side by side.
+    """Return the call of the operation of a node, whose arguments are brought side by side, part by part.
 
     Those that are in memory, often very many, are moved; the others are stored where computed.
     """
     nodes = plan.program.graph.nodes
     _, args, operation = nodes[i]
-    moved = plan.moved(args)
-    inputs, outputs = plan.new_area("args", len(args)), plan.new_area("results", operation.results)
-    moves = []
-    for n, a in enumerate(args):
-        cell = inputs._replace(offset=n)
-        if nodes[a].op in moved:
-            moves.append((plan.location[a], cell))
-        else:
-            plan.copy(a, cell)
+    moved, moves, rest = plan.moved(args), list[tuple[Cell, Cell]](), iter(args)
+    inputs = []
+    for size in operation.parts:
+        part = tuple(itertools.islice(rest, size))
+        first, there = _side_by_side(plan, part)
+        inputs.append(first)
+        for n, a in enumerate(part[there:], there):
+            cell = first._replace(offset=n)
+            if nodes[a].op in moved:
+                moves.append((plan.location[a], cell))
+            else:
+                plan.copy(a, cell)
+    outputs = plan.new_area("results", operation.results)
     for k in range(operation.results):
         result = plan.program.graph.find("get", (i,), k)
         if result is not None:
             plan.location[result] = outputs._replace(offset=k)
-    return ArrayCall(operation, (inputs,), (outputs,), 1, moves)
+    return ArrayCall(operation, tuple(inputs), (outputs,), 1, moves)
+
+
+def _side_by_side(plan: Plan, values: tuple[int, ...]) -> tuple[Cell, int]:
+    """Return the first of the cells for these arguments, and how many of them an earlier call has there already.
+
+    Calls share cells where the arguments of one are the first ones of another: loops that use the same values.
+    """
+    for area, known in plan.shared.items():
+        both = min(len(known), len(values))
+        if both and known[:both] == values[:both]:
+            plan.shared[area] = max(known, values, key=len)
+            plan.areas[area] = len(plan.shared[area])
+            return Cell(area, 0), both
+    first = plan.new_area("args", max(1, len(values)))
+    plan.shared[first.area] = values
+    return first, 0
 
 
 def _place_kernel(plan: Plan, group: list[int], in_place: float) -> ArrayCall:

@@ -50,7 +50,8 @@ class Region:
 class ArrayCall:
     """A call of an array kernel on `count` elements, or of an array operation.
 
-    Each operand and each result is contiguous from a cell on. `moves` are cells to be copied to others before it.
+    Each operand (of an array operation, each part of its arguments) and each result is contiguous from a cell on.
+    `moves` are cells to be copied to others before it.
     """
 
     kernel: str | ArrayOperation
@@ -81,6 +82,8 @@ class Plan:
         Constants that must be in memory; those in tiles are not among them.
     areas : dict
         Size of each area, in cells.
+    shared : dict of tuple to tuple of int
+        The nodes that areas of arguments of array operations hold.
     """
 
     program: Program
@@ -91,6 +94,7 @@ class Plan:
     moves: list[tuple[int, Cell]] = field(default_factory=list)
     constants: list[tuple[Cell, float]] = field(default_factory=list)
     areas: dict[Area, int] = field(default_factory=dict)
+    shared: dict[Area, tuple[int, ...]] = field(default_factory=dict)
 
     def new_area(self, kind: str, size: int) -> Cell:
         """Return the first cell of one more area of this kind."""

@@ -13,12 +13,20 @@ State = TypeVar("State")
 
 
 def repeat(
-    body: Callable[[State], State], state: State, *, until: Callable[[State], Any], most: int, like: Scalar
+    body: Callable[[State], State],
+    state: State,
+    *,
+    until: Callable[[State], Any],
+    most: int,
+    like: Scalar,
+    captured: dict[int, int] | None = None,
 ) -> State:
     """Return what is left of a state after ``state = body(state)`` has been repeated until a condition holds.
 
     The state is a list, dict or named tuple of scalars and of lists of them, and `like` a scalar that the functions
-    use. Where scalars record, each function is recorded once; of many states each one stops by itself.
+    use. Where scalars record, each function is recorded once; of many states each one stops by itself. Loops one after
+    another that use much of the same around them are given one dictionary `captured`, empty at first, so that compiled
+    code brings these values together once.
 
     Examples
     --------
@@ -27,7 +35,7 @@ def repeat(
     """
     recorded = getattr(like, "repeat", None)
     if recorded is not None:
-        return recorded(body, state, until, most)  # type: ignore[no-any-return]
+        return recorded(body, state, until, most, captured)  # type: ignore[no-any-return]
     for _ in range(most):
         if until(state):
             break

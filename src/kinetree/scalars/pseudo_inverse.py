@@ -40,11 +40,6 @@ class Regularised(Factored):
         return [x - y for x, y in zip(b, null, strict=True)]
 
 
-def mean_diagonal(S: Matrix) -> Scalar:
-    """Return the mean eigenvalue of a symmetric matrix that is not empty."""
-    return dot([row[i] for i, row in enumerate(S)], [1.0 / len(S)] * len(S))
-
-
 class PseudoInverse:
     """``A⁺`` of a matrix of any shape and rank: ``A⁺ b`` is the least x of those with the least ``‖A x − b‖``.
 

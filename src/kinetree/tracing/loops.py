@@ -84,9 +84,16 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any] | N
     return _recorded(kind, graph, body, init, goes_on, int(most))
 
 
-def repeat_relaxed(like: Expr, body: Callable[[Any], Any], init: Any, until: Callable[[Any], Any], most: int) -> Any:
+def repeat_relaxed(
+    like: Expr,
+    body: Callable[[Any], Any],
+    init: Any,
+    until: Callable[[Any], Any],
+    most: int,
+    captured: dict[int, int] | None = None,
+) -> Any:
     """Return the loop of one of the robot's functions (see `kinetree.scalars.loops`), recorded; NaN do not end it."""
-    return _recorded(Expr, like.here().graph, body, init, lambda x: _goes_on(until(x), ()), most)
+    return _recorded(Expr, like.here().graph, body, init, lambda x: _goes_on(until(x), ()), most, captured)
 
 
 def repeat_while_positive(
@@ -97,10 +104,17 @@ def repeat_while_positive(
 
 
 def _recorded(
-    kind: type[Expr], graph: Graph, body: Callable[..., Any], init: Any, goes_on: Callable[[Any], Any], most: int
+    kind: type[Expr],
+    graph: Graph,
+    body: Callable[..., Any],
+    init: Any,
+    goes_on: Callable[[Any], Any],
+    most: int,
+    captured: dict[int, int] | None = None,
 ) -> Any:
+    """Return what the loop leaves; `captured` are values that it has in any case, and it adds those that it uses."""
     spec, first = _structure(init), list(_entries(init))
-    captured: dict[int, int] = {}
+    captured = {} if captured is None else captured
     test, go_on = _program(kind, graph, captured, lambda x: [goes_on(_built(spec, x))])
     steps, following = _program(kind, graph, captured, lambda x: _next(_applied(body, _built(spec, x)), spec))
     ports = Port("captured", (len(captured),)), Port("carried", (len(first),))

@@ -9,19 +9,20 @@ from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.loops import Map, Repeat
 
 _REPEAT = """\
-static void @NAME@(const kt_value *restrict kt_args, kt_value *restrict kt_results)
+static void @NAME@(
+    const kt_value *restrict kt_captured, const kt_value *restrict kt_own, kt_value *restrict kt_results)
 {
     static KT_THREAD_LOCAL kt_value kt_next[@RESULTS@];
     kt_value kt_test[1];
     kt_truth kt_live = KT_TRUE;
     for (size_t kt_i = 0; kt_i < @RESULTS@; kt_i++)
-        kt_results[kt_i] = kt_args[@CAPTURED@ + kt_i];
+        kt_results[kt_i] = kt_own[kt_i];
     for (size_t kt_k = 0; kt_k < @MOST@u; kt_k++) {
-        @NAME@_condition(kt_args, kt_results, kt_test);
+        @NAME@_condition(kt_captured, kt_results, kt_test);
         kt_live = kt_live & (kt_truth)(kt_test[0] > KT_C(0@F@));
         if (!kt_any(kt_live))
             break;
-        @NAME@_body(kt_args, kt_results, kt_next);
+        @NAME@_body(kt_captured, kt_results, kt_next);
         for (size_t kt_i = 0; kt_i < @RESULTS@; kt_i++)
             kt_results[kt_i] = kt_select(kt_live, kt_next[kt_i], kt_results[kt_i]);
     }
@@ -29,10 +30,11 @@ static void @NAME@(const kt_value *restrict kt_args, kt_value *restrict kt_resul
 """
 
 _MAP = """\
-static void @NAME@(const kt_value *restrict kt_args, kt_value *restrict kt_results)
+static void @NAME@(
+    const kt_value *restrict kt_captured, const kt_value *restrict kt_own, kt_value *restrict kt_results)
 {
     for (size_t kt_i = 0; kt_i < @COUNT@; kt_i++)
-        @NAME@_body(kt_args, kt_args + @CAPTURED@ + kt_i, kt_results + kt_i);
+        @NAME@_body(kt_captured, kt_own + kt_i, kt_results + kt_i);
 }
 """
 
@@ -47,7 +49,6 @@ def emit_repeat(operation: ArrayOperation, dtype: str, region_operations: int) -
         _REPEAT,
         NAME=name,
         RESULTS=operation.results,
-        CAPTURED=operation.captured,
         MOST=operation.most,
         F=".0" if dtype == "float64" else ".0f",
     )
@@ -65,5 +66,5 @@ def emit_map(operation: ArrayOperation, dtype: str, region_operations: int) -> E
     name, count = routine_name(operation), operation.count
     strides = {("in", 1): count, ("out", 0): count}
     body = emit_program(f"{name}_body", operation.body, dtype, region_operations, strides)
-    loop = filled(_MAP, NAME=name, COUNT=count, CAPTURED=operation.captured)
+    loop = filled(_MAP, NAME=name, COUNT=count)
     return Emitted(f"{body.text}\n{loop}", body.cells, body.routines, body.helpers)

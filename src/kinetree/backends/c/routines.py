@@ -13,7 +13,8 @@ from kinetree.graph.ops import OPS
 
 OPERATIONS: dict[str, Callable[[ArrayOperation, str, int], Emitted]] = {"repeat": emit_repeat, "map": emit_map}
 """Emitters of the array operations, by the operation's name: from it, the dtype and the most operations in a region to
-the definition of ``static void kt_NAME_IDENTITY(const kt_value *args, kt_value *results)``."""
+the definition of ``static void kt_NAME_IDENTITY(const kt_value *part, …, kt_value *results)``, which takes each part of
+the arguments."""
 
 
 def legal_operations() -> frozenset[str]:

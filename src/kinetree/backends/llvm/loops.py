@@ -14,7 +14,7 @@ from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.loops import Map, Repeat
 from kinetree.lowering.plan import ArrayCall, Plan
 
-_SIGNATURE = "void @{}(ptr noalias %args, ptr noalias %results, ptr noalias %s)"
+_SIGNATURE = "void @{}(ptr noalias %captured, ptr noalias %own, ptr noalias %results, ptr noalias %s)"
 
 
 MOST_IN_REGISTERS = 16
@@ -40,9 +40,8 @@ def emit_repeat(routines: Routines, name: str, operation: ArrayOperation, lanes:
 def _in_registers(name: str, loop: Repeat, v: Values, test: Plan, body: Plan) -> str:
     """Return a loop whose condition and body are one region each, with the carried values in registers."""
     b = Body()
-    b.line("%in0 = getelementptr i8, ptr %args, i64 0")
-    initial = v.pointer(b, "%args", loop.captured)
-    first = [v.load(b, initial, k) for k in range(loop.results)]
+    b.line("%in0 = getelementptr i8, ptr %captured, i64 0")
+    first = [v.load(b, "%own", k) for k in range(loop.results)]
     last = "run" if polls.period(loop) is None else "on"
     _start(b, v, loop, last)
     for k, x in enumerate(first):
@@ -86,24 +85,26 @@ def _in_memory(routines: Routines, name: str, loop: Repeat, v: Values) -> tuple[
     body = routines.nested(f"{name}body", loop.body, v.lanes)
     offsets, size = places(v.lanes.bytes, loop.results * v.lanes.bytes, test.size, body.size)
     b, last = Body(), "again" if polls.period(loop) is None else "on"
-    initial = v.pointer(b, "%args", loop.captured)
     with b.times(loop.results) as i:
-        v.store(b, v.load(b, initial, i), "%results", i)
+        v.store(b, v.load(b, "%own", i), "%results", i)
     positive, other, test_scratch, body_scratch = (b(f"getelementptr i8, ptr %s, i64 {place}") for place in offsets)
-    run_test = f"call void @{name}condition{{}}(ptr %args, ptr {{}}, ptr {positive}, ptr {test_scratch})"
-    run_body = f"call void @{name}body{{}}(ptr %args, ptr {{}}, ptr {{}}, ptr {body_scratch})"
+    run_test = f"call void @{name}condition{{}}(ptr %captured, ptr {{}}, ptr {positive}, ptr {test_scratch})"
+    run_body = f"call void @{name}body{{}}(ptr %captured, ptr {{}}, ptr {{}}, ptr {body_scratch})"
     b.line(run_test.format("constants", "%results"))
     among_results = any(loop.body.graph[i].op == "const" for i in loop.body.results[0])
-    if not among_results:
-        b.line(run_body.format("constants", "%results", other))
     _start(b, v, loop, last)
     b.line(f"%now = phi ptr [%results, %start], [%new, %{last}]")
     b.line(f"%new = phi ptr [{other}, %start], [%now, %{last}]")
     b.line(run_test.format("", "%now"))
     _branch(b, v, v.load(b, positive, 0))
     b.label("run")
-    if among_results:  # in either place
-        b.line(run_body.format("constants", "%now", "%new"))
+    if not among_results:  # else in either place
+        b.line(f"br i1 {b('icmp eq i64 %k, 0')}, label %prepare, label %prepared")
+        b.label("prepare")
+    b.line(run_body.format("constants", "%now", "%new"))
+    if not among_results:
+        b.line("br label %prepared")
+        b.label("prepared")
     b.line(run_body.format("", "%now", "%new"))
     if v.lanes.count > 1:
         b.line(f"br i1 {v.all(b, '%going')}, label %again, label %some")
@@ -175,19 +176,18 @@ def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: La
     body = routines.nested(f"{name}body", operation.body, inner, {("in", 1): stride, ("out", 0): stride})
     offsets, size = places(operation.captured * inner.bytes if side_by_side else 0, body.size)
     b = Body()
-    shared, scratch = "%args", b(f"getelementptr i8, ptr %s, i64 {offsets[1]}")
+    shared, scratch = "%captured", b(f"getelementptr i8, ptr %s, i64 {offsets[1]}")
     if side_by_side and operation.captured:
         shared = b(f"getelementptr i8, ptr %s, i64 {offsets[0]}")
         one, many = Values(lanes), Values(inner)
         with b.times(operation.captured) as i:
-            many.store(b, many.splat(b, one.load(b, "%args", i)), shared, i)
-    columns = Values(lanes).pointer(b, "%args", operation.captured)
+            many.store(b, many.splat(b, one.load(b, "%captured", i)), shared, i)
     steps = -(-operation.count // inner.count) if side_by_side else operation.count
     with b.times(steps) as i:
         first = i
         if side_by_side:
             first = b(f"call i64 @llvm.umin.i64(i64 {b(f'mul i64 {i}, {width}')}, i64 {operation.count - width})")
-        column, result = (Values(lanes).pointer(b, base, first) for base in (columns, "%results"))
+        column, result = (Values(lanes).pointer(b, base, first) for base in ("%own", "%results"))
         arguments = f"ptr {shared}, ptr {column}, ptr {result}, ptr {scratch}"
         b.line(f"call void @{name}bodyconstants({arguments})")  # some may be results
         b.line(f"call void @{name}body({arguments})")

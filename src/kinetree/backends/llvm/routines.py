@@ -18,8 +18,9 @@ from kinetree.lowering.build import lower
 from kinetree.lowering.plan import Area, Cell, Plan, Region
 
 Emitter = Callable[["Routines", str, ArrayOperation, Lanes], tuple[str, int]]
-"""From a name, an operation and its lanes to the definition of ``void @NAME(ptr %args, ptr %results, ptr %s)`` and the
-bytes of scratch that it needs; arguments and results are values of these lanes, one after another."""
+"""From a name, an operation and its lanes to the definition of ``void @NAME(ptr …, ptr %results, ptr %s)``, which takes
+a pointer to each part of the arguments, and the bytes of scratch that it needs. The arguments of a part and the results
+are values of these lanes, one after another."""
 
 
 class Routines:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Vector, algorithm
-from kinetree.constraints.delassus import switches
+from kinetree.constraints.delassus import each_switched, on_or_off, switched, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.contacts import Balance, ForceSet, PressedCone, distribute
@@ -70,7 +70,7 @@ def contact_inverse_dynamics(
     """
     on, rows = switches(model, active), [row.J for row in model.constraint_rows(q)]
     if on is not None:
-        rows = [[x * s for x in row] for row, s in zip(rows, on, strict=True)]
+        rows = [switched(s, row) for s, row in zip(on, rows, strict=True)]
     columns, c = transposed(rows), rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     actuated = list(model.actuated)
     passive = [k for k in range(model.nv) if k not in actuated]
@@ -79,7 +79,7 @@ def contact_inverse_dynamics(
         c=[c[k] for k in passive],
         D=[columns[k] for k in actuated],
         d=[c[k] for k in actuated],
-        sets=_sets(model, active, friction, f_min),
+        sets=_sets(model, on_or_off(active), friction, f_min),
         weights=[1.0] * model.nrows if force_weights is None else force_weights,
         torque_weight=0.0 if torque_weight is None else torque_weight,
         bounds=None if tau_max is None else [tau_max[k] for k in actuated],
@@ -89,8 +89,7 @@ def contact_inverse_dynamics(
         MOST_ITERATIONS if max_iterations is None else max_iterations,
     )
     f, iterations = distribute(problem, *numbers)
-    if on is not None:
-        f = [x * s for x, s in zip(f, on, strict=True)]
+    f = each_switched(on, f)
     wanted = [x - dot(column, f) for x, column in zip(c, columns, strict=True)]
     tau: list[Scalar] = [0.0] * model.nv
     for k, x in zip(actuated, problem.limited([wanted[k] for k in actuated]), strict=True):
@@ -99,7 +98,7 @@ def contact_inverse_dynamics(
 
 
 def _sets(
-    model: ConstrainedModel, active: Vector | None, friction: Vector | None, f_min: Vector | None
+    model: ConstrainedModel, on: Vector | None, friction: Vector | None, f_min: Vector | None
 ) -> list[tuple[ForceSet, range]]:
     """Return the force sets of the contacts with their rows; no least force where one is switched off."""
     found: list[tuple[ForceSet, range]] = []
@@ -107,6 +106,6 @@ def _sets(
         each = constraint.force_set(None if friction is None else friction[k])
         if each is not None:
             if f_min is not None and isinstance(each, FrictionCone):
-                each = PressedCone(each.mu, f_min[k] if active is None else f_min[k] * active[k])
+                each = PressedCone(each.mu, f_min[k] if on is None else f_min[k] * on[k])
             found.append((each, range(where.start, where.stop)))
     return found

@@ -36,7 +36,7 @@ def impulse(
     """
     rows = model.constraint_rows(q)
     factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(factor, [row.J for row in rows], switches(model, active))
+    delassus = Delassus(factor, rows, switches(model, active))
     b, e = [dot(row.J, v) for row in rows], row_values(model, restitution)
     if drift is not None:
         b = [x - y for x, y in zip(b, drift[1], strict=True)]

@@ -79,13 +79,14 @@ class FarRelative(Relative):
 class FrameRow(NamedTuple):
     """A row as the wrench that the constraint's unit force exerts on s about its origin, in the axes of p.
 
-    `rate` is ``ṫ · V``, what the change of the wrench t adds to γ; φ and `rebounds` are those of `Row`.
+    `rate` is ``ṫ · V``, what the change of the wrench t adds to γ; the others are those of `Row`.
     """
 
     wrench: Force
     phi: Scalar | None
     rate: Scalar = 0.0
     rebounds: bool = True
+    finite: bool = True
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,8 @@ class BetweenFrames(Constraint):
         if self.ends(model)[1].body == WORLD:
             seen = seen._replace(bias=bias_in_the_world(*paths, model))
         return [
-            Row([Motion.of(column).dot(t) for column in J], seen.bias.dot(t) + rate, phi, rebounds)
-            for t, phi, rate, rebounds in self.frame_rows(seen)
+            Row([Motion.of(column).dot(t) for column in J], seen.bias.dot(t) + rate, phi, rebounds, finite)
+            for t, phi, rate, rebounds, finite in self.frame_rows(seen)
         ]
 
     def errors(self, model: Model, q: Vector) -> Sequence[Scalar | None]:

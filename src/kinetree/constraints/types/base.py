@@ -26,12 +26,15 @@ class Row(NamedTuple):
         constrained, as of a ball that rolls.
     rebounds : bool
         Whether an impulse with restitution reverses the velocity along it; one that only holds stops it.
+    finite : bool
+        Whether J is finite at every configuration. If not, it costs some operations to keep what is switched off out.
     """
 
     J: Vector
     gamma: Scalar
     phi: Scalar | None
     rebounds: bool = True
+    finite: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

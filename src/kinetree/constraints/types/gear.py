@@ -95,4 +95,4 @@ class Gear(Constraint):
             body = model.bodies[model.body_of_joint(name)]
             J[body.v_index[0]] = c
             phi = phi + q[body.q_index[0]] * c
-        return [Row(J, 0.0, phi)]
+        return [Row(J, 0.0, phi, finite=True)]

@@ -80,7 +80,7 @@ class ContactSlot(BetweenFrames, registered=False):
         square = normal.dot(normal)
         normal = normal * (1.0 / sqrt(select_less(0.0, square, square, 1.0)))
         arm = point - seen.r
-        return [FrameRow(Force(arm.cross(t), t), None) for t in (*along(normal), normal)]
+        return [FrameRow(Force(arm.cross(t), t), None, finite=False) for t in (*along(normal), normal)]
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         return {} if self.values is None else super().wrenches(model, q, f)

@@ -95,5 +95,5 @@ class Wheel(BetweenFrames):
         rows = []
         for t, dt, phi in ((h, dh, None), (n.cross(h), n.cross(dh), None), (n, Vec3(0.0, 0.0, 0.0), gap)):
             rate = (drho.cross(t) + rho.cross(dt)).dot(omega) + dt.dot(u)
-            rows.append(FrameRow(Force(rho.cross(t), t), phi, rate, rebounds=phi is not None))
+            rows.append(FrameRow(Force(rho.cross(t), t), phi, rate, rebounds=phi is not None, finite=False))
         return rows
