@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor
-from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.delassus import Delassus, switched
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.contacts import ForceSet, Interval, NotNegative
 from kinetree.glossary.symbols import Matrix, Vector
@@ -37,6 +37,8 @@ class Unilateral(NamedTuple):
         Where its impulses are among all (`count`).
     on : scalar
         1 where it may act, else 0.
+    anchor : sequence of scalars, optional
+        How fast its anchor moves along the rows; at rest if not given.
     """
 
     J: Sequence[Vector]
@@ -45,6 +47,7 @@ class Unilateral(NamedTuple):
     restitution: Scalar
     at: slice
     on: Scalar = 1.0
+    anchor: Vector | None = None
 
 
 def count(model: ConstrainedModel) -> int:
@@ -58,14 +61,25 @@ def contacts(
     active: Vector | None = None,
     restitution: Vector | None = None,
     mu: Vector | None = None,
+    anchors: tuple[Vector, Vector, Vector] | None = None,
 ) -> Iterator[Unilateral]:
-    """Yield the constraints whose forces are limited; the rows and the gap of one that is not active are zero."""
+    """Yield the constraints whose forces are limited; the rows and the gap of one that is not active are zero.
+
+    Of `anchors` that move there are the positions at the beginning of the step, and the velocities in its middle and at
+    its end. That of what keeps apart is the one in the middle, with which the anchor gets where it will be.
+    """
     for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
         force_set = constraint.force_set(None if mu is None else mu[i])
         if force_set is not None:
             rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
             e = constraint.rebound if restitution is None else restitution[i]
-            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, constraint.gap(rows) * on, e, at, on)
+            gap, anchor = constraint.gap(rows) * on, None
+            if anchors is not None:
+                d, middle, end = (switched(on, values[at]) for values in anchors)
+                anchor = [*end[:-1], middle[-1]]
+                if rows[-1].phi is not None:
+                    gap = gap - d[-1]
+            yield Unilateral([[x * on for x in row.J] for row in rows], force_set, gap, e, at, on, anchor)
 
 
 def stops(model: ConstrainedModel, q: Vector, dq: Vector) -> Iterator[Unilateral]:

@@ -81,7 +81,10 @@ class HeldContacts:
         found = solve(
             Problem(
                 self._eliminated.G,
-                [b[i] * self.on[i] + dot(row, a) for i, row in zip(self.contacts, self.J, strict=True)],
+                [
+                    select_less(0.5, self.on[i], b[i], self.on[i]) + dot(row, a)
+                    for i, row in zip(self.contacts, self.J, strict=True)
+                ],
                 list(self._sets(settings.friction, velocity)),
                 None if settings.compliance is None else [settings.compliance[i] for i in self.contacts],
             ),
