@@ -128,7 +128,7 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "active": (
         ("nconstraints",),
         "1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is "
-        "above one half counts as 1); all if not given.",
+        "above one half counts as 1; it does not decide between float32 and float64); all if not given.",
     ),
     "restitution": (
         ("nconstraints",),

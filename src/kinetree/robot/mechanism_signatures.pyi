@@ -387,7 +387,7 @@ class Functions:
             Configuration to start from. Joint limits do not count.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         tolerance : (...) array, optional
             The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
             made, so that errors are near rounding in general.
@@ -458,7 +458,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
@@ -535,7 +535,7 @@ class Functions:
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
@@ -617,7 +617,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
@@ -685,7 +685,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
@@ -744,7 +744,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
@@ -870,7 +870,7 @@ class Functions:
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
@@ -920,7 +920,7 @@ class Functions:
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
             ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
@@ -977,7 +977,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         least : {"force", "torque"}
             What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that
             leaves a choice. Norms are of the numbers as they are, N beside N·m.
@@ -1372,7 +1372,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
@@ -1446,7 +1446,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.

@@ -76,7 +76,7 @@ class FunctionSpec:
     named : mapping of str to callable
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
     flags : frozenset of str
-        Inputs that may be of bools; these leave float32 as it is.
+        Inputs that may be of bools, and have no say in whether a call is one of float32.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
