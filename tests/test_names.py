@@ -297,5 +297,6 @@ def test_functions_with_all_their_letters_come_first() -> None:
 
 def test_the_embedded_robots_are_listed() -> None:
     assert list(kt.robots()) == ["ur5", "panda", "go2", "g1"]
+    assert repr(kt.robots()).splitlines()[1].startswith("panda  Franka Emika Panda: arm")
     assert str(kt.robots()["ur5"]) == "Universal Robots UR5: arm, 6 joints (BSD-3-Clause)"
     assert trajectories is kt.trajectories

@@ -99,8 +99,14 @@ def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -
     on = np.random.default_rng(1).integers(0, 2, (21, 2)) == 1
     expected = linkage.forward_dynamics(*states, active=on.astype(float))
     assert all(map(same_bits, linkage.forward_dynamics(*states, active=on), expected))
-    narrow = linkage.inverse_dynamics(*(x[0].astype(np.float32) for x in states), active=[True, False])
-    assert narrow.f.dtype == np.float32
+    wide = linkage.inverse_dynamics(*(x[0] for x in states), active=[1, 0])
+    narrow = [x[0].astype(np.float32) for x in states]
+    for flags in ([True, False], [1, 0], (1.0, 0.0), np.array([1, 0])):  # which say nothing about the rest
+        for _ in range(2):  # the second time by the call glue, if it takes them
+            found = linkage.inverse_dynamics(*narrow, active=flags)
+            assert found.f.dtype == np.float32
+            np.testing.assert_allclose(found.f, wide.f, rtol=1e-3, atol=1e-3)
+    assert wide.f.dtype == np.float64
     assert linkage.mobility(states[0][0], active=[True, False]).rank == 2
     with pytest.raises(kt.ArgumentError, match="restitution has dtype bool, which is no real number"):
         linkage.impulse(*states[:2], restitution=on)

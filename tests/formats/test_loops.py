@@ -242,6 +242,7 @@ def test_a_turned_joint_keeps_its_coordinate_and_limits() -> None:
         (robot(*OPEN), "there is no closed loop in this file: kinetree.load reads it"),
         (robot(*OPEN, "<loop_joint name='tip' type='revolute'/>"), "<link1> is missing"),
         (robot(*OPEN, LOOP_JOINT.format("x", "")), "joint type: no type 'x'"),
+        (robot(*OPEN, LOOP_JOINT.format("floating", "")), "line [0-9]+, .*a floating joint bears no force"),
         (robot(*OPEN, LOOP_JOINT.format("revolute", "").replace("'tip'", "'motor'")), "a second joint of this name"),
         (robot(*OPEN, LOOP_JOINT.format("revolute", "").replace("'rocker'", "'x'")), "no link 'x'"),
         (robot(*OPEN, GAZEBO.format("").replace(">rocker<", ">x<")), "parent link: no link 'x'"),

@@ -84,7 +84,7 @@ MISTAKES = {
     ),
     "frames in a circle": (
         sdf("<link name='a'/>" + "".join(f"<frame name='{f}' attached_to='{g}'/>" for f, g in ("fg", "gf"))),
-        "the frames 'f', 'g', 'f' follow each other in a circle",
+        "attached_to: the frames 'f', 'g', 'f' follow each other in a circle",
     ),
     "a placement": (sdf(f"<model name='n' placement_frame='a'>{LINKS}</model>"), "placement_frame is not read"),
     "a static part": (sdf(LINKS + "<model name='n'><static>1</static></model>"), "a model in a model cannot"),

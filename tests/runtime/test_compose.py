@@ -522,6 +522,19 @@ def test_an_argument_and_an_input_of_one_name():
         kt.compile(robot, lambda q, gravity: robot.gravity_forces(q), shapes={"gravity": 3}, inputs=[kt.gravity])
 
 
+def test_no_argument_is_called_as_the_memory_for_results():
+    robot = on_a_stick(1.0)
+    for make in (
+        lambda: kt.compile(robot, lambda q, out: q),
+        lambda: kt.compile(robot, lambda q, out: q, shapes={"out": 3}),
+        lambda: kt.compile(robot, "gravity_forces", inputs=[kt.payload("end", name="out")]),
+    ):
+        with pytest.raises(
+            ArgumentError, match="calls take out= as the memory for results: give that argument another"
+        ):
+            make()
+
+
 def test_the_inertia_of_a_body_is_given_once_in_two_steps_too():
     robot = on_a_stick(1.0)
     first = kt.compile(robot, "gravity_forces", inputs=[kt.body_inertia("stick", name="A")])

@@ -65,7 +65,8 @@ class Motion:
 
 def coordinates_of(robot: Robot) -> Coordinates:
     """Return the names of the entries of the robot's q and v."""
-    return Coordinates(robot.q_names, robot.v_names)
+    joints = (robot.joint(body.joint_name) for body in robot.model.bodies)
+    return Coordinates(robot.q_names, robot.v_names, tuple((x.name, x.mimic[0]) for x in joints if x.mimic))
 
 
 @contextmanager
@@ -78,7 +79,7 @@ def open_motion(arguments: argparse.Namespace, robot: Robot, coordinates: Coordi
         return
     source = None if name == "-" else Path(name)
     with open_trajectory(source, coordinates) as reader:
-        warnings = (unused_columns(reader.ignored, reader.quantities),) if reader.ignored else ()
+        warnings = (unused_columns(reader.ignored, reader.quantities, coordinates),) if reader.ignored else ()
         size = source.stat().st_size if source is not None else 0
         written = "t" if "t" in reader.quantities else ""
         motion = Motion(reader.blocks(), f"read from {name}", written, source, size, reader, warnings, reader.notes)

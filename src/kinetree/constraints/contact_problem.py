@@ -37,6 +37,8 @@ class Unilateral(NamedTuple):
         Where its impulses are among all (`count`).
     on : scalar
         1 where it may act, else 0.
+    anchor : sequence of scalars, optional
+        How fast its anchor moves along the rows; at rest if not given.
     """
 
     J: Sequence[Vector]
@@ -45,6 +47,7 @@ class Unilateral(NamedTuple):
     restitution: Scalar
     at: slice
     on: Scalar = 1.0
+    anchor: Vector | None = None
 
 
 def count(model: ConstrainedModel) -> int:
@@ -58,10 +61,13 @@ def contacts(
     active: Vector | None = None,
     restitution: Vector | None = None,
     mu: Vector | None = None,
+    anchors: tuple[Vector, Vector, Vector] | None = None,
 ) -> Iterator[Unilateral]:
     """Yield the constraints whose forces are limited; the rows and the gap of one that is not active are zero.
 
-    What is active is given as 1 or 0.
+    Of `anchors` that move there are the positions at the beginning of the step, and the velocities in its middle and at
+    its end. That of what keeps apart is the one in the middle, with which the anchor gets where it will be. What is
+    active is given as 1 or 0.
     """
     for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
         force_set = constraint.force_set(None if mu is None else mu[i])
@@ -69,7 +75,13 @@ def contacts(
             rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
             J, (gap,) = [switched(on, row.J) for row in rows], switched(on, [constraint.gap(rows)])
             e = constraint.rebound if restitution is None else restitution[i]
-            yield Unilateral(J, force_set, gap, e, at, on)
+            anchor = None
+            if anchors is not None:
+                d, middle, end = (switched(on, values[at]) for values in anchors)
+                anchor = [*end[:-1], middle[-1]]
+                if rows[-1].phi is not None:
+                    gap = gap - d[-1]
+            yield Unilateral(J, force_set, gap, e, at, on, anchor)
 
 
 def stops(model: ConstrainedModel, q: Vector, dq: Vector) -> Iterator[Unilateral]:

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.rnea import rnea
+from kinetree.constraints.anchors import speeds
 from kinetree.constraints.delassus import Delassus, switches
 from kinetree.constraints.fixed_axes import centripetal
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem
-from kinetree.glossary.symbols import Vector
+from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.integrators.implicit import own_derivatives, with_rotors
 from kinetree.model import Model
 from kinetree.scalars.column import Column
@@ -43,8 +44,9 @@ def free_step(
     v: Column,
     dt: Scalar,
     implicit: bool,
+    drift: Matrix | None = None,
 ) -> FreeStep:
-    """Return the step; `lasting` has the bilateral constraints alone, and `on` which of them act.
+    """Return the step; `lasting` has the bilateral constraints alone, `on` which act, and `drift` theirs at its end.
 
     Damping and springs of the joints act at its end if it is `implicit`. Their Coulomb friction does not act.
     """
@@ -60,9 +62,9 @@ def free_step(
     h = rnea(smooth, q, v, [0.0] * model.nv, f_ext, f_ext_frame=system.f_ext_frame)
     y = [dt * x for x in factor.solve_L_transposed([a - b for a, b in zip(tau, h, strict=True)])]
     v = v + dt * centripetal(model, q, v)
-    rows = lasting.constraint_rows(q)
-    bilateral = Delassus(factor, rows, switches(lasting, on))
-    slip = [dot(row.J, v) for row in rows]
+    held = lasting.constraint_rows(q)
+    bilateral = Delassus(factor, held, switches(lasting, on))
+    slip = speeds(held, v, drift)
     for i, row in zip(bilateral.kept, bilateral.BD, strict=True):
         slip[i] = slip[i] + dot(row, y)
     impulses = bilateral.forces(slip)

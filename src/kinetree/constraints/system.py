@@ -8,16 +8,16 @@ from typing import ClassVar, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.kinematics.manifold import integrate
+from kinetree.constraints.anchors import moved_anchors, positions, speeds
 from kinetree.constraints.delassus import Delassus, each_switched, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.contacts.sets import largest
 from kinetree.errors import ModelError
-from kinetree.glossary.symbols import Vector
+from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.integrators.system import System
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
-from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import repeat
 
 CLOSED = 1e-12
@@ -44,6 +44,9 @@ class ConstrainedSystem(System):
         contacts are solved.
     slots : sequence of 7 scalars each, optional
         The contacts in the slots.
+    drift : (3, nrows) scalars, optional
+        What the rows keep where anchors move, at the time `since`: from there on they accelerate evenly.
+    since : scalar
     """
 
     model: ConstrainedModel
@@ -51,15 +54,30 @@ class ConstrainedSystem(System):
     restitution: Vector | None = None
     friction: Vector | None = None
     slots: Sequence[Vector] | None = None
+    drift: Matrix | None = None
+    since: Scalar = 0.0
 
     is_tree: ClassVar[bool] = False
+
+    def anchors(self, t: Scalar) -> Matrix | None:
+        """Return the drift at a time; None where no anchor moves."""
+        return None if self.drift is None else moved_anchors(self.drift, t - self.since)
+
+    def anchors_within(self, t: Scalar, dt: Scalar) -> tuple[Vector, Vector, Vector] | None:
+        """Return their positions at the time t, and their velocities in the middle and at the end of a step."""
+        if self.drift is None:
+            return None
+        (d, *_), (_, middle, _), (_, end, _) = (moved_anchors(self.drift, t + k * dt - self.since) for k in (0, 0.5, 1))
+        return d, middle, end
 
     def accelerations(self, t: Scalar, q: Column, v: Column) -> tuple[Column, ...]:
         """Return the accelerations, and the constraints' forces (nrows,)."""
         if self.slots is not None and len(self.slots):
             raise ModelError('contacts in slots do not stick: they are for contacts="solved"')
         f_ext, tau = self.wrenches and self.wrenches(t), self.forces(t, q, v)
-        found = forward_dynamics(self.model, q, v, tau, f_ext, self.active, f_ext_frame=self.f_ext_frame)
+        found = forward_dynamics(
+            self.model, q, v, tau, f_ext, self.active, self.anchors(t), f_ext_frame=self.f_ext_frame
+        )
         return Column(found[0]), Column(found[1])
 
     def stage_acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
@@ -70,32 +88,40 @@ class ConstrainedSystem(System):
         without.
         """
         if self.model.is_redundant:
-            q = newton(self.model, q, Column.zeros(len(v)), switches(self.model, self.active)).q
+            q = newton(self.model, q, v, switches(self.model, self.active), self.anchors(t)).q
         return self.acceleration(t, q, v)
 
-    def held(self, q: Column, v: Column) -> tuple[Column, Column]:
+    def held(self, t: Scalar, q: Column, v: Column) -> tuple[Column, Column]:
         """Return the state nearest to this one, in the metric of M, in which the constraints hold.
 
-        The positions by Newton's method, ``q ⊕ M⁻¹ Jᵀ f`` with ``J M⁻¹ Jᵀ f = −φ``; with the same factors each step
+        The positions by Newton's method, ``q ⊕ M⁻¹ Jᵀ f`` with ``J M⁻¹ Jᵀ f = d − φ``; with the same factors each step
         projects the velocity too. What constrains velocities alone lets nothing slip: ``J dq = 0`` there.
         """
-        return held(self.model, q, v, self.active)
+        return held(self.model, q, v, self.active, self.anchors(t))
 
 
-def held(model: ConstrainedModel, q: Column, v: Column, active: Vector | None = None) -> tuple[Column, Column]:
+def held(
+    model: ConstrainedModel, q: Column, v: Column, active: Vector | None = None, drift: Matrix | None = None
+) -> tuple[Column, Column]:
     """Return the state nearest to this one in which the constraints hold (see `ConstrainedSystem.held`)."""
     on = switches(model, active)
     x = repeat(
-        lambda x: newton(model, x.q, x.v, on), _State(q, v, 1.0), until=lambda x: x.error < CLOSED, most=MOST, like=q[0]
+        lambda x: newton(model, x.q, x.v, on, drift),
+        _State(q, v, 1.0),
+        until=lambda x: x.error < CLOSED,
+        most=MOST,
+        like=q[0],
     )
     return Column(x.q), Column(x.v)
 
 
-def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None) -> _State:
+def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None, drift: Matrix | None) -> _State:
     """Return the state after one step of Newton's method, and how far the constraints were open; rows are on or off."""
     rows, factor = model.constraint_rows(q), factorised(model, q)
     delassus = Delassus(factor, rows, on)
-    phi = [0.0 if row.phi is None else row.phi for row in rows]
-    speeds = [dot(row.J, v) for row in rows]
-    dq, dv = (Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D)) for b in (phi, speeds))
+    phi = [0.0 if x is None else x for x in positions(rows, drift)]
+    dq, dv = (
+        Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D))
+        for b in (phi, speeds(rows, v, drift))
+    )
     return _State(Column(integrate(model, q, dq)), v + dv, largest([abs(x) for x in each_switched(on, phi)]))

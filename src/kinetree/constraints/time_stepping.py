@@ -30,7 +30,7 @@ from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts import NotNegative, Problem, Solution, solve
 from kinetree.contacts.sets import larger, largest, positive_part
 from kinetree.errors import ModelError
-from kinetree.glossary.symbols import Vector
+from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.integrators.contract import INTEGRATORS, Integrator, State
 from kinetree.integrators.euler import semi_implicit_euler
 from kinetree.integrators.implicit import implicit_euler
@@ -89,10 +89,10 @@ def stepped(
     model = system.model.with_slots(system.slots)
     lasting = replace(model, constraints=tuple(c for c in model.constraints if c.force_set() is None))
     active = on_or_off(system.active)
-    on = _of_lasting(model, active)
-    free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit)
+    on, after = _of_lasting(model, active), _rows_of_lasting(model, system.anchors(t + dt))
+    free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit, after)
 
-    meeting = [*contacts(model, q, active, system.restitution, system.friction)]
+    meeting = [*contacts(model, q, active, system.restitution, system.friction, system.anchors_within(t, dt))]
     meeting += [*(stops(model, q, dt * free.end) if system.limits in ("position", "all") else ()), *friction(model, dt)]
     contact = _Contact(meeting, free, dt, system.settings)
     met = found = contact.solved(contact.near, start)
@@ -103,7 +103,7 @@ def stepped(
     q_next = system.moved(q, dt * (v_met + (-0.5 * dt) * centripetal(model, q, v_met)) + back)
     v_next = turned(model, q, q_next, v_next)
     if lasting.constraints:
-        q_next, v_next = held(lasting, q_next, v_next, on)
+        q_next, v_next = held(lasting, q_next, v_next, on, after)
     impulses = _in_place(model, meeting, contact.acting(force), contact.held_by(force))
     iterations, solved, residual = met.iterations, contact.arrived(met), met.dual
     if found is not met:
@@ -117,6 +117,14 @@ def _of_lasting(model: ConstrainedModel, values: Vector | None) -> list[Scalar] 
     if values is None:
         return None
     return [x for x, constraint in zip(values, model.constraints, strict=True) if constraint.force_set() is None]
+
+
+def _rows_of_lasting(model: ConstrainedModel, drift: Matrix | None) -> Matrix | None:
+    """Return what is given for the rows of the constraints that hold whatever force it takes."""
+    if drift is None:
+        return None
+    lasting = [model.constraints[i].force_set() is None for i in model.constraint_of_row]
+    return [[x for x, lasts in zip(row, lasting, strict=True) if lasts] for row in drift]
 
 
 def _parts(meeting: Sequence[Unilateral], values: Vector) -> Iterator[tuple[Unilateral, list[Scalar]]]:
@@ -141,6 +149,8 @@ class _Contact:
 
     Attributes
     ----------
+    free : list of scalars
+        How fast rows move against their anchors without these impulses.
     near : list of scalars
         For each row that keeps apart, how fast it may come nearer in this step; 0 for others.
     """
@@ -151,7 +161,9 @@ class _Contact:
         self.meeting, self.alone, self.dt, self.settings = meeting, free, dt, settings
         self.J = [row for each in meeting for row in each.J]
         self.rows = Eliminated(free.factor, self.J, free.bilateral, [len(each.J) for each in meeting])
-        self.free = [dot(row, free.v) + dot(push, free.y) for row, push in zip(self.J, self.rows.CD, strict=True)]
+        self.anchor = [x for each in meeting for x in each.anchor or [0.0] * len(each.J)]
+        moving = zip(self.J, self.rows.CD, self.anchor, strict=True)
+        self.free = [dot(row, free.v) + dot(push, free.y) - x for row, push, x in moving]
         self.near: list[Scalar] = [0.0] * len(self.J)
         for each, last in _last_rows(meeting):
             self.near[last] = positive_part(each.gap) / dt
@@ -177,7 +189,7 @@ class _Contact:
         b = list(self.near)
         for each, last in _last_rows(self.meeting):
             if not is_zero(each.restitution):
-                before = dot(self.J[last], begin)
+                before = dot(self.J[last], begin) - self.anchor[last]
                 b[last] = select((force[last] > 0.0) & (before < 0.0), each.restitution * before, b[last])
         return b
 

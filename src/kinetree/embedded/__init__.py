@@ -47,6 +47,14 @@ class EmbeddedRobot:
         return f"{self.description} ({self.licence})"
 
 
+class Listing(dict[str, EmbeddedRobot]):
+    """Embedded robots by name, which show one in each line."""
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:{width}}  {robot}" for name, robot in self.items())
+
+
 _ROBOTS = (
     EmbeddedRobot(
         name="ur5",
@@ -88,10 +96,13 @@ def robots() -> dict[str, EmbeddedRobot]:
     >>> import kinetree as kt
     >>> list(kt.robots())
     ['ur5', 'panda', 'go2', 'g1']
-    >>> print(kt.robots()["panda"])
-    Franka Emika Panda: arm, 7 joints, hand with its fingers fixed (Apache-2.0)
+    >>> kt.robots()
+    ur5    Universal Robots UR5: arm, 6 joints (BSD-3-Clause)
+    panda  Franka Emika Panda: arm, 7 joints, hand with its fingers fixed (Apache-2.0)
+    go2    Unitree Go2: quadruped, 12 joints (BSD-3-Clause)
+    g1     Unitree G1: humanoid, 29 joints, rubber hands (BSD-3-Clause)
     """
-    return dict(EMBEDDED)
+    return Listing(EMBEDDED)
 
 
 def embedded_path(name: str) -> Traversable:

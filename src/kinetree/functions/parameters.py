@@ -18,6 +18,7 @@ from kinetree.glossary.symbols import shape_of, shape_of_name
 from kinetree.graph import Port
 from kinetree.model import Model
 from kinetree.runtime.options import Constant, Value
+from kinetree.runtime.spec import check_names
 
 Shapes = Mapping[str, int | Sequence[int]]
 _ARRAYS = (Any, float, complex, list, object, np.ndarray, np.inexact)  # with what is derived from the last two
@@ -55,6 +56,7 @@ def parameters_of(model: Model, function: Callable[..., Any], shapes: Shapes, na
     (``int``, ``bool``, ``str``, …) is a constant.
     """
     signature, found = _signature(function), Parameters()
+    check_names(name, list(signature.parameters))
     own = []
     for p in signature.parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY):

@@ -128,7 +128,7 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "active": (
         ("nconstraints",),
         "1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is "
-        "above one half counts as 1); all if not given.",
+        "above one half counts as 1; it does not decide between float32 and float64); all if not given.",
     ),
     "restitution": (
         ("nconstraints",),
@@ -169,7 +169,7 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "drift": (
         (3, "nrows"),
         "What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with "
-        "``φ = d``, ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.",
+        "``φ = d``, ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.",
     ),
     "v_independent": (("nindependent",), "Independent velocities, ordered as ``mech.independent`` (rad/s, m/s)."),
     "a_independent": (("nindependent",), "Independent accelerations, ordered as ``mech.independent`` (rad/s², m/s²)."),

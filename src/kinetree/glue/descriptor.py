@@ -28,8 +28,9 @@ PLAIN = 96  # the address of the variant without keywords, for float64; 0 if the
 CONVERTED = 104  # bytes that the inputs need as float64, 0 for too many
 DEFAULT_KEY = 112  # of the variant with default options, for float64; no variant's where an option has no default
 
-# The axes, their lengths' address, how many entries; the address of the default in float64 and in float32, 0 for none
-PORT_ND, PORT_DIMS, PORT_SIZE, PORT_WIDE, PORT_NARROW, PORT_RECORD = 0, 8, 16, 24, 32, 40
+# The axes, their lengths' address, how many entries; the address of the default in float64 and in float32, 0 for none;
+# whether it is of flags
+PORT_ND, PORT_DIMS, PORT_SIZE, PORT_WIDE, PORT_NARROW, PORT_FLAGS, PORT_RECORD = 0, 8, 16, 24, 32, 40, 48
 # A dict from values to codes; how many objects are known by their addresses, each followed by its code; the default's
 CHOICE_KNOWN, CHOICE_SEEN, CHOICE_DEFAULT, CHOICE_RECORD = 0, 8, 16, 24
 VARIANT_KEY, VARIANT_SINGLE, VARIANT_BATCH, VARIANT_SCRATCH, VARIANT_LIMITS = 0, 8, 16, 24, 32
@@ -71,13 +72,14 @@ class Inputs(NamedTuple):
     """The inputs of a function: first those that a call must give, then those with a default, then optional ones.
 
     `defaults` are arrays of float64 and of float32; `positions` the places, among the names of inputs and options, of
-    what may be given by position.
+    what may be given by position. `flags` are the names of those that do not decide between float32 and float64.
     """
 
     ports: Sequence[Port]
     required: int
     defaults: Sequence[tuple[Array, Array]]
     positions: Sequence[int]
+    flags: frozenset[str] = frozenset()
 
     @property
     def always(self) -> int:
@@ -118,7 +120,15 @@ def describe(inputs: Inputs, names: Sequence[str], choices: Sequence[Choice], en
     """
     ports = [*inputs.ports, *(port for entry in entries for port in entry.outputs)]
     dims = [n for port in ports for n in port.shape]
-    sizes = (15, 5 * len(ports), len(dims), len(names), len(inputs.positions), 3 * len(choices), 8 * len(entries))
+    sizes = (
+        15,
+        PORT_RECORD // 8 * len(ports),
+        len(dims),
+        len(names),
+        len(inputs.positions),
+        3 * len(choices),
+        8 * len(entries),
+    )
     words = np.zeros(sum(sizes), np.int64)
     starts = [address(words) + 8 * sum(sizes[:k]) for k in range(len(sizes))]
     _, ports_at, dims_at, names_at, positions_at, choices_at, entries_at = starts
@@ -136,7 +146,7 @@ def describe(inputs: Inputs, names: Sequence[str], choices: Sequence[Choice], en
     places += [(0, 0)] * (len(ports) - len(places))
     port_words, entry_words = [], []
     for port, default in zip(ports, places, strict=True):
-        port_words += [len(port.shape), dims_at, port.size, *default]
+        port_words += [len(port.shape), dims_at, port.size, *default, int(port.name in inputs.flags)]
         dims_at += 8 * len(port.shape)
     outputs_at = ports_at + PORT_RECORD * len(inputs.ports)
     for entry in entries:

@@ -63,7 +63,7 @@ class Adaptive(Integrator):
             like=dt,
         )
         missed = select_less(0.0, left(motion), 1.0, 0.0)
-        q, v = system.held(*at(system, motion, target)) if system.smooth else (motion.q_end, motion.v_end)
+        q, v = system.held(target, *at(system, motion, target)) if system.smooth else (motion.q_end, motion.v_end)
         q, v = (Column(select_less(0.5, missed, math.nan, x) for x in part) for part in (q, v))
         return q, v, motion._replace(failed=select(motion.h == motion.h, missed, 0.0)).numbers
 
@@ -97,7 +97,7 @@ def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: T
     h = select(good & cut(found.h) & (h < found.h), found.h, h)
     total = sum(accelerations[0], 0.0)
     h = select((total < math.inf) & (total > -math.inf), h, math.nan)  # no shorter step helps
-    q_end, v_end = system.held(system.moved(Column(m.q_end), u), v + w)
+    q_end, v_end = system.held(m.end + step, system.moved(Column(m.q_end), u), v + w)
     taken = Motion(
         known=1.0,
         h=h,

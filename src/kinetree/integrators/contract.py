@@ -74,7 +74,7 @@ class Integrator:
                 f"the integrator {self.name!r} returned q with {len(q)} and v with {len(v)} entries; the robot has "
                 f"nq = {system.model.nq}, nv = {system.model.nv}"
             )
-        return system.held(q, v)
+        return system.held(t + dt, q, v)
 
 
 INTEGRATORS: dict[str, Integrator] = {}

@@ -87,8 +87,8 @@ class System:
         """Return ``q ⊕ u``: the configuration reached from q by the velocity u held for a unit of time."""
         return Column(integrate(self.model, q, u))
 
-    def held(self, q: Column, v: Column) -> tuple[Column, Column]:
-        """Return the state after a step, brought back to what constraints allow if there are any."""
+    def held(self, t: Scalar, q: Column, v: Column) -> tuple[Column, Column]:
+        """Return the state at the end t of a step, brought back to what constraints allow if there are any."""
         return q, v
 
     def rate(self, u: Column, v: Column, order: int = 8) -> Column:

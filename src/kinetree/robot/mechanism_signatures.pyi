@@ -50,11 +50,11 @@ class ContactDynamicsFunction(Function):
     """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, drift: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
     def bind(self, *, f_ext_frame: Literal["body", "world"] = ..., solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
 
@@ -72,11 +72,11 @@ class ContactImpulseFunction(Function):
     """Velocity after an impact in which contacts push only and slide, and the impulses."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, drift: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactImpulse[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, drift: _F32 | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactImpulse[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, drift: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
     def bind(self, *, solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
 
@@ -340,11 +340,11 @@ class StepFunction(Function):
     """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, drift: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, slots: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, slots: _F32 | None = None, drift: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, drift: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
     def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ..., contacts: Literal["solved", "stick"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved") -> None: ...
 
@@ -361,11 +361,11 @@ class ContactStepFunction(Function):
     """Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, f_start: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, f_start: ArrayLike | None = None, drift: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, slots: _F32 | None = None, f_start: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactStep[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, slots: _F32 | None = None, f_start: _F32 | None = None, drift: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactStep[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, f_start: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, f_start: ArrayLike | None = None, drift: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
     def bind(self, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
@@ -387,7 +387,7 @@ class Functions:
             Configuration to start from. Joint limits do not count.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         tolerance : (...) array, optional
             The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
             made, so that errors are near rounding in general.
@@ -440,6 +440,7 @@ class Functions:
         against the direction d of its velocity; and what lifts off has no force. (What approaches with a velocity needs an
         impulse, `contact_impulse`.) Nothing is relaxed: in convex formulations what slides lifts off. All other constraints
         hold as they do in `forward_dynamics`. In a mechanism with a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
+        Where anchors move, by the `drift`, all motions are those against them: ``J v − ḋ``, ``J a + γ − d̈``.
 
         Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
         the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
@@ -457,7 +458,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
@@ -470,6 +471,9 @@ class Functions:
             complementarity beside that and the largest force; 1e-6 if not given.
         max_iterations : (...) array, optional
             Of the solver: 1000 if not given.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
         solver : {"auto", "pgs", "admm"}
@@ -521,7 +525,7 @@ class Functions:
         rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); all contacts touch but those
         that are not `active`. See `contact_dynamics`. With friction and rebound together this law, Newton's, would add
         energy to some linkages: there the rebound is less, so that energy stays as it was. (The residuals are those of
-        Newton's law.)
+        Newton's law.) Where anchors move, velocities along the rows are those against them, ``J v − ḋ``.
 
         Parameters
         ----------
@@ -531,7 +535,7 @@ class Functions:
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
@@ -547,6 +551,9 @@ class Functions:
             complementarity beside that and the largest force; 1e-6 if not given.
         max_iterations : (...) array, optional
             Of the solver: 1000 if not given.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         solver : {"auto", "pgs", "admm"}
             Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.
 
@@ -610,7 +617,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         friction : (..., nconstraints) array, optional
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
@@ -678,10 +685,10 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
@@ -737,10 +744,10 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         prescribed : sequence of str
             Names of joints with given accelerations: all is inverse, none is forward dynamics.
         f_ext_frame : {"body", "world"}
@@ -863,13 +870,13 @@ class Functions:
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
 
         Returns
         -------
@@ -913,10 +920,10 @@ class Functions:
             Velocity (rad/s, m/s).
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
 
         Returns
         -------
@@ -970,7 +977,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         least : {"force", "torque"}
             What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that
             leaves a choice. Norms are of the numbers as they are, N beside N·m.
@@ -1020,7 +1027,7 @@ class Functions:
             Independent velocities, ordered as ``mech.independent`` (rad/s, m/s).
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
 
         Returns
         -------
@@ -1058,7 +1065,7 @@ class Functions:
             Independent accelerations, ordered as ``mech.independent`` (rad/s², m/s²).
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
 
         Returns
         -------
@@ -1157,7 +1164,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         drift : (..., 3, nrows) array, optional
             What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given.
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
@@ -1348,6 +1355,8 @@ class Functions:
         step loops and the like are closed again, and velocities along them taken away, by the smallest change in the metric
         of M. `simulate` takes many steps, with controllers and events.
 
+        Anchors that move do so by the `drift` that is given, at the beginning of the step; they accelerate evenly.
+
         Parameters
         ----------
         q : (..., nq) array
@@ -1363,7 +1372,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
@@ -1372,6 +1381,9 @@ class Functions:
             `Contact.friction` if not given.
         slots : (..., nslots, 7) array, optional
             Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         integrator : {"semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"}
             The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
             classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
@@ -1416,7 +1428,8 @@ class Functions:
 
         Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
         limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
-        velocity, so that impulses add no energy. Time goes forwards: dt is positive, and 0 gives NaN.
+        velocity, so that impulses add no energy. Time goes forwards: dt is positive, and 0 gives NaN. Anchors that move do
+        so by the `drift` that is given, at the beginning of the step; they accelerate evenly.
 
         Parameters
         ----------
@@ -1433,7 +1446,7 @@ class Functions:
             6) by the name of a body or frame, each in the axes of that frame about its origin.
         active : (..., nconstraints) array, optional
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1); all if not given.
+            one half counts as 1; it does not decide between float32 and float64); all if not given.
         restitution : (..., nconstraints) array, optional
             Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
             `Contact.restitution` where contacts are solved.
@@ -1444,6 +1457,9 @@ class Functions:
             Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.
         f_start : (..., nrows) array, optional
             Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
+        drift : (..., 3, nrows) array, optional
+            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
+            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         integrator : {"semi_implicit_euler", "implicit_euler"}
             The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
             classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the

@@ -104,17 +104,17 @@ def _and(names: list[str]) -> str:
 def convert(spec: FunctionSpec, call: Call) -> Inputs:
     """Return the arguments of a call as arrays of one dtype, with the leading axes of the result.
 
-    The dtype is float32 where all inputs that are given are float32, and float64 otherwise.
+    The dtype is float32 where all inputs that are given, but for flags, are float32, and float64 otherwise.
     """
     ports = spec.ports(call.optional)
     arrays, leads = [], []
     dtype = "float32" if len(ports) > len(call.defaulted) else "float64"
     for port, value in zip(ports, call.values, strict=True):
         array = value if type(value) is np.ndarray else _from_object(spec, port, value)
-        is_flag = port.name in spec.flags and array.dtype.kind == "b"
-        if array.dtype.type is not np.float32 and port.name not in call.defaulted and not is_flag:
-            dtype = "float64"
-            if array.dtype.kind not in "fiu":
+        is_flag = port.name in spec.flags
+        if array.dtype.type is not np.float32 and port.name not in call.defaulted:
+            dtype = dtype if is_flag else "float64"
+            if array.dtype.kind not in ("fiub" if is_flag else "fiu"):
                 matrix = f", as {port.name}.as_matrix() has them" if hasattr(value, "as_matrix") else ""
                 raise ArgumentError(
                     f"{spec.name}: {port.name} has dtype {array.dtype}, which is no real number: "

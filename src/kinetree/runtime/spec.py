@@ -32,7 +32,9 @@ def describe_shape(port: Port) -> str:
 
 
 def check_names(function: str, names: list[str]) -> None:
-    """Raise `ArgumentError` if two arguments of a function have one name."""
+    """Raise `ArgumentError` if two arguments of a function have one name, or one that of the memory for results."""
+    if "out" in names:
+        raise ArgumentError(f"{function}: calls take out= as the memory for results: give that argument another name")
     if len(set(names)) != len(names):
         raise ArgumentError(f"{function}: these arguments do not have different names: {names}")
 
@@ -76,7 +78,7 @@ class FunctionSpec:
     named : mapping of str to callable
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
     flags : frozenset of str
-        Inputs that may be of bools; these leave float32 as it is.
+        Inputs that may be of bools, and have no say in whether a call is one of float32.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
@@ -117,7 +119,7 @@ class FunctionSpec:
 
     def __post_init__(self) -> None:
         names = [port.name for port in self.inputs]
-        check_names(self.name, [*names, *(option.name for option in self.options), "out"])
+        check_names(self.name, [*names, *(option.name for option in self.options)])
         if tuple(names[len(names) - len(self.optional) :]) != self.optional:
             raise ValueError(f"{self.name}: the optional inputs {self.optional} are not the last of {names}")
         if not self.outputs and self.variant is None:

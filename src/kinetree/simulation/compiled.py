@@ -41,7 +41,7 @@ class Plan(NamedTuple):
     wrenches, linear : bool
         Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
     of_constraints : tuple of str
-        What is given for the constraints of a mechanism: "active", "restitution", "friction".
+        What is given for the constraints of a mechanism: "active", "restitution", "friction", "slots", "drift".
     smooth : bool
         Whether what acts is smooth from step to step too: nothing changes with the steps.
     inputs : tuple of ModelInput
@@ -98,6 +98,8 @@ class Plan(NamedTuple):
         if self.wrenches:
             shapes["f_ext"] = (model.nb, 6)
         shapes |= {name: shape_of(SHAPES[name], model) for name in self.of_constraints}
+        if "drift" in self.of_constraints:
+            shapes["since"] = ()
         if self.linear:
             shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
         shapes |= {setting(name): () for name, _ in self.integrator.settings}
@@ -206,7 +208,7 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     settings = {name: given[setting(name)] for name, _ in plan.integrator.settings}
     table = table_of(model)
     model = traced_model(model, table["forward_dynamics"].joint_space)
-    more = {name: given[name] for name in plan.of_constraints}
+    more = {name: given[name] for name in (*plan.of_constraints, "since") if name in given}
     system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
     return system, following
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS, Integrator
+from kinetree.model import Model
 from kinetree.robot.robot import Robot
-from kinetree.validation import Array
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -36,6 +39,16 @@ def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: st
     return integrator_of(robot.model, integrator, contacts)
 
 
+def of_rows(model: Model, name: str, value: Any) -> tuple[Array, tuple[int, ...]]:
+    """Return what is given for constraints or rows as an array, and the shape that it has but for leading axes."""
+    array, shape = real_array(name, value), shape_of(SHAPES[name], model)
+    if array.shape[-len(shape) :] != shape:
+        parts = "; ".join(model.describe(x) for x in SHAPES[name] if isinstance(x, str))
+        wanted = ", ".join(map(str, ("...", *shape)))
+        raise ArgumentError(f"{name} has shape {array.shape}, ({wanted}) is needed: {parts}")
+    return array, shape
+
+
 def check_range(name: str, values: Array) -> None:
     """Raise where what is given for constraints makes no sense."""
     least, most = RANGES.get(name, (-np.inf, np.inf))
@@ -45,12 +58,18 @@ def check_range(name: str, values: Array) -> None:
         raise ArgumentError(f"{name} holds {wrong[0]:g}: it cannot {allowed}")
 
 
-def check_closed(mech: Mechanism, integrator: Integrator, q: Array, active: Array | None) -> None:
-    """Raise where a constraint that acts does not hold at the configurations q (n, nq)."""
-    error = abs(mech.constraint_error(q))
-    if active is not None:
-        first = active[:, 0] if active.ndim == 3 else active
-        error = error * (first[:, list(mech.model.constraint_of_row)] != 0.0)
+def check_closed(mech: Mechanism, integrator: Integrator, q: Array, given: Mapping[str, Array], t: float) -> None:
+    """Raise where a constraint that acts does not hold at the configurations q (n, nq), at the time t."""
+    from kinetree.constraints.anchors import moved_anchors
+
+    first = {name: given[name][:, 0] if given[name].ndim == 3 else given[name] for name in given}
+    error = mech.constraint_error(q)
+    if "drift" in first:
+        drift = list[Any](first["drift"].reshape(-1, 3, mech.nrows).transpose(1, 2, 0))
+        error = error - np.transpose(moved_anchors(drift, t - first["since"][:, 0])[0])
+    error = abs(error)
+    if "active" in first:
+        error = error * (first["active"][:, list(mech.model.constraint_of_row)] != 0.0)
     for constraint, rows in zip(mech.constraints, mech.row_slices.values(), strict=True):
         if integrator.impulses and constraint.force_set() is not None:
             continue

@@ -11,7 +11,6 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, LimitWarning, unknown_name, warn_user
 from kinetree.functions.wrenches import named_wrenches
-from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS
 from kinetree.integrators.step import LIMITS
 from kinetree.robot.limits import beyond
@@ -20,7 +19,7 @@ from kinetree.runtime.function import Function
 from kinetree.simulation import inputs as given_inputs
 from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import Plan, setting
-from kinetree.simulation.constrained import CONTACTS, check_closed, check_range, chosen_integrator
+from kinetree.simulation.constrained import CONTACTS, check_closed, check_range, chosen_integrator, of_rows
 from kinetree.simulation.controllers import Controller, callback_of, controller_of
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.times import Times, count, times
@@ -156,10 +155,8 @@ class Request:
         for name, value in of_constraints.items():
             if isinstance(robot, Robot):
                 raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
-            self._take_force(name, value, shape_of(SHAPES[name], robot.model), False)
+            self._take_force(name, *of_rows(robot.model, name, value), False)
             check_range(name, self.given[name])
-        if not isinstance(robot, Robot):
-            check_closed(robot, self._integrator, self.carried["q"], self.given.get("active"))
         if self.before is not None:
             own_names = {port.name for port in self.plan.state}
             self._values = {k: x for k, x in self.before.controller.items() if k in own_names} | self._values
@@ -202,9 +199,12 @@ class Request:
         self.times: Times = times(dt, duration, steps, self._counted, t0)
         n, numbers = len(self.carried["q"]), {"dt": self.times.dt, "t0": self.times.rest}
         numbers |= {"begin": self.times.first, "period": self.period or 1}
+        numbers["since"] = self.times.of(np.arange(self.times.steps))[:, None] if "drift" in self._counted else 0.0
         for name in self.plan.given(self.robot.model):
             if name in numbers:
-                self.given[name] = np.broadcast_to(np.float64(numbers[name]), (n, 1))
+                self.given[name] = np.broadcast_to(x := np.asarray(numbers[name], float), (n, *(x.shape or (1,))))
+        if not isinstance(self.robot, Robot):
+            check_closed(self.robot, self._integrator, self.carried["q"], self.given, self.times.of(0))
         for name, shape in self.plan.carried(self.robot.model).items():
             if name not in self.carried:
                 first = self.times.first if name == "step" else 0.0

@@ -38,6 +38,7 @@ def simulate(
     restitution: ArrayLike | None = None,
     friction: ArrayLike | None = None,
     slots: ArrayLike | None = None,
+    drift: ArrayLike | None = None,
     interpolation: str = "held",
     inputs: Mapping[Any, ArrayLike] | None = None,
     per_step: Sequence[str] = (),
@@ -102,6 +103,9 @@ def simulate(
         Which of the inputs change from step to step: their values have an axis of steps.
     slots : (..., nslots, 7) or (..., steps, nslots, 7) array, optional
         Of a mechanism: the contacts in its slots, as `Mechanism.slots` makes them.
+    drift : (..., 3, nrows) or (..., steps, 3, nrows) array, optional
+        Of a mechanism: how its anchors move along the rows, as in `forward_dynamics`: positions, velocities and
+        accelerations at the time 0, from where they accelerate evenly; with an axis of steps, at the beginning of each.
     integrator : str or Integrator
         The method (see `step`), by name or made by `kinetree.integrator`.
     rtol, atol : float, optional
@@ -172,7 +176,13 @@ def simulate(
         robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events, contacts
     )
     request.begin(q, v)
-    of_constraints = {"active": active, "restitution": restitution, "friction": friction, "slots": slots}
+    of_constraints = {
+        "active": active,
+        "restitution": restitution,
+        "friction": friction,
+        "slots": slots,
+        "drift": drift,
+    }
     request.act(tau, f_ext, f_ext_frame, **{name: x for name, x in of_constraints.items() if x is not None})
     request.count(dt, duration, steps, t0)
     request.set(rtol=rtol, atol=atol, tolerance=tolerance, max_iterations=max_iterations)

@@ -20,10 +20,12 @@ class Coordinates:
 
     Those of `Robot.q_names` and `Robot.v_names`: a joint of one coordinate gives it its own name, ``elbow``; one of
     several adds a suffix: a floating base has ``.x .y .z .qx .qy .qz .qw`` in q and ``.wx .wy .wz .vx .vy .vz`` in v.
+    A joint that follows another has no entries: `followers` has each such joint, and the one that it follows.
     """
 
     q: tuple[str, ...]
     v: tuple[str, ...]
+    followers: tuple[tuple[str, str], ...] = ()
 
     def names(self, quantity: str) -> tuple[str, ...]:
         """Return the names of the entries of "q", or of "v", "a", "tau" or "current"."""

@@ -276,6 +276,14 @@ def test_unused_columns_that_look_like_rates_are_told_the_words():
     assert unused_columns(["hip_speed"], {"t", "q", "v", "a"}) == "columns not used: hip_speed"
 
 
+def test_columns_of_joints_that_follow_others_are_named_so() -> None:
+    robot = Coordinates(("hip",), ("hip",), (("left_toe", "hip"), ("toe", "hip")))
+    said = unused_columns(["left_toe.q", "tiptoe"], {"t", "q", "v", "a"}, robot)
+    assert said.endswith("left_toe.q, tiptoe. left_toe follows hip: such joints have no columns of their own.")
+    with pytest.raises(FormatError, match=r"lacks q\.hip\. Not understood: q_toe\. toe follows hip: such joints"):
+        slots("t,q_toe", robot)
+
+
 def test_decimal_commas_where_a_header_is_expected():
     with pytest.raises(FormatError, match=r"decimal commas are not read: write 0\.5, not 0,5"):
         layout_of_header(["0,5", "1,25", "-3,0e2"], ARM)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.anchors import motions, speeds
 from kinetree.constraints.contacts import HeldContacts, Settings, touching
 from kinetree.constraints.delassus import row_values
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.restitution import mixed, without_gain
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
-from kinetree.constraints.types import Row
 from kinetree.scalars.functions import is_zero, select_less
 from kinetree.scalars.linalg import dot
 from kinetree.spatial import Scalar
@@ -35,6 +35,7 @@ def contact_dynamics(
     f_start: Vector | None = None,
     tolerance: Scalar | None = None,
     max_iterations: Scalar | None = None,
+    drift: Matrix | None = None,
     *,
     f_ext_frame: str = "body",
     solver: str = "auto",
@@ -47,6 +48,7 @@ def contact_dynamics(
     against the direction d of its velocity; and what lifts off has no force. (What approaches with a velocity needs an
     impulse, `contact_impulse`.) Nothing is relaxed: in convex formulations what slides lifts off. All other constraints
     hold as they do in `forward_dynamics`. In a mechanism with a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
+    Where anchors move, by the `drift`, all motions are those against them: ``J v − ḋ``, ``J a + γ − d̈``.
 
     Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
     the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
@@ -63,8 +65,7 @@ def contact_dynamics(
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)
     y = factor.solve_L_transposed([t - x for t, x in zip(tau, h, strict=True)])
     settings = Settings(solver, friction, compliance, f_start, tolerance, max_iterations)
-    b = [_motion(row, v, model.stabilization) for row in rows]
-    velocity = [dot(row.J, v) for row in rows]
+    b, velocity = motions(rows, v, model.stabilization, drift), speeds(rows, v, drift)
     found = HeldContacts(model, factor, rows, touching(model, velocity, active)).solve(b, settings, y, velocity)
     return factor.solve_L(found.y, factor.D), found.f, found.iterations, *found.residuals
 
@@ -87,6 +88,7 @@ def contact_impulse(
     f_start: Vector | None = None,
     tolerance: Scalar | None = None,
     max_iterations: Scalar | None = None,
+    drift: Matrix | None = None,
     *,
     solver: str = "auto",
 ) -> Results:
@@ -96,7 +98,7 @@ def contact_impulse(
     rebound ``v_n⁺ ≥ −e v_n⁻`` of what approaches (`Contact.restitution` if not given); all contacts touch but those
     that are not `active`. See `contact_dynamics`. With friction and rebound together this law, Newton's, would add
     energy to some linkages: there the rebound is less, so that energy stays as it was. (The residuals are those of
-    Newton's law.)
+    Newton's law.) Where anchors move, velocities along the rows are those against them, ``J v − ḋ``.
 
     References: as `contact_dynamics`; RBDA section 11.7; Moreau, Unilateral contact and dry friction (1988); Kane and
     Levinson, Dynamics (1985), for the linkages.
@@ -109,7 +111,7 @@ def contact_impulse(
     e = row_values(model, restitution) or [model.constraints[i].rebound for i in model.constraint_of_row]
     contacts = HeldContacts(model, factor, rows, active)
     settings = Settings(solver, friction, compliance, f_start, tolerance, max_iterations)
-    before = [dot(row.J, v) for row in rows]
+    before = speeds(rows, v, drift)
     b, rebounding = list(before), [i for i, row in enumerate(rows) if row.rebounds and not is_zero(e[i])]
     for i in rebounding:
         b[i] = b[i] + e[i] * (select_less(b[i], 0.0, b[i], 0.0) if i in contacts.contacts else b[i])
@@ -122,9 +124,3 @@ def contact_impulse(
         s = without_gain(before, met.f, next(changes), f, next(changes))
         f, dv, iterations = mixed(s, met.f, f), mixed(s, dv_met, dv), iterations + met.iterations
     return [x + y for x, y in zip(v, dv, strict=True)], f, iterations, *found.residuals
-
-
-def _motion(row: Row, v: Vector, omega: Scalar) -> Scalar:
-    """Return ``γ + 2ω J v + ω² φ``, what the constraints see while no joint accelerates."""
-    position = 0.0 if row.phi is None else row.phi * omega
-    return row.gamma + (dot(row.J, v) * 2.0 + position) * omega

@@ -10,6 +10,7 @@ from kinetree.algorithms.dynamics.factorization import ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular, velocities
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.anchors import motions
 from kinetree.constraints.delassus import Delassus, moved_velocities, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
@@ -124,20 +125,9 @@ def _accelerated(
     """Return a and f with ``M a = τ + Jᵀ f`` and ``J a + γ`` as it is wanted."""
     factor = delassus.factor
     y = factor.solve_L_transposed(tau)
-    kept = [None] * len(rows) if drift is None else transposed(drift)
-    b = [_wanted(row, v, model.stabilization, d) for row, d in zip(rows, kept, strict=True)]
+    b = motions(rows, v, model.stabilization, drift)
     for i, row in zip(delassus.kept, delassus.BD, strict=True):
         b[i] = b[i] + dot(row, y)
     f = delassus.forces(b)
     pushed = [x + z for x, z in zip(y, delassus.joint_forces(f), strict=True)]
     return factor.solve_L(pushed, factor.D), f
-
-
-def _wanted(row: Row, v: Vector, omega: Scalar, drift: Vector | None) -> Scalar:
-    """Return ``γ − d̈ + 2ω (J v − ḋ) + ω² (φ − d)``, which the acceleration along the row cancels."""
-    if drift is None:
-        position = 0.0 if row.phi is None else row.phi * omega
-        return row.gamma + (dot(row.J, v) * 2.0 + position) * omega
-    d, d_dot, d_ddot = drift
-    position = 0.0 if row.phi is None else (row.phi - d) * omega
-    return row.gamma - d_ddot + ((dot(row.J, v) - d_dot) * 2.0 + position) * omega

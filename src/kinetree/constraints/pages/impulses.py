@@ -5,10 +5,10 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.anchors import speeds
 from kinetree.constraints.delassus import Delassus, moved_velocities, row_values, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
-from kinetree.scalars.linalg import dot
 from kinetree.spatial import Scalar
 
 
@@ -37,9 +37,7 @@ def impulse(
     rows = model.constraint_rows(q)
     factor = branch_factor(model, q, moved_velocities(rows))
     delassus = Delassus(factor, rows, switches(model, active))
-    b, e = [dot(row.J, v) for row in rows], row_values(model, restitution)
-    if drift is not None:
-        b = [x - y for x, y in zip(b, drift[1], strict=True)]
+    b, e = speeds(rows, v, drift), row_values(model, restitution)
     if e is not None:
         b = [x + e_i * x if row.rebounds else x for x, e_i, row in zip(b, e, rows, strict=True)]
     f = delassus.forces(b)

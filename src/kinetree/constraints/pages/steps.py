@@ -36,6 +36,7 @@ def step(
     restitution: Vector | None = None,
     friction: Vector | None = None,
     slots: Matrix | None = None,
+    drift: Matrix | None = None,
     *,
     integrator: str = "semi_implicit_euler",
     limits: str = "none",
@@ -48,11 +49,13 @@ def step(
     step loops and the like are closed again, and velocities along them taken away, by the smallest change in the metric
     of M. `simulate` takes many steps, with controllers and events.
 
+    Anchors that move do so by the `drift` that is given, at the beginning of the step; they accelerate evenly.
+
     >>> falling = mech.step(q, v, [0.0] * robot.nv, 1e-3, contacts="stick", active=[0] * 4)
     >>> bool(abs(falling.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
     True
     """
-    of_constraints = active, restitution, friction, slots
+    of_constraints = active, restitution, friction, slots, drift
     system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, *of_constraints)
     return integrator_of(model, integrator, contacts)(system, 0.0, q, v, dt)
 
@@ -77,6 +80,7 @@ def contact_step(
     friction: Vector | None = None,
     slots: Matrix | None = None,
     f_start: Vector | None = None,
+    drift: Matrix | None = None,
     *,
     integrator: str = "semi_implicit_euler",
     limits: str = "none",
@@ -86,7 +90,8 @@ def contact_step(
 
     Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
     limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
-    velocity, so that impulses add no energy. Time goes forwards: dt is positive, and 0 gives NaN.
+    velocity, so that impulses add no energy. Time goes forwards: dt is positive, and 0 gives NaN. Anchors that move do
+    so by the `drift` that is given, at the beginning of the step; they accelerate evenly.
 
     Returns
     -------
@@ -100,7 +105,7 @@ def contact_step(
     >>> standing.f.shape, bool(standing.dual < 1e-6)
     ((12,), True)
     """
-    of_constraints = active, restitution, friction, slots
+    of_constraints = active, restitution, friction, slots, drift
     system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, *of_constraints)
     start = [0.0] * count(model)
     if f_start is not None:

@@ -30,6 +30,10 @@ class Contact(BetweenFrames):
     contacts are solved (`contact_dynamics`, `contact_impulse`, and steps in time: `step`, `simulate`) it pushes only,
     may lift off, and slides where friction cannot hold it: ``‖(f_1, f_2)‖ ≤ friction · f_n``.
 
+    What touches turns with its body: a caster written as a contact of the chassis sticks, and holds the robot. It rolls
+    as a `Wheel` on a joint for its swivel, or as a sphere on a spherical joint; one without friction, where
+    contacts are solved, is a contact of the chassis with friction 0.
+
     Parameters
     ----------
     frame : str

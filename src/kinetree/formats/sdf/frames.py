@@ -53,10 +53,10 @@ class Frames:
 
     def resolve(self) -> None:
         """Find the poses of all frames in the world, and the links that carry them."""
-        bases = {name: frame.base for name, frame in self.placed.items() if frame.base}
-        self._poses = self._along(bases, "relative_to", lambda _: Transform.identity(), self._placed_on)
         carriers = {name: frame.on for name, frame in self.placed.items() if frame.on is not None}
         self._links = self._along(carriers, "attached_to", lambda link: link, lambda _, link: link)
+        bases = {name: frame.base for name, frame in self.placed.items() if frame.base}  # attached_to, if not given
+        self._poses = self._along(bases, "relative_to", lambda _: Transform.identity(), self._placed_on)
 
     def link(self, name: str) -> str:
         """Return the link that carries a frame."""

@@ -24,7 +24,10 @@ from kinetree.formats.xml.values import Triple, required
 from kinetree.joints import Joint, Spherical
 from kinetree.spatial import Transform, Vec3
 
-CLOSING: Final[dict[str, Callable[[Triple], Joint]]] = {**JOINTS, "spherical": lambda _: Spherical()}
+CLOSING: Final[dict[str, Callable[[Triple], Joint]]] = {
+    **{name: joint for name, joint in JOINTS.items() if name != "floating"},
+    "spherical": lambda _: Spherical(),
+}
 """The joint types that may close a loop."""
 ENDS: Final[dict[str, tuple[str, str, Callable[[Element], Pose]]]] = {
     "loop_joint": ("link1", "link2", rpy_pose),
@@ -69,6 +72,8 @@ def motors(robot: Element) -> set[str] | None:
 
 def _closing(element: Element, first: str, second: str, place: Callable[[Element], Pose]) -> GraphJoint:
     kind, ends = required(element, "type"), [child(element, tag) for tag in (first, second)]
+    if kind == "floating":
+        raise element.error("a floating joint bears no force, so that it closes nothing: delete this one")
     if kind not in CLOSING:
         raise element.error(f"joint type: {unknown_name('type', kind, CLOSING)}")
     parent, other = (required(end, "link") for end in ends)

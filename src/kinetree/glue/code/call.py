@@ -122,6 +122,7 @@ def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
     given = 0
     defaults = 0
     narrow = 1
+    wide_flags = 0
     for k in range(inputs):
         x = word(slots + 8 * k)
         if x == 0 and word(port + d.PORT_WIDE) != 0:
@@ -138,12 +139,17 @@ def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
                 key = key | 1 << d.OPTIONAL_SHIFT + k - always
             data = plain(x, port) if word(x + m.TYPE) == m.NDARRAY else 0
             if narrow and (data or is_narrow(x) == 0):
-                narrow = 0
+                if word(port + d.PORT_FLAGS) != 0:
+                    wide_flags = 1
+                else:
+                    narrow = 0
             set_word(ins + 8 * given, data)
             set_word(slots + 8 * given, x)
             set_word(ports + 8 * given, port)
             given = given + 1
         port = port + d.PORT_RECORD
+    if narrow and wide_flags:
+        return NOT_TAKEN
     if given == defaults:
         narrow = 0
     variant = find_variant(function, key | narrow)

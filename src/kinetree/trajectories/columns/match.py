@@ -210,7 +210,7 @@ def check_quantities(
 
     Of a log, joint forces or currents too.
     """
-    rest = f"{not_understood(ignored)} {expected_columns(coordinates, vocabulary)}."
+    rest = f"{not_understood(ignored, coordinates)} {expected_columns(coordinates, vocabulary)}."
     if vocabulary.has_forces and not held & FORCES.keys():
         raise FormatError(f"there are neither joint forces nor currents.{rest}")
     if "a" in held and "v" not in held:

@@ -38,14 +38,14 @@ def lacking(missing: Sequence[Slot], ignored: Sequence[str], spellings: Spelling
     coordinates = spellings.coordinates
     if coordinates.base and list(missing) == [("q", k) for k in coordinates.of_base("q")]:
         remedy = without_base(coordinates)
-        return f"the header has no columns of the floating base.{remedy}{not_understood(ignored)}"
+        return f"the header has no columns of the floating base.{remedy}{not_understood(ignored, coordinates)}"
     known = [spelling for spelling, slots in spellings.meanings.items() if slots & set(missing)]
     names = some(list(map(coordinates.call, missing)), 4)
     expected = expected_columns(coordinates, spellings.vocabulary)
-    return f"the header lacks {names}.{not_understood(ignored, known)} {expected}."
+    return f"the header lacks {names}.{not_understood(ignored, coordinates, known)} {expected}."
 
 
-def not_understood(ignored: Sequence[str], known: Sequence[str] = ()) -> str:
+def not_understood(ignored: Sequence[str], coordinates: Coordinates, known: Sequence[str] = ()) -> str:
     """Return a sentence that names the columns which mean nothing, with the nearest known spelling; or nothing."""
     if not ignored:
         return ""
@@ -53,7 +53,23 @@ def not_understood(ignored: Sequence[str], known: Sequence[str] = ()) -> str:
     for k, name in enumerate(names[:6]):
         if near := difflib.get_close_matches(name, known, n=1, cutoff=0.8):
             names[k] = f"{name} (did you mean {near[0]}?)"
-    return f" Not understood: {some(names)}."
+    return f" Not understood: {some(names)}.{following(ignored, coordinates)}"
+
+
+def following(ignored: Sequence[str], coordinates: Coordinates) -> str:
+    """Return a sentence about columns of joints that follow others; or nothing.
+
+    Examples
+    --------
+    >>> following(["q.left", "x"], Coordinates(("right",), ("right",), (("left", "right"),)))
+    ' left follows right: such joints have no columns of their own.'
+    """
+    found = [
+        f"{joint} follows {leader}"
+        for joint, leader in coordinates.followers
+        if any(re.search(rf"(^|\W|^\w{{,3}}_){re.escape(joint)}(_\w{{,3}}$|\W|$)", name) for name in ignored)
+    ]
+    return f" {some(found, 3)}: such joints have no columns of their own." if found else ""
 
 
 def without_base(coordinates: Coordinates) -> str:
@@ -87,7 +103,7 @@ def numbered_notes(coordinates: Coordinates, called: Mapping[Slot, str]) -> tupl
     return tuple(notes[:3])
 
 
-def unused_columns(ignored: Sequence[str], quantities: set[str]) -> str:
+def unused_columns(ignored: Sequence[str], quantities: set[str], coordinates: Coordinates | None = None) -> str:
     """Return the warning about columns that are not used; it says which word to use if they look like v or a.
 
     Examples
@@ -102,7 +118,8 @@ def unused_columns(ignored: Sequence[str], quantities: set[str]) -> str:
         if like and quantity not in quantities:
             words = ", ".join(QUANTITIES[quantity][:5])
             said += f". {what} ({some(like, 2)}?) go by one of the words {words}, …"
-    return said
+    more = following(ignored, coordinates) if coordinates else ""
+    return f"{said}.{more}" if more else said
 
 
 def check_decimal_commas(fields: Sequence[str]) -> None:
