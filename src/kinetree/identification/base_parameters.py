@@ -63,8 +63,8 @@ class BaseParameters:
         model = robot.model
         self.joint_terms, self.own_columns = terms.checked(model, joint_terms)
         self.places = terms.places(model, self.joint_terms)
-        inertial = [f"{what} of {body}" for body in model.body_names for what in TEN]
-        self.all_names = (*inertial, *(f"{term} of {model.v_names[k]}" for term, k in self.places), *self.own_columns)
+        inertial, v_names = [f"{what} of {body}" for body in model.body_names for what in TEN], model.v_names
+        self.all_names = (*inertial, *(f"{term} of {v_names[k]}" for term, k in self.places), *self.own_columns)
         directions = np.eye(3) if gravity == "any" else np.array([list(model.gravity)], dtype=float)
         grouping = group(model, directions, self.places, len(self.all_names), tolerance)
         self.independent, self.projection = grouping
