@@ -22,24 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.algorithms.recursions.motions import inertia_rate
-from kinetree.algorithms.regressors import UNITS
+from kinetree.identification.transfers import RATES, array_of, matrix_of, products, transfer, transposed
 from kinetree.model import WORLD, Model
-from kinetree.spatial import Motion, Scalar, Transform
 from kinetree.validation import Array
-
-MOTIONS = [Motion.of(row) for row in np.eye(6)]
-BILINEAR = np.array([[[m.dot(unit @ w) for w in MOTIONS] for m in MOTIONS] for unit in UNITS], dtype=float)
-"""``v·(I w)`` of the ten unit inertias: (10, 6, 6)."""
-
-RATES = np.array([[list(inertia_rate(unit, w)) for unit in UNITS] for w in MOTIONS], dtype=float)
-"""The rates of the ten unit inertias that move with six unit velocities: (6, 10, 10)."""
-
-ENTRIES = ([3, 2, 0, 1, 0, 0, 1, 0, 1, 2], [3, 4, 5, 3, 0, 1, 1, 2, 2, 2])
-"""Where the ten parameters are in the matrix (6, 6) of an inertia."""
-
-CROSS = np.cross(np.eye(3), np.eye(3)[:, None]).transpose(0, 2, 1)
-"""The matrices of ``x × e_k``: (3, 3, 3)."""
 
 SAMPLES = 6
 """Positions that are looked at together, and again so many until the last two tell nothing new."""
@@ -183,34 +168,6 @@ def passed_on(model: Model, gravity: Array, tolerance: float, seed: int = 0) -> 
         yield Passed(cluster, _null_space(spaces[0]), tuple(transfer(everywhere[:, 0])))
 
 
-def transfer(X: Array) -> Array:
-    """Return the map (..., 10, 10) from inertial parameters to those in the frame from which X (..., 6, 6) leads."""
-    X = X[..., None, :, :]
-    return _transposed((_transposed(X) @ BILINEAR @ X)[..., *ENTRIES])
-
-
-def matrix_of(X: Transform) -> Array:
-    """Return a transform of motions as a matrix (6, 6); as many (..., 6, 6) if its numbers are arrays (...)."""
-    E, r = _array_of([x for row in X.E.matrix.rows for x in row]), _array_of([*X.r])
-    E = E.reshape(*E.shape[:-1], 3, 3)
-    out = np.zeros((*np.broadcast_shapes(E.shape[:-2], r.shape[:-1]), 6, 6))
-    out[..., :3, :3] = out[..., 3:, 3:] = E
-    out[..., 3:, :3] = E @ np.tensordot(r, CROSS, 1)
-    return out
-
-
-def _array_of(entries: Sequence[Scalar]) -> Array:
-    """Return scalars, each a number or an array (...), as an array (..., n)."""
-    out = np.empty((*max(map(np.shape, entries), key=len), len(entries)))
-    for k, x in enumerate(entries):
-        out[..., k] = x
-    return out
-
-
-def _transposed(x: Array) -> Array:
-    return np.swapaxes(x, -1, -2)
-
-
 def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
     """Return transforms (m, 1 + count, 6, 6) from the parent to each body, and Jacobians (m, 1 + count, 6, n).
 
@@ -230,13 +187,8 @@ def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: 
         if body.parent in X:
             J[i], X[i] = X[i] @ J[body.parent], X[i] @ X[body.parent]
         for k, S_k in zip(body.v_index, state.S, strict=True):
-            J[i][..., cluster.v_index.index(k)] += _array_of([*S_k])
+            J[i][..., cluster.v_index.index(k)] += array_of([*S_k])
     return np.array([*X.values()]), np.array([*J.values()])
-
-
-def _products(v: Array, w: Array) -> Array:
-    """Return the coefficients of the ten parameters in ``v·(I w)`` for all columns v and w: the last axis."""
-    return np.moveaxis(_transposed(v)[..., None, :, :] @ BILINEAR @ w[..., None, :, :], -3, -1)
 
 
 def _rows(X: Array, J: Array, parent: Attained) -> list[Array]:
@@ -253,8 +205,8 @@ def _rows(X: Array, J: Array, parent: Attained) -> list[Array]:
         energies[..., :10] = parent.energies[:, :10] @ transfer(X)
         velocities = X @ parent.velocities.T
     moving = np.concatenate([np.broadcast_to(velocities, (m, count, *velocities.shape[-2:])), J], axis=-1)
-    kinetic = _products(moving, J)
-    fields = energies[..., None, :, :10] @ _transposed(np.tensordot(J, RATES, (2, 0)))
+    kinetic = products(moving, J)
+    fields = energies[..., None, :, :10] @ transposed(np.tensordot(J, RATES, (2, 0)))
     w = velocities.shape[-1]
     blocks = (fields, kinetic[..., :w, :, :], kinetic[..., w:, :, :][..., i, j, :])
     told = np.concatenate([np.moveaxis(x, 0, -2).reshape(count, -1, 10 * m) for x in blocks], axis=1)
@@ -265,7 +217,7 @@ def _rows(X: Array, J: Array, parent: Attained) -> list[Array]:
     rows = [np.concatenate([told, further], axis=-1)]
     if not parent.is_all:
         flat = np.pad(kinetic.reshape(m, count, -1, 10), ((0, 0), (0, 0), (0, 0), (0, 1)))
-        rows += [*np.concatenate([energies, flat], axis=-2), *_transposed(moving)]
+        rows += [*np.concatenate([energies, flat], axis=-2), *transposed(moving)]
     return rows
 
 

@@ -13,8 +13,8 @@ from kinetree.identification.blas import on_one_thread
 from kinetree.identification.consistent import Problem, newton, repaired
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Prior, estimate
-from kinetree.identification.observability import matrix_of, transfer
 from kinetree.identification.samples import Piece
+from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
