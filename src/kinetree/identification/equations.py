@@ -122,7 +122,7 @@ class Factors:
         self._squares += (tau * tau).sum(axis=0)
         self.total += len(tau) if weights is None else (weights * weights).sum(axis=0)
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
-            block = np.empty((len(tau), Y.shape[1] + 1), order="F")
+            block = np.empty((len(tau), Y.shape[1] + 1))
             block[:, :-1], block[:, -1] = Y, tau[:, k]
             if weights is not None:
                 block *= weights[:, k, None]

@@ -9,28 +9,35 @@ import numpy as np
 from kinetree.validation import Array
 
 SAMPLED = 3
-"""Rows of a piece that a first factor is made of, for each column."""
+"""Rows of a piece that a preconditioner is made of, for each column."""
 
 REGULAR = 1e-7
 """The least entry on the diagonal of R, relative to its column, with which it is one."""
 
-STRONG = 1e4
-"""Rows that are so much stronger than those of the first factor, in squares, need another one."""
+ORTHOGONAL = 0.1
+"""The same with which columns are about orthogonal, so that none is needed."""
 
-SMALLEST = 1e-100
-"""The size of a column that is zero."""
+NOISE = 1e-3
+"""The same of the last column, the right-hand side, whose residual is precise to ten digits then."""
+
+STRONG, LARGE = 1e4, 1e2
+"""Rows that are so much stronger than those that it is made of, in squares, need another one; or without one."""
 
 DEPENDENT = 1e-13
 """What is left of a column below this, relative to it, is rounding: it follows from those before it."""
+
+SMALLEST = 1e-100
+"""The size of a column that is zero."""
 
 
 class Triangle:
     """R with ``RᵀR = Σ AᵀA`` of all pieces A, as precise as by Householder's reflections.
 
-    Reflections make a first factor ``R`` of some rows only. Of all, these included, ``W = A R⁻¹`` is squared:
-    ``R ← chol(Σ WᵀW) R``. W has columns that are about orthogonal, so that nothing is lost by squaring, and products of
-    matrices are a few times as fast as reflections. Where they are not, the first factor is made anew, of what was
-    found until then and some rows of the next piece, or reflections do it all.
+    ``W = A P⁻¹`` is squared, ``R = chol(Σ WᵀW) P``. Where columns are about orthogonal, P are their sizes; elsewhere it
+    is the factor by reflections of some of the rows, of which all are squared then. So W has columns that are about
+    orthogonal, and nothing is lost by squaring. Products of matrices are a few times as fast as reflections, which
+    take over where P is near to singular. P is made anew, of what was found until then and the next piece, when rows
+    come that are much stronger.
 
     References: Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff error analysis of the CholeskyQR2 algorithm",
     2015, for squares of preconditioned columns.
@@ -38,74 +45,97 @@ class Triangle:
 
     def __init__(self, columns: int) -> None:
         self._R = np.zeros((0, columns))
-        self._first: First | None = None
+        self._by: Preconditioner | None = None
         self._squares = np.zeros((columns, columns))
 
     def add(self, A: Array) -> None:
         """Add rows."""
-        if not self._squared(A):
-            R, step = self.R, len(A) // (SAMPLED * A.shape[1])
-            if step > 1:
-                self._first = _first(_triangular(R, A[::step]))
-                if self._squared(R) and self._squared(A):
-                    return
-            self._R, self._first = _triangular(R, A), None
+        if self._squared(A):
+            return
+        R, step = self.R, len(A) // (SAMPLED * A.shape[1])
+        for by in (_sizes, _sampled) if step > 1 else ():
+            self._by = by(R, A, step)
+            if self._squared(R) and self._squared(A) and self._is_precise():
+                return
             self._squares[:] = 0.0
+        self._R, self._by = _triangular(R, A), None
 
     def _squared(self, A: Array) -> bool:
-        """Add the squares of rows by the first factor, if there is one that these are not too strong for."""
-        if self._first is None:
+        """Add the squares of rows, if there is a preconditioner that these are not too strong for."""
+        if self._by is None:
             return False
         with np.errstate(over="ignore", invalid="ignore"):  # such rows are too strong
-            W = A @ self._first.inverse
-            squares = W.T @ W
-        if not (self._squares.diagonal() + squares.diagonal() <= self._first.most).all():
+            W = A if self._by.inverse is None else A @ self._by.inverse
+            squares = self._squares + W.T @ W
+        if not (squares.diagonal() <= self._by.most).all():
             return False
-        self._squares += squares * self._first.told
+        self._squares = squares
         return True
+
+    def _is_precise(self) -> bool:
+        """Return whether columns that are not preconditioned are about orthogonal."""
+        if self._by is None or self._by.inverse is not None:
+            return True
+        try:
+            pivots = self._by.factor(self._squares).diagonal()
+        except np.linalg.LinAlgError:
+            return False
+        return bool((pivots[:-1] >= ORTHOGONAL).all() and pivots[-1] >= NOISE)
 
     @property
     def R(self) -> Array:
         """The triangular factor, with as many rows as columns or fewer."""
-        if self._first is not None:
-            told = self._first.told.diagonal()
-            self._R = (np.linalg.cholesky(self._squares + np.diag(1.0 - told)).T * told) @ self._first.R
-            self._squares[:], self._first = 0.0, None
+        if self._by is not None:
+            told = self._by.told
+            self._R = (self._by.factor(self._squares) * told[:, None]) @ self._by.P
+            self._squares, self._by = np.zeros_like(self._squares), None
         return self._R
 
 
-class First(NamedTuple):
-    """A first factor.
+class Preconditioner(NamedTuple):
+    """What rows are divided by before they are squared.
 
     Attributes
     ----------
-    R, inverse : (n, n) arrays
-        With ones on the diagonal, in units of the columns, where columns depend on those before them.
+    P : (n, n) array
+        Triangular.
+    inverse : (n, n) array or None
+        None if P is diagonal: then squares are divided.
+    told : (n,) array
+        Zero of columns that depend on those before them, where P has a one in units of the column; one of others.
     most : (n,) array
-        What the squares of W may be: nothing of columns that depend on others.
-    told : (n, n) array
-        One for all pairs of columns that do not, zero for others.
+        What the sums of squares may be: nothing of such columns.
     """
 
-    R: Array
-    inverse: Array
-    most: Array
+    P: Array
+    inverse: Array | None
     told: Array
+    most: Array
+
+    def factor(self, squares: Array) -> Array:
+        """Return the triangular factor of sums of squares, one on the diagonal of columns that depend on others."""
+        scale = self.told if self.inverse is not None else self.told / np.maximum(self.P.diagonal(), SMALLEST)
+        return np.asarray(np.linalg.cholesky(scale[:, None] * squares * scale + np.diag(1.0 - self.told)).T)
 
 
-def _first(R: Array) -> First | None:
-    """Return what rows are multiplied by, None where R is near to singular."""
-    if R.shape[0] < R.shape[1]:
-        return None
-    sizes = np.maximum(np.linalg.norm(R, axis=0), SMALLEST)
-    R = R / sizes
-    diagonal = np.abs(np.diag(R))
+def _sizes(R: Array, A: Array, step: int) -> Preconditioner:
+    """Return that of columns that are about orthogonal."""
+    squares = np.einsum("ij,ij->j", R, R) + np.einsum("ij,ij->j", A, A)
+    return Preconditioner(np.diag(np.sqrt(squares)), None, (squares > 0.0).astype(float), LARGE * squares)
+
+
+def _sampled(R: Array, A: Array, step: int) -> Preconditioner | None:
+    """Return that of what was found until now, and some of the rows; None where they are near to singular."""
+    P = _triangular(R, A[::step])
+    sizes = np.maximum(np.linalg.norm(P, axis=0), SMALLEST)
+    P /= sizes
+    diagonal = np.abs(P.diagonal())
     told = diagonal > DEPENDENT
     if (diagonal[:-1] <= REGULAR)[told[:-1]].any() or not told[-1]:
         return None
-    R[~told, ~told] = 1.0
+    P[~told, ~told] = 1.0
     most = np.where(told, STRONG, (10.0 * DEPENDENT) ** 2)
-    return First(R * sizes, np.linalg.inv(R) / sizes[:, None], most, np.outer(told, told).astype(float))
+    return Preconditioner(P * sizes, np.linalg.inv(P) / sizes[:, None], told.astype(float), most)
 
 
 def _triangular(R: Array, A: Array) -> Array:
