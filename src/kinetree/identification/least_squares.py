@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.identification.equations import LONGEST, Factors, Rows
+from kinetree.identification.triangle import Triangle
 from kinetree.validation import Array
 
 TOLD = 1e-10
@@ -28,7 +29,7 @@ SIGNIFICANT = 4.5
 CLIP = 4.0
 """Residuals beyond so many standard deviations count as these in correlations."""
 
-FEW_LAGS = 16
+FEW_LAGS = 8
 """Autocorrelations that are looked at first."""
 
 ITERATIONS = 30
@@ -98,9 +99,9 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0
     n = int(free.sum())
-    R = np.zeros((n, n + 1))
-    condensed = np.linalg.qr(np.column_stack([(A / scale)[:, free], b]), mode="r")[:n]
-    R[: len(condensed)] = condensed
+    triangle, R = Triangle(n + 1), np.zeros((n, n + 1))
+    triangle.add(np.column_stack([(A / scale)[:, free], b]))
+    R[: len(triangle.R)] = triangle.R[:n]
     inverse, untold = _inverse(R[:, :-1])
     factor, directions = np.zeros((len(x0), n)), np.zeros((len(untold), len(x0)))
     factor[free], directions[:, free] = inverse / scale[free, None], untold
@@ -167,7 +168,7 @@ def _autocovariance(e: Array, lags: int) -> Array:
     n = len(e)
     e = np.ascontiguousarray(e.T)
     if lags == FEW_LAGS:
-        return np.array([(e[:, k:] * e[:, : n - k]).sum(axis=1) for k in range(min(1 + lags, n))])
+        return np.array([np.einsum("ij,ij->i", e[:, k:], e[:, : n - k]) for k in range(min(1 + lags, n))])
     size = 1 << (2 * n - 1).bit_length()
     return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e, size)) ** 2, size)[:, :n].T)
 

@@ -177,7 +177,7 @@ def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: 
     for i in cluster.bodies:
         body = model.bodies[i]
         if i in model.joint_order:
-            q[list(body.q_index)] = np.array([body.joint.neutral(), *(body.joint.random(rng) for _ in range(count))]).T
+            q[list(body.q_index)] = np.vstack([body.joint.neutral(), body.joint.random(rng, size=(count,))]).T
     X: dict[int, Array] = {}
     J: dict[int, Array] = {}
     for i in cluster.bodies:

@@ -53,12 +53,12 @@ class Triangle:
         if self._squared(A):
             return
         R, step = self.R, len(A) // (SAMPLED * A.shape[1])
-        for by in (_sizes, _sampled) if step > 1 else ():
-            self._by = by(R, A, step)
-            if self._squared(R) and self._squared(A) and self._is_precise():
-                return
-            self._squares[:] = 0.0
-        self._R, self._by = _triangular(R, A), None
+        if self._squared_by_sizes(R, A):
+            return
+        self._by = _sampled(R, A[::step]) if step > 1 else None
+        if not (self._squared(R) and self._squared(A)):
+            self._R, self._by = _triangular(R, A), None
+            self._squares = np.zeros_like(self._squares)
 
     def _squared(self, A: Array) -> bool:
         """Add the squares of rows, if there is a preconditioner that these are not too strong for."""
@@ -72,15 +72,20 @@ class Triangle:
         self._squares = squares
         return True
 
-    def _is_precise(self) -> bool:
-        """Return whether columns that are not preconditioned are about orthogonal."""
-        if self._by is None or self._by.inverse is not None:
-            return True
+    def _squared_by_sizes(self, R: Array, A: Array) -> bool:
+        """Begin anew with the squares of these rows, if columns in units of their sizes are about orthogonal."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = R.T @ R + A.T @ A
+        sizes = np.sqrt(squares.diagonal())
+        by = Preconditioner(np.diag(sizes), None, (sizes > 0.0).astype(float), LARGE * sizes**2)
         try:
-            pivots = self._by.factor(self._squares).diagonal()
+            pivots = by.factor(squares).diagonal()
         except np.linalg.LinAlgError:
             return False
-        return bool((pivots[:-1] >= ORTHOGONAL).all() and pivots[-1] >= NOISE)
+        if not ((pivots[:-1] >= ORTHOGONAL).all() and pivots[-1] >= NOISE):
+            return False
+        self._by, self._squares = by, squares
+        return True
 
     @property
     def R(self) -> Array:
@@ -118,15 +123,9 @@ class Preconditioner(NamedTuple):
         return np.asarray(np.linalg.cholesky(scale[:, None] * squares * scale + np.diag(1.0 - self.told)).T)
 
 
-def _sizes(R: Array, A: Array, step: int) -> Preconditioner:
-    """Return that of columns that are about orthogonal."""
-    squares = np.einsum("ij,ij->j", R, R) + np.einsum("ij,ij->j", A, A)
-    return Preconditioner(np.diag(np.sqrt(squares)), None, (squares > 0.0).astype(float), LARGE * squares)
-
-
-def _sampled(R: Array, A: Array, step: int) -> Preconditioner | None:
-    """Return that of what was found until now, and some of the rows; None where they are near to singular."""
-    P = _triangular(R, A[::step])
+def _sampled(R: Array, A: Array) -> Preconditioner | None:
+    """Return that of what was found until now and of some rows; None where it is near to singular."""
+    P = _triangular(R, A)
     sizes = np.maximum(np.linalg.norm(P, axis=0), SMALLEST)
     P /= sizes
     diagonal = np.abs(P.diagonal())
