@@ -44,7 +44,7 @@ class Triangle:
     """
 
     def __init__(self, columns: int) -> None:
-        self._R = np.zeros((0, columns))
+        self._R: Array | None = np.zeros((0, columns))
         self._by: Preconditioner | None = None
         self._squares = np.zeros((columns, columns))
 
@@ -55,45 +55,45 @@ class Triangle:
         R, step = self.R, len(A) // (SAMPLED * A.shape[1])
         if self._squared_by_sizes(R, A):
             return
-        self._by = _sampled(R, A[::step]) if step > 1 else None
+        self._by, self._squares = _sampled(R, A[::step]) if step > 1 else None, np.zeros_like(self._squares)
         if not (self._squared(R) and self._squared(A)):
             self._R, self._by = _triangular(R, A), None
-            self._squares = np.zeros_like(self._squares)
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is so large is too strong
     def _squared(self, A: Array) -> bool:
         """Add the squares of rows, if there is a preconditioner that these are not too strong for."""
         if self._by is None:
             return False
-        with np.errstate(over="ignore", invalid="ignore"):  # such rows are too strong
-            W = A if self._by.inverse is None else A @ self._by.inverse
-            squares = self._squares + W.T @ W
+        W = A if self._by.inverse is None else A @ self._by.inverse
+        squares = self._squares + W.T @ W
         if not (squares.diagonal() <= self._by.most).all():
             return False
-        self._squares = squares
+        self._squares, self._R = squares, None
         return True
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _squared_by_sizes(self, R: Array, A: Array) -> bool:
         """Begin anew with the squares of these rows, if columns in units of their sizes are about orthogonal."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = R.T @ R + A.T @ A
+        squares = R.T @ R + A.T @ A
         sizes = np.sqrt(squares.diagonal())
-        by = Preconditioner(np.diag(sizes), None, (sizes > 0.0).astype(float), LARGE * sizes**2)
+        told = (sizes > 0.0).astype(float)
+        by = Preconditioner(sizes, None, told / np.maximum(sizes, SMALLEST), told, LARGE * sizes**2)
         try:
-            pivots = by.factor(squares).diagonal()
+            R = by.factor(squares)
         except np.linalg.LinAlgError:
             return False
-        if not ((pivots[:-1] >= ORTHOGONAL).all() and pivots[-1] >= NOISE):
+        left = R.diagonal() >= ORTHOGONAL * sizes
+        if not (left[:-1].all() and R[-1, -1] >= NOISE * sizes[-1]):
             return False
-        self._by, self._squares = by, squares
+        self._by, self._squares, self._R = by, squares, R
         return True
 
     @property
     def R(self) -> Array:
         """The triangular factor, with as many rows as columns or fewer."""
-        if self._by is not None:
-            told = self._by.told
-            self._R = (self._by.factor(self._squares) * told[:, None]) @ self._by.P
-            self._squares, self._by = np.zeros_like(self._squares), None
+        if self._R is None:
+            assert self._by is not None
+            self._R = self._by.factor(self._squares)
         return self._R
 
 
@@ -102,10 +102,12 @@ class Preconditioner(NamedTuple):
 
     Attributes
     ----------
-    P : (n, n) array
-        Triangular.
+    P : (n, n) or (n,) array
+        Triangular; or diagonal, and then squares are divided.
     inverse : (n, n) array or None
-        None if P is diagonal: then squares are divided.
+        Of a triangular P.
+    scale : (n,) array
+        What squares are multiplied by.
     told : (n,) array
         Zero of columns that depend on those before them, where P has a one in units of the column; one of others.
     most : (n,) array
@@ -114,15 +116,19 @@ class Preconditioner(NamedTuple):
 
     P: Array
     inverse: Array | None
+    scale: Array
     told: Array
     most: Array
 
     def factor(self, squares: Array) -> Array:
-        """Return the triangular factor of sums of squares, one on the diagonal of columns that depend on others."""
-        scale = self.told if self.inverse is not None else self.told / np.maximum(self.P.diagonal(), SMALLEST)
-        return np.asarray(np.linalg.cholesky(scale[:, None] * squares * scale + np.diag(1.0 - self.told)).T)
+        """Return the triangular factor of all rows by sums of squares."""
+        regular = self.scale[:, None] * squares * self.scale
+        regular.flat[:: len(regular) + 1] += 1.0 - self.told
+        R = np.linalg.cholesky(regular).T * self.told[:, None]
+        return np.asarray(R * self.P if self.inverse is None else R @ self.P)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _sampled(R: Array, A: Array) -> Preconditioner | None:
     """Return that of what was found until now and of some rows; None where it is near to singular."""
     P = _triangular(R, A)
@@ -134,7 +140,8 @@ def _sampled(R: Array, A: Array) -> Preconditioner | None:
         return None
     P[~told, ~told] = 1.0
     most = np.where(told, STRONG, (10.0 * DEPENDENT) ** 2)
-    return Preconditioner(P * sizes, np.linalg.inv(P) / sizes[:, None], told.astype(float), most)
+    inverse, ones = np.linalg.inv(P) / sizes[:, None], told.astype(float)
+    return Preconditioner(P * sizes, inverse, ones, ones, most)
 
 
 def _triangular(R: Array, A: Array) -> Array:
