@@ -229,6 +229,16 @@ def test_a_pickle_is_the_same(arm: kt.Robot) -> None:
     assert pickle.loads(pickle.dumps(base.regressor))(q, v, a).shape == (arm.nv, base.dimension)
 
 
+def test_equal_robots_share_what_was_found(arm: kt.Robot) -> None:
+    equal, tilted = kt.Robot(pickle.loads(pickle.dumps(arm.model))), arm.with_gravity([0.0, 1.0, -9.0])
+    base = arm.base_parameters(["friction"])
+    assert equal.base_parameters(["friction"]).projection is base.projection
+    assert equal.base_parameters(["friction"]).rows is base.rows
+    assert tilted.base_parameters(["friction"]).rows is not base.rows
+    column = {"spring": lambda q, v, a: q**3}  # what it computes may change
+    assert equal.base_parameters(column).rows is not arm.base_parameters(column).rows
+
+
 def test_what_is_refused(arm: kt.Robot) -> None:
     with pytest.raises(kt.ArgumentError, match="'known', 'any'"):
         arm.base_parameters(gravity="unknown")

@@ -63,12 +63,10 @@ class BaseParameters:
         model = robot.model
         self.joint_terms, self.own_columns = terms.checked(model, joint_terms)
         self.places = terms.places(model, self.joint_terms)
-        inertial = [f"{what} of {body}" for body in model.body_names for what in TEN]
-        self.all_names = (*inertial, *(f"{term} of {model.v_names[k]}" for term, k in self.places), *self.own_columns)
-        directions = np.eye(3) if gravity == "any" else np.array([list(model.gravity)], dtype=float)
-        grouping = group(model, directions, self.places, len(self.all_names), tolerance)
-        self.independent, self.projection = grouping
-        self.projection.flags.writeable = False
+        inertial, v_names = [f"{what} of {body}" for body in model.body_names for what in TEN], model.v_names
+        self.all_names = (*inertial, *(f"{term} of {v_names[k]}" for term, k in self.places), *self.own_columns)
+        count = len(self.all_names)
+        self.independent, self.projection = group(model, gravity == "any", (*self.places.items(),), count, tolerance)
 
     @property
     def dimension(self) -> int:
@@ -154,9 +152,9 @@ class BaseParameters:
         known = {term: getattr(self.robot, term).copy() for term in OF_ROBOTS if term in self.joint_terms}
         for term, k in self.places.keys() & {(term, k) for term in known for k in range(self.robot.nv)}:
             known[term][k] = 0.0
-        left = massless(self.robot).with_joint_physics(**known)
-        counts = [left.armature, left.stiffness, friction.damping * left.damping, friction.coulomb * left.friction]
-        return left if any(x.any() for x in counts) else None
+        counts = {"armature": True, "stiffness": True, "damping": friction.damping, "friction": friction.coulomb}
+        left = [known.get(term, getattr(self.robot, term)) for term in OF_ROBOTS if counts[term]]
+        return massless(self.robot).with_joint_physics(**known) if np.any(left) else None
 
     @property
     def columns(self) -> Columns:

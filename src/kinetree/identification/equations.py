@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from kinetree.identification.samples import Piece, parts, pieces
 from kinetree.identification.triangle import Triangle
 from kinetree.robot import Robot
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Weights = Callable[[Array], Array]
 """From residuals (n, nv) to the factors of the rows."""
@@ -109,16 +112,17 @@ class Factors:
         self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
         self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
         self._given: list[Array] | None = None
+        self._stack: tuple[Array, Array, NDArray[np.intp]] | None = None
         self.total, self._sum, self._squares = np.zeros((3, len(rows.pattern)))
 
     def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
         """Add some samples."""
-        self.count += len(tau)
+        self.count, self._stack = self.count + len(tau), None
         self._sum += tau.sum(axis=0)
         self._squares += (tau * tau).sum(axis=0)
         self.total += len(tau) if weights is None else (weights * weights).sum(axis=0)
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
-            block = np.empty((len(tau), Y.shape[1] + 1), order="F")
+            block = np.empty((len(tau), Y.shape[1] + 1))
             block[:, :-1], block[:, -1] = Y, tau[:, k]
             if weights is not None:
                 block *= weights[:, k, None]
@@ -132,7 +136,7 @@ class Factors:
     def with_factors(self, R: list[Array]) -> Factors:
         """Return the same with other triangular factors."""
         other = copy(self)
-        other._given = list(R)
+        other._given, other._stack = list(R), None
         return other
 
     @property
@@ -147,15 +151,25 @@ class Factors:
 
     def stacked(self, scales: Array) -> tuple[Array, Array]:
         """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""
-        blocks, right = [], []
-        for R, columns, scale in zip(self.R, self.pattern, scales, strict=True):
-            A = np.zeros((len(R), self.dimension))
-            A[:, columns] = R[:, :-1] / scale
-            blocks.append(A)
-            right.append(R[:, -1] / scale)
-        return np.vstack(blocks), np.concatenate(right)
+        A, b, joints = self._equations()
+        return A / scales[joints, None], b / scales[joints]
 
     def squares(self, values: Array) -> Array:
         """Return the sums of squared residuals (nv,)."""
-        pairs = zip(self.R, self.pattern, strict=True)
-        return np.array([((R[:, :-1] @ values[columns] - R[:, -1]) ** 2).sum() for R, columns in pairs])
+        A, b, _ = self._equations()
+        return self.by_joint((A @ values - b) ** 2)
+
+    def by_joint(self, x: Array) -> Array:
+        """Return the sums (nv,) over the rows of each joint."""
+        return np.asarray(np.bincount(self._equations()[2], x, len(self.pattern)), dtype=np.float64)
+
+    def _equations(self) -> tuple[Array, Array, NDArray[np.intp]]:
+        """Return A, b and the joint of each row."""
+        if self._stack is None:
+            factors = self.R
+            joints = np.repeat(np.arange(len(factors)), [len(R) for R in factors])
+            A = np.zeros((len(joints), self.dimension))
+            for k, (R, columns) in enumerate(zip(factors, self.pattern, strict=True)):
+                A[np.ix_(joints == k, columns)] = R[:, :-1]
+            self._stack = A, np.concatenate([R[:, -1] for R in factors]), joints
+        return self._stack

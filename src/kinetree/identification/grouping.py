@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,29 +34,32 @@ class Grouping(NamedTuple):
     projection: Array
 
 
+@lru_cache(maxsize=64)
 def group(
-    model: Model, gravity: Array, further: Mapping[tuple[str, int], int], count: int, tolerance: float
+    model: Model, any_gravity: bool, further: tuple[tuple[tuple[str, int], int], ...], count: int, tolerance: float
 ) -> Grouping:
-    """Return the base parameters of a model.
+    """Return the base parameters of a model; for the last models they are known.
 
     Parameters
     ----------
     model : Model
-    gravity : (k, 3) array
-        Directions of gravity.
-    further : mapping
-        The index of the parameter ("armature" or "offset", entry of v), for those that there are.
+    any_gravity : bool
+        Whether gravity may have any direction, or is the model's.
+    further : tuple of ((str, int), int)
+        The index of the parameter of each joint term at each entry of v; "armature" and "offset" are looked at.
     count : int
         How many parameters there are: 10 nb, these and others, which are all independent.
     tolerance : float
         What is smaller counts as zero.
     """
+    gravity = np.eye(3) if any_gravity else np.array([list(model.gravity)], dtype=float)
+    index = dict(further)
     lumped = {i: np.eye(10, count, 10 * i) for i in range(model.nb)}
     rows = {k: np.eye(1, count, k)[0] for k in range(10 * model.nb, count)}
     weight = float(np.linalg.norm(gravity, axis=1).max(initial=0.0)) or 1.0  # offsets are compared with weights
     for cluster, null, transfers in reversed(list(passed_on(model, gravity / weight, tolerance))):
         places = [10 * i + k for i in cluster.bodies for k in range(10)]
-        there = [further.get((term, k), -1) for term in ("armature", "offset") for k in cluster.v_index]
+        there = [index.get((term, k), -1) for term in ("armature", "offset") for k in cluster.v_index]
         null = _without(null, [len(places) + k for k, place in enumerate(there) if place < 0], tolerance)
         offsets = sum(place >= 0 for place in there[len(cluster.v_index) :])
         null[:, null.shape[1] - offsets :] *= weight
@@ -75,7 +79,9 @@ def group(
     projection = np.array([rows[k] for k in independent]).reshape(len(rows), count)
     projection[np.abs(projection) < 1e-12] = 0.0
     near = np.round(projection)
-    return Grouping(independent, np.where(np.abs(projection - near) < 1e-12, near, projection))
+    projection = np.where(np.abs(projection - near) < 1e-12, near, projection)
+    projection.flags.writeable = False
+    return Grouping(independent, projection)
 
 
 def _without(null: Array, absent: Sequence[int], tolerance: float) -> Array:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.equations import LONGEST, Factors, Rows
+from kinetree.identification.triangle import Triangle
 from kinetree.validation import Array
 
 TOLD = 1e-10
@@ -27,6 +28,9 @@ SIGNIFICANT = 4.5
 
 CLIP = 4.0
 """Residuals beyond so many standard deviations count as these in correlations."""
+
+FEW_LAGS = 8
+"""Autocorrelations that are looked at first."""
 
 ITERATIONS = 30
 
@@ -95,15 +99,27 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0
     n = int(free.sum())
-    R = np.zeros((n, n + 1))
-    condensed = np.linalg.qr(np.column_stack([(A / scale)[:, free], b]), mode="r")[:n]
-    R[: len(condensed)] = condensed
-    U, sizes, Vt = np.linalg.svd(R[:, :-1])
+    triangle, R = Triangle(n + 1), np.zeros((n, n + 1))
+    triangle.add(np.column_stack([(A / scale)[:, free], b]))
+    R[: len(triangle.R)] = triangle.R[:n]
+    inverse, untold = _inverse(R[:, :-1])
+    factor, directions = np.zeros((len(x0), n)), np.zeros((len(untold), len(x0)))
+    factor[free], directions[:, free] = inverse / scale[free, None], untold
+    return x0 + factor @ R[:, -1], factor @ factor.T, directions
+
+
+def _inverse(R: Array) -> tuple[Array, Array]:
+    """Return the pseudo-inverse of a triangular factor, and orthonormal rows: what it does not tell.
+
+    Singular values are needed only where Frobenius' norms, which bound them, leave open whether all is told.
+    """
+    if (np.diag(R) != 0.0).all():
+        inverse = np.asarray(np.linalg.inv(R), dtype=np.float64)
+        if np.linalg.norm(inverse) * np.linalg.norm(R) * TOLD < 1.0:
+            return inverse, np.zeros((0, len(R)))
+    U, sizes, Vt = np.linalg.svd(R)
     told = int((sizes > TOLD * sizes.max(initial=0.0)).sum())
-    directions = np.zeros((len(Vt), len(x0)))
-    directions[:, free] = Vt
-    factor = directions[:told] / scale / sizes[:told, None]
-    return x0 + factor.T @ (U.T[:told] @ R[:, -1]), factor.T @ factor, directions[told:]
+    return Vt[:told].T / sizes[:told] @ U[:, :told].T, Vt[told:]
 
 
 def estimate(rows: Rows, log: Any, factors: Factors, prior: Prior, weights: str | None, loss: str | None) -> Solution:
@@ -131,20 +147,30 @@ def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
     References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
     Monte Carlo", 1992, for where to end.
     """
-    total = np.zeros((0, len(found.noise)))
-    count = 0
-    for e in rows.residuals_of_motions(log, found.values):
-        e = np.clip(e - e.mean(axis=0), -CLIP * found.noise, CLIP * found.noise)
-        size = 1 << (2 * len(e) - 1).bit_length()
-        own = np.fft.irfft(np.abs(np.fft.rfft(np.ascontiguousarray(e.T), size)) ** 2, size)[:, : len(e)].T
-        short, total = sorted((own, total), key=len)
-        total = total.copy()
-        total[: len(short)] += short
-        count += len(e)
-    rho = total / np.maximum(total[0], np.finfo(float).tiny)
-    pairs = rho[1:-1:2] + rho[2::2]
-    going_on = np.logical_and.accumulate(pairs > SIGNIFICANT / np.sqrt(max(count, 1)), axis=0)
+    for lags in (FEW_LAGS, LONGEST):
+        total, count = np.zeros((0, len(found.noise))), 0
+        for e in rows.residuals_of_motions(log, found.values):
+            e = np.clip(e - e.mean(axis=0), -CLIP * found.noise, CLIP * found.noise)
+            short, total = sorted((_autocovariance(e, lags), total), key=len)
+            total = total.copy()
+            total[: len(short)] += short
+            count += len(e)
+        rho = total / np.maximum(total[0], np.finfo(float).tiny)
+        pairs = rho[1:-1:2] + rho[2::2]
+        going_on = np.logical_and.accumulate(pairs > SIGNIFICANT / np.sqrt(max(count, 1)), axis=0)
+        if not going_on[-1:].any():  # seldom are residuals alike for longer
+            break
     return np.asarray(1.0 + 2.0 * (pairs * going_on).sum(axis=0))
+
+
+def _autocovariance(e: Array, lags: int) -> Array:
+    """Return the sums (1 + lags, nv) of products of residuals with those 0, 1, 2, … samples later, or all there are."""
+    n = len(e)
+    e = np.ascontiguousarray(e.T)
+    if lags == FEW_LAGS:
+        return np.array([np.einsum("ij,ij->i", e[:, k:], e[:, : n - k]) for k in range(min(1 + lags, n))])
+    size = 1 << (2 * n - 1).bit_length()
+    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e, size)) ** 2, size)[:, :n].T)
 
 
 def ordinary(factors: Factors, prior: Prior, times: Array) -> Solution:
@@ -198,7 +224,7 @@ def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None
     if inverse is not None:
         A, _ = factors.stacked(scales)
         taken = ((A @ inverse) * A).sum(axis=1)
-        left -= np.add.reduceat(taken, np.cumsum([0, *map(len, factors.R)])[:-1])
+        left -= factors.by_joint(taken)
     least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
     return np.asarray(np.maximum(np.sqrt(factors.squares(values) / np.maximum(left, 1.0)), least))
 

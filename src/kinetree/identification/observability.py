@@ -22,24 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.algorithms.recursions.motions import inertia_rate
-from kinetree.algorithms.regressors import UNITS
+from kinetree.identification.transfers import RATES, array_of, matrix_of, products, transfer, transposed
 from kinetree.model import WORLD, Model
-from kinetree.spatial import Motion, Transform
 from kinetree.validation import Array
 
-MOTIONS = [Motion.of(row) for row in np.eye(6)]
-BILINEAR = np.array([[[m.dot(unit @ w) for w in MOTIONS] for m in MOTIONS] for unit in UNITS], dtype=float)
-"""``v·(I w)`` of the ten unit inertias: (10, 6, 6)."""
+SAMPLES = 6
+"""Positions that are looked at together, and again so many until the last two tell nothing new."""
 
-RATES = np.array([[list(inertia_rate(unit, w)) for unit in UNITS] for w in MOTIONS], dtype=float)
-"""The rates of the ten unit inertias that move with six unit velocities: (6, 10, 10)."""
-
-ENTRIES = ([3, 2, 0, 1, 0, 0, 1, 0, 1, 2], [3, 4, 5, 3, 0, 1, 1, 2, 2, 2])
-"""Where the ten parameters are in the matrix (6, 6) of an inertia."""
-
-LEAST_SAMPLES = 3
-MOST_SAMPLES = 100
+MOST_TIMES = 20
 
 
 class Cluster(NamedTuple):
@@ -74,6 +64,11 @@ class Attained(NamedTuple):
 
     energies: Array
     velocities: Array
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it is everything: then so it is for all that the body carries."""
+        return len(self.energies) == 11 and len(self.velocities) == 6
 
 
 class Passed(NamedTuple):
@@ -153,84 +148,77 @@ def passed_on(model: Model, gravity: Array, tolerance: float, seed: int = 0) -> 
     attained = {WORLD: Attained(_grown(np.zeros((0, 11)), energies, tolerance), np.zeros((0, 6)))}
     for cluster in clusters(model):
         parent, m, n = attained[cluster.parent], len(cluster.bodies), len(cluster.v_index)
-        seen = _grown(np.zeros((0, 10 * m + 2 * n)), _gyroscopic(model, cluster), tolerance)
-        own = [Attained(np.zeros((0, 11)), np.zeros((0, 6)))] * m
-        still = 0
-        for count in range(MOST_SAMPLES):
-            before = len(seen) + sum(len(x) for a in own for x in a)
-            X, J = _positions(model, cluster, rng)
-            seen = _grown(seen, _told(X, J, parent), tolerance)
-            own = [_attained(a, X_b, J_b, parent, tolerance) for a, X_b, J_b in zip(own, X, J, strict=True)]
-            still = still + 1 if before == len(seen) + sum(len(x) for a in own for x in a) else 0
-            if still >= 2 and count >= LEAST_SAMPLES:
+        sizes = [10 * m + 2 * n] if parent.is_all else [10 * m + 2 * n, *[11] * m, *[6] * m]
+        spaces = [np.zeros((0, size)) for size in sizes]
+        spaces[0] = _grown(spaces[0], _gyroscopic(model, cluster), tolerance)
+        for _ in range(MOST_TIMES):
+            everywhere, J = _positions(model, cluster, rng, SAMPLES)
+            X, J = everywhere[:, 1:], J[:, 1:]
+            if parent.is_all and (J[:, :1] == J).all():  # nothing depends on the position
+                X, J = X[:, :1], J[:, :1]
+            rows = _rows(X, J, parent)
+            some = [_grown(space, x[:-2], tolerance) for space, x in zip(spaces, rows, strict=True)]
+            spaces = [_grown(space, x[-2:], tolerance) for space, x in zip(some, rows, strict=True)]
+            if J.shape[1] == 1 or all(len(a) == len(b) for a, b in zip(some, spaces, strict=True)):
                 break
-        attained |= dict(zip(cluster.bodies, own, strict=True))
-        X, _ = _positions(model, cluster, None)
-        yield Passed(cluster, _null_space(seen), tuple(transfer(X_b) for X_b in X))
+        own = zip(spaces[1 : m + 1], spaces[m + 1 :], strict=True)
+        attained |= zip(
+            cluster.bodies, [parent] * m if parent.is_all else [Attained(*both) for both in own], strict=True
+        )
+        yield Passed(cluster, _null_space(spaces[0]), tuple(transfer(everywhere[:, 0])))
 
 
-def transfer(X: Array) -> Array:
-    """Return the map (10, 10) from inertial parameters to those in the frame from which X (6, 6) leads."""
-    moved: Array = (X.T @ BILINEAR @ X)[:, *ENTRIES].T
-    return moved
+def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
+    """Return transforms (m, 1 + count, 6, 6) from the parent to each body, and Jacobians (m, 1 + count, 6, n).
 
-
-def matrix_of(X: Transform) -> Array:
-    """Return a transform of motions as a matrix (6, 6)."""
-    return np.array([list(X @ m) for m in MOTIONS], dtype=float).T
-
-
-def _positions(model: Model, cluster: Cluster, rng: np.random.Generator | None) -> tuple[list[Array], list[Array]]:
-    """Return the transforms from the parent to each body, and the bodies' Jacobians (6, n), somewhere or at zero."""
-    q = [0.0] * model.nq
+    At zero, and at random positions.
+    """
+    q = np.zeros((model.nq, 1 + count))
     for i in cluster.bodies:
         body = model.bodies[i]
         if i in model.joint_order:
-            position = body.joint.neutral() if rng is None else body.joint.random(rng).tolist()
-            for k, x in zip(body.q_index, position, strict=True):
-                q[k] = x
+            q[list(body.q_index)] = np.vstack([body.joint.neutral(), body.joint.random(rng, size=(count,))]).T
     X: dict[int, Array] = {}
     J: dict[int, Array] = {}
     for i in cluster.bodies:
-        body, state = model.bodies[i], model.jcalc(i, q)
-        X[i], J[i] = matrix_of(state.X_J @ body.X_T), np.zeros((6, len(cluster.v_index)))
+        body, state = model.bodies[i], model.jcalc(i, q)  # type: ignore[arg-type]  # arrays are scalars too
+        X[i], J[i] = np.empty((1 + count, 6, 6)), np.zeros((1 + count, 6, len(cluster.v_index)))
+        X[i][:] = matrix_of(state.X_J) @ matrix_of(body.X_T)
         if body.parent in X:
             J[i], X[i] = X[i] @ J[body.parent], X[i] @ X[body.parent]
         for k, S_k in zip(body.v_index, state.S, strict=True):
-            J[i][:, cluster.v_index.index(k)] += np.array(list(S_k), dtype=float)
-    return list(X.values()), list(J.values())
+            J[i][..., cluster.v_index.index(k)] += array_of([*S_k])
+    return np.array([*X.values()]), np.array([*J.values()])
 
 
-def _carried(X: Array, parent: Attained) -> tuple[Array, Array]:
-    """Return the parent's energies and velocities as they are at the child: (..., 11) and (6, ...)."""
-    energies = parent.energies.copy()
-    energies[:, :10] = energies[:, :10] @ transfer(X)
-    return energies, X @ parent.velocities.T
+def _rows(X: Array, J: Array, parent: Attained) -> list[Array]:
+    """Return what is known and attained at these positions: rows (count, ..., columns).
 
-
-def _products(v: Array, w: Array) -> Array:
-    """Return the coefficients of the ten parameters in ``v·(I w)`` for all columns v and w."""
-    return np.moveaxis(v.T @ BILINEAR @ w, 0, -1)
-
-
-def _told(X: Sequence[Array], J: Sequence[Array], parent: Attained) -> Array:
-    """Return what the forces of a cluster's joints tell of its parameters at this position: rows."""
-    n, pairs = J[0].shape[1], np.triu_indices(J[0].shape[1])
-    fields, mixed, squares = [], [], []
-    for X_b, J_b in zip(X, J, strict=True):
-        energies, velocities = _carried(X_b, parent)
-        fields.append((np.tensordot(J_b, RATES, (0, 0)) @ energies[:, :10].T).transpose(2, 0, 1))
-        mixed.append(_products(velocities, J_b))
-        squares.append(_products(J_b, J_b)[pairs])
-    offsets = np.einsum("e,kl->ekl", parent.energies[:, 10], np.eye(n)).reshape(-1, n)
-    rotors = np.where((pairs[0] == pairs[1])[:, None], np.eye(n)[pairs[0]], 0.0)
-    blocks = [
-        (np.concatenate(fields, axis=-1).reshape(len(offsets), -1), np.zeros_like(offsets), offsets),
-        (np.concatenate(mixed, axis=-1).reshape(-1, 10 * len(X)),),
-        (np.concatenate(squares, axis=-1), rotors),
-    ]
-    rows = [np.hstack(parts) for parts in blocks]
-    return np.vstack([np.pad(r, ((0, 0), (0, 10 * len(X) + 2 * n - r.shape[1]))) for r in rows])
+    What the forces of a cluster's joints tell of its parameters; then what its bodies attain, their energies and their
+    velocities, unless its parent has them all.
+    """
+    m, count, _, n = J.shape
+    i, j = np.triu_indices(n)
+    energies, velocities = np.eye(11), np.eye(6)  # of all bases of everything, the same for parent and child
+    if not parent.is_all:
+        energies = np.tile(parent.energies, (m, count, 1, 1))
+        energies[..., :10] = parent.energies[:, :10] @ transfer(X)
+        velocities = X @ parent.velocities.T
+    moving = np.concatenate([np.broadcast_to(velocities, (m, count, *velocities.shape[-2:])), J], axis=-1)
+    kinetic = products(moving, J)
+    fields = energies[..., None, :, :10] @ transposed(np.tensordot(J, RATES, (2, 0)))
+    w = velocities.shape[-1]
+    blocks = (fields, kinetic[..., :w, :, :], kinetic[..., w:, :, :][..., i, j, :])
+    told = np.concatenate([np.moveaxis(x, 0, -2).reshape(count, -1, 10 * m) for x in blocks], axis=1)
+    further = np.zeros((*told.shape[:2], 2 * n))
+    offsets = np.kron(np.eye(n), energies.reshape(-1, *energies.shape[-2:])[0, :, 10:])
+    further[:, : len(offsets), n:] = offsets
+    further[:, told.shape[1] - len(i) :, :n] = np.eye(n)[i] * (i == j)[:, None]
+    rows = [np.concatenate([told, further], axis=-1)]
+    if not parent.is_all:
+        flat = np.pad(kinetic.reshape(m, count, -1, 10), ((0, 0), (0, 0), (0, 0), (0, 1)))
+        rows += [*np.concatenate([energies, flat], axis=-2), *transposed(moving)]
+    return rows
 
 
 def _gyroscopic(model: Model, cluster: Cluster) -> Array:
@@ -253,21 +241,15 @@ def _gyroscopic(model: Model, cluster: Cluster) -> Array:
     return np.array(rows).reshape(-1, first + 2 * n)
 
 
-def _attained(a: Attained, X: Array, J: Array, parent: Attained, tolerance: float) -> Attained:
-    """Return what a body attains, with what it attains at one more position."""
-    energies, velocities = _carried(X, parent)
-    moving = np.hstack([velocities, J])
-    kinetic = _products(moving, J).reshape(-1, 10)
-    rows = np.vstack([energies, np.pad(kinetic, ((0, 0), (0, 1)))])
-    return Attained(_grown(a.energies, rows, tolerance), _grown(a.velocities, moving.T, tolerance))
-
-
 def _grown(basis: Array, rows: Array, tolerance: float) -> Array:
-    """Return orthonormal rows that span the basis and these rows."""
+    """Return orthonormal rows that span the basis and these rows (..., columns)."""
     scale = np.abs(rows).max(initial=0.0)
     if scale == 0.0 or len(basis) == basis.shape[1]:
         return basis
-    _, s, Vt = np.linalg.svd(np.vstack([basis, rows / scale]), full_matrices=False)
+    rows = rows.reshape(-1, basis.shape[1]) / scale
+    if len(basis) and np.abs(rows - rows @ basis.T @ basis).max() <= tolerance:
+        return basis
+    _, s, Vt = np.linalg.svd(np.vstack([basis, rows]), full_matrices=False)
     return Vt[: int((s > tolerance * s[0]).sum())]
 
 

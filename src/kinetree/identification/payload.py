@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,15 +13,15 @@ from kinetree.identification.blas import on_one_thread
 from kinetree.identification.consistent import Problem, newton, repaired
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Prior, estimate
-from kinetree.identification.observability import matrix_of, transfer
 from kinetree.identification.samples import Piece
+from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
-    pass
+    from kinetree.runtime.function import Function
 
 VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
@@ -39,7 +39,7 @@ class PayloadRows(Rows):
     def __init__(self, robot: Robot, frame: str) -> None:
         self.robot, self.dimension, self.rest = robot, 10, None
         body, self._to_body, moved = place_of(robot, frame)
-        self._function = compile(robot, partial(columns_of_body, robot, body), name="payload_regressor", fuse=True)
+        self._function = regressor_of_body(robot, body)
         self.pattern = [np.arange(10 if k in moved else 0) for k in range(robot.nv)]
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
@@ -60,6 +60,13 @@ def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
         moved |= {*robot.model.bodies[body].v_index}
         body = robot.model.bodies[body].parent
     return at.body, transfer(matrix_of(at.X)), moved
+
+
+@lru_cache(maxsize=64)
+def regressor_of_body(robot: Robot, body: int) -> Function:
+    """Return the compiled regressor of the inertial parameters of one body, the same for equal robots."""
+    made: Function = compile(robot, partial(columns_of_body, robot, body), name="payload_regressor", fuse=True)
+    return made
 
 
 def columns_of_body(robot: Robot, body: int, q: Any, v: Any, a: Any) -> Any:

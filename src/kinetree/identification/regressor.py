@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.errors import ArgumentError
@@ -39,14 +39,20 @@ class Columns(NamedTuple):
 
 def dense(robot: Robot, columns: Columns) -> Function:
     """Return the compiled function ``regressor(q, v, a) -> (nv, n)``."""
-    return _compile(robot, columns, "base_regressor", False)
+    return _of(robot, columns, "base_regressor", False)
 
 
 def packed(robot: Robot, columns: Columns) -> Function:
     """Return the compiled function of the same rows one after another, without the entries that are always zero."""
-    return _compile(robot, columns, "base_regressor_rows", True)
+    return _of(robot, columns, "base_regressor_rows", True)
 
 
+def _of(robot: Robot, columns: Columns, name: str, flat: bool) -> Function:
+    """Return the function, the same for equal robots; what a user's own column computes may have changed."""
+    return (_compile.__wrapped__ if columns.own else _compile)(robot, columns, name, flat)
+
+
+@lru_cache(maxsize=64)
 def _compile(robot: Robot, columns: Columns, name: str, flat: bool) -> Function:
     stribeck = any(term == "stribeck" for (term, _), _ in columns.places)
     page: Any = partial(_with_speeds if stribeck else _without_speeds, robot, columns, flat)
