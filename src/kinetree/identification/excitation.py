@@ -12,11 +12,10 @@ from kinetree.identification.base_parameters import BaseParameters, base_paramet
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.equations import Rows
 from kinetree.identification.excitation_beginning import beginning, still
-from kinetree.identification.excitation_criteria import CRITERIA
 from kinetree.identification.excitation_limits import by_joint, limits_of
-from kinetree.identification.excitation_problem import Problem
+from kinetree.identification.excitation_problem import CRITERIA, Problem
 from kinetree.identification.excitation_result import Excitation
-from kinetree.identification.excitation_search import BARRIERS, search
+from kinetree.identification.excitation_search import BARRIERS, Search
 from kinetree.identification.excitation_series import Series
 from kinetree.identification.terms import JointTerms
 from kinetree.robot.limits import given
@@ -161,7 +160,7 @@ def excite(
         else _continued(problem, inside, first, initial, robot)
     )
     stages = BARRIERS if initial is None else BARRIERS[1:]
-    found = search(problem, X, first, stages, most, positive("tolerance", tolerance), progress)
+    found = Search(problem, X, first, most, positive("tolerance", tolerance), progress).run(stages)
     kept = _within(problem, inside, found.X)
     return Excitation(robot, whole, at, problem, found._replace(X=kept), float(rate))
 
@@ -230,7 +229,7 @@ def _continued(problem: Problem, inside: Array, first: int, initial: Any, robot:
     X[:, :first] = inside[:, :first]
     for part in (1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99):
         new = X + part * (inside - X)
-        if np.isfinite(problem.point(new).criterion):
+        if problem.point(new).inside:
             return np.asarray(new)
     raise ArgumentError("initial is far from these limits: leave it out")
 
