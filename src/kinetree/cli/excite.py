@@ -17,7 +17,7 @@ from kinetree.cli.motion_summary import MotionSummary
 from kinetree.cli.plot import finish
 from kinetree.cli.simulate import check_results, numbers
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, listed
 from kinetree.identification import Excitation
 from kinetree.identification.excitation_figure import draw
 from kinetree.robot import Robot
@@ -98,7 +98,12 @@ def report(arguments: argparse.Namespace, plan: Excitation, warnings: list[str])
     if arguments.json:
         rows = zip(plan.base.names, plan.base.combinations, values.tolist(), plan.std.tolist(), strict=True)
         keys = ("name", "combination", "value", "std")
-        facts: dict[str, Any] = {"robot": name, "duration": motion.duration, "condition": plan.condition}
+        facts: dict[str, Any] = {
+            "robot": name,
+            "duration": motion.duration,
+            "condition": plan.condition,
+            "held": plan.held,
+        }
         facts |= {"iterations": plan.iterations, "converged": plan.converged, "joints": summary.joints()}
         facts["parameters"] = [dict(zip(keys, row, strict=True)) for row in rows]
         print_json(facts | {"warnings": warnings})
@@ -108,6 +113,8 @@ def report(arguments: argparse.Namespace, plan: Excitation, warnings: list[str])
     out.print(f"[bold]{escape(name)}[/]: {motion.duration:g} s, found in {plan.iterations} iterations; {how}")
     out.print(summary.table(out.width))
     noise = " ".join(f"{x:.3g}" for x in plan.noise)
+    if plan.held:
+        out.print(f"held still: {escape(listed(plan.held))}; the parameters are those of the robot with these locked")
     out.print(f"{size} base parameters; noise {noise}; condition number {plan.condition:.3g}")
     out.print("\n".join(escape(line) for line in str(plan).splitlines()[1:]))
     print_warnings(out, warnings)

@@ -12,14 +12,15 @@ robot's parameters as well as its limits let it. Prints how each joint is used, 
 will be known from such a record, before anything moves; writes the motion with -o, and draws it with --plot.
 
 Ctrl-C ends the search early: the best motion until then is summed up, written and drawn. --resume continues with a
-motion that was written, for which the period and so on must be the same. A floating base is held: as on a stand.
+motion that was written, for which the period and so on must be the same. A floating base is held, as if the robot were
+hung up: how it would move on its feet is up to contacts, which are not planned.
 """
 
 EXAMPLES = """\
 examples:
   kinetree excite panda -o motion.csv --plot motion.png
   kinetree excite ur5 --period 20 --noise 0.5 --box ee_link=-0.8,0.8,-0.8,0.8,0.1,1.2 -o motion.csv
-  kinetree excite panda --criterion condition --iterations 1000 --resume motion.csv -o better.csv
+  kinetree excite panda --criterion condition --resume motion.csv -o better.csv
   kinetree excite arm.urdf --limit wheel=-3,3,1.5 --terms friction
 """
 
@@ -89,7 +90,7 @@ def add(
         default="determinant",
         help="what is made least (determinant)",
     )
-    search.add_argument("--iterations", type=number(int, "≥", 0), default=300, metavar="N", help="at most (300)")
+    search.add_argument("--iterations", type=number(int, "≥", 0), default=1000, metavar="N", help="at most (1000)")
     search.add_argument("--seed", type=number(int, "≥", 0), default=0, metavar="N", help="of where it begins (0)")
     search.add_argument("--resume", metavar="FILE", help="a motion that was written, to continue with")
     command.set_defaults(module="kinetree.cli.excite")

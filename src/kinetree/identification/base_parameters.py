@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.functions.rates import rates
 from kinetree.identification import terms
 from kinetree.identification.grouping import group
 from kinetree.identification.regressor import Columns, dense, massless, packed, positions
@@ -144,6 +145,11 @@ class BaseParameters:
     def rows(self) -> Function:
         """The same without the entries that are always zero, row after row: what is quick to sum up."""
         return packed(self.robot, self.columns)
+
+    @cached_property
+    def row_rates(self) -> Function:
+        """How fast `rows` change, with ``direction``: see `kinetree.functions.rates`."""
+        return rates(self.rows, "direction")
 
     @cached_property
     def rest(self) -> Robot | None:

@@ -12,11 +12,10 @@ from kinetree.identification.base_parameters import BaseParameters, base_paramet
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.equations import Rows
 from kinetree.identification.excitation_beginning import beginning, still
-from kinetree.identification.excitation_criteria import CRITERIA
 from kinetree.identification.excitation_limits import by_joint, limits_of
-from kinetree.identification.excitation_problem import Problem
+from kinetree.identification.excitation_problem import CRITERIA, Problem
 from kinetree.identification.excitation_result import Excitation
-from kinetree.identification.excitation_search import BARRIERS, search
+from kinetree.identification.excitation_search import BARRIERS, Search
 from kinetree.identification.excitation_series import Series
 from kinetree.identification.terms import JointTerms
 from kinetree.robot.limits import given
@@ -49,8 +48,8 @@ def excite(
     noise: float | ArrayLike | Mapping[str, float] | None = None,
     rate: float = 200.0,
     criterion: str = "determinant",
-    iterations: int = 300,
-    tolerance: float = 1e-5,
+    iterations: int = 1000,
+    tolerance: float = 1e-4,
     seed: Seed = 0,
     initial: Excitation | Trajectory | None = None,
     progress: Callable[[int, int, float], object] | None = None,
@@ -78,8 +77,9 @@ def excite(
         Where the robot rests at both ends. If not given, where it is best for the joints that move, and neutral for the
         others.
     joints : sequence of str, optional
-        Those that move; if not given, all with one degree of freedom. The others, a floating base for one, are held
-        still: as on a stand.
+        Those that move; if not given, all with one degree of freedom. The others are held still: a floating base as if
+        the robot were hung up, since how it would move on its feet is up to contacts. `Excitation.std_of` says what
+        such a record tells of the whole robot.
     fraction : float
         The part of the limits of position, speed and force that is used.
     acceleration : float, (nv,) array-like or mapping, optional
@@ -112,7 +112,12 @@ def excite(
     Raises
     ------
     ArgumentError
-        If a joint has no limits, they cannot be kept, or a choice is not known.
+        If a joint has no limits, they cannot be kept, a choice is not known, or SciPy is not installed (the extra
+        ``identification``).
+
+    Notes
+    -----
+    SciPy's BFGS minimises the criterion with a logarithmic barrier at the limits; gradients are exact.
 
     References
     ----------
@@ -161,7 +166,7 @@ def excite(
         else _continued(problem, inside, first, initial, robot)
     )
     stages = BARRIERS if initial is None else BARRIERS[1:]
-    found = search(problem, X, first, stages, most, positive("tolerance", tolerance), progress)
+    found = Search(problem, X, first, most, positive("tolerance", tolerance), progress).run(stages)
     kept = _within(problem, inside, found.X)
     return Excitation(robot, whole, at, problem, found._replace(X=kept), float(rate))
 
@@ -185,15 +190,30 @@ def _held(robot: Robot, joints: Sequence[str] | None) -> list[str]:
         raise ArgumentError(f"joints takes a list of names: [{joints!r}]")
     for name in joints or ():
         if name not in single:
-            if name in robot.joint_names:
-                raise ArgumentError(
-                    f"{name!r} cannot be excited: it has several degrees of freedom, or follows another"
-                )
-            raise ArgumentError(unknown_name("joint", name, single))
+            raise ArgumentError(_why_held(robot, name, single))
     moving = single if joints is None else list(joints)
     if not moving:
         raise ArgumentError(f"{robot.name} has no joint of one degree of freedom that could move")
     return [body.joint_name for body in robot.model.leading if body.joint_name not in moving]
+
+
+def _why_held(robot: Robot, name: str, single: list[str]) -> str:
+    """Return why this joint cannot be excited."""
+    body = next((body for body in robot.model.bodies if body.joint_name == name), None)
+    if body is None:
+        return unknown_name("joint", name, single)
+    if name not in robot.joint_names:
+        leader = next(other.joint_name for other in robot.model.leading if other.v_index == body.v_index)
+        return f"{name!r} follows {leader!r} and moves with it: name that one"
+    if len(body.v_index) == 6:
+        return (
+            f"{name!r} is a floating base: no joint drives it, and how contacts would move it is not planned; "
+            "it is held, with the robot hung up or on a stand, and the other joints move"
+        )
+    return (
+        f"{name!r} has {len(body.v_index)} degrees of freedom, and no limits that a motion could keep within: it is "
+        "held. Joints of one degree of freedom in a row, with links without mass between, can be excited"
+    )
 
 
 def _places(robot: Robot, moving: Robot) -> tuple[list[int], list[int]]:
@@ -230,7 +250,7 @@ def _continued(problem: Problem, inside: Array, first: int, initial: Any, robot:
     X[:, :first] = inside[:, :first]
     for part in (1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99):
         new = X + part * (inside - X)
-        if np.isfinite(problem.point(new).criterion):
+        if problem.point(new).inside:
             return np.asarray(new)
     raise ArgumentError("initial is far from these limits: leave it out")
 

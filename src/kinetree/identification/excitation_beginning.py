@@ -83,13 +83,11 @@ def beginning(problem: Problem, inside: Array, first: int, rng: np.random.Genera
         step[:, 2:] = rng.normal(size=(len(inside), 2 * series.harmonics)) / np.tile(L, 2)
         step[:, 2:] *= problem.limits.half[:, None]
         step[:, 1] = 0.0 if first == 0 else rng.uniform(-1, 1, len(inside)) * problem.limits.half
-        if first == 0:
-            step[:, 0] = 0.0
         size = 1.0
-        while not np.isfinite(problem.point(inside + size / 0.9 * step).barrier) and size > 1e-6:
+        while not problem.point(inside + size / 0.9 * step).inside and size > 1e-6:
             size *= 0.7
         point = problem.point(inside + size * step)
-        if point.criterion < value:
+        if point.inside and point.criterion < value:
             best, value = inside + size * step, point.criterion
     if best is None:
         raise ArgumentError(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.functions.of_user import compile
+from kinetree.functions.rates import rates
 from kinetree.identification.equations import Rows
-from kinetree.identification.excitation_criteria import CRITERIA
 from kinetree.identification.excitation_limits import Limits
 from kinetree.identification.excitation_series import Series
+from kinetree.lazy import cached_property
+from kinetree.runtime.function import Function
 from kinetree.validation import Array
-
-STEP = 1e-4
-"""Of central differences (rad, rad/s, rad/s²): the regressor is linear in a and quadratic in v, and smooth in q."""
 
 SLIDING = 0.05
 """The part of a joint's top speed around which friction changes sign in the criterion, so that it has a gradient."""
@@ -22,20 +22,27 @@ SLIDING = 0.05
 NEAR = 1e-3
 """What is nearer to a limit has the curvature of this."""
 
-CLOSEST = 1e-6
-"""How near to a limit a motion may be, relative to it: the barrier's slope stays bounded."""
+CLOSEST = 1.0 - 1e-6
+"""The part of a limit up to which the barrier is a logarithm, and a motion allowed; a parabola goes on from there."""
 
 SAFE = 0.98
 """The part of forces, and of boxes, that is used at the nodes, since they may be greater between."""
 
+POWER = 12
+"""Of the means in the place of the greatest and the least eigenvalue: they are smooth where those are not."""
+
 State = tuple[Array, Array, Array]
+
+Criterion = Callable[[Array], tuple[float, Array]]
+"""From the information (n, n) to a number, the less the better, infinite if it is singular, and its gradient (n, n)."""
 
 
 class Point(NamedTuple):
-    """A motion's criterion, and its barrier: infinite if it is not within its limits."""
+    """A motion's criterion, its barrier, and whether it is within its limits."""
 
     criterion: float
     barrier: float
+    inside: bool
 
 
 class Problem:
@@ -55,26 +62,32 @@ class Problem:
         self._centre, self._width = centre, (limits.half, limits.velocity, limits.acceleration)
         self._at = np.concatenate([np.full(len(c), k) for k, c in enumerate(rows.pattern)]).astype(int)
         self._columns = np.concatenate(rows.pattern).astype(int)
+        self._smooth = SLIDING * limits.velocity
+        self._limited = bool(np.isfinite(limits.effort).any())
 
     # -- what it tells ------------------------------------------------------------------------------------------
 
-    def weighted(self, state: State) -> Array:
-        """Return the regressor's entries that are not always zero (n, entries), in units of the noise."""
-        q, v, a = state
-        smooth = SLIDING * self.limits.velocity
-        return np.asarray(self.rows.base.rows(q, v, a, direction=v / np.sqrt(v * v + smooth**2)) / self.noise[self._at])
+    def _criterion(self, state: State) -> tuple[float, Array, Array]:
+        """Return the criterion of one period, its gradient with respect to the information, and the regressor.
 
-    def dense(self, entries: Array) -> Array:
-        """Return the regressor (n, nv, parameters) with these entries."""
+        The regressor is in units of the noise.
+        """
+        entries = self.rows.base.rows(*state, direction=self._direction(state[1])) / self.noise[self._at]
         A = np.zeros((len(entries), self.robot.nv, self.rows.dimension))
         A[:, self._at, self._columns] = entries
-        return A
-
-    def _criterion(self, state: State) -> tuple[float, Array, Array]:
-        """Return the criterion of one period, its gradient with respect to the information, and the regressor."""
-        A = self.dense(self.weighted(state))
         flat = A.reshape(-1, A.shape[-1])
         return *self.criterion(flat.T @ flat / len(A)), A
+
+    def _direction(self, v: Array) -> Array:
+        return v / np.sqrt(v * v + self._smooth**2)
+
+    def _told(self, state: State) -> list[Array]:
+        """Return the derivatives of the criterion by q, v and a (n, nv) each."""
+        v, direction = state[1], self._direction(state[1])
+        _, S, A = self._criterion(state)
+        weights = 2.0 * (A @ S)[:, self._at, self._columns] / len(A) / self.noise[self._at]
+        by_q, by_v, by_a, by_direction = slopes(self.rows.base.row_rates, (*state, direction), weights)
+        return [by_q, by_v + by_direction * self._smooth**2 / (v * v + self._smooth**2) ** 1.5, by_a]
 
     # -- what it must keep within -------------------------------------------------------------------------------
 
@@ -84,20 +97,45 @@ class Problem:
 
     def frames(self, q: Array) -> Array:
         """Return positions of the frames in boxes, in parts of those (n, 3 boxes)."""
-        parts = [np.zeros((len(q), 0))]
-        for frame, (middle, half) in self.limits.boxes.items():
-            parts.append((self.robot.frame_placement(q, frame=frame)[:, :3, 3] - middle) / half)
-        return np.hstack(parts)
+        if not self.limits.boxes:
+            return np.zeros((len(q), 0))
+        middle, half = np.hstack(list(self.limits.boxes.values()))
+        return np.asarray((self._places(q) - middle) / half)
 
-    def _nonlinear(self) -> Iterator[Callable[[State], Array]]:
-        if np.isfinite(self.limits.effort).any():
-            yield self.forces
+    @cached_property
+    def _places(self) -> Function:
+        """Positions of the frames in boxes as a compiled function of q, one after another."""
+        robot, names = self.robot, list(self.limits.boxes)
+
+        def places(q: Any) -> Any:
+            return np.concatenate([robot.frame_placement(q, frame=frame)[:3, 3] for frame in names])
+
+        made: Function = compile(robot, places, fuse=True)
+        return made
+
+    @cached_property
+    def _force_rates(self) -> Function:
+        return rates(self.robot.inverse_dynamics)
+
+    @cached_property
+    def _place_rates(self) -> Function:
+        return rates(self._places)
+
+    def _linear(self, state: State) -> list[Array]:
+        parts = zip(state, self._centre, self._width, strict=True)
+        return [(x - centre) / (width * self.nodes.bound) for x, centre, width in parts]
+
+    def _near(self, state: State) -> list[Array]:
+        """Return the derivatives of the barrier by q, v and a (n, nv) each."""
+        found = [_pushed(u) / (w * self.nodes.bound) for u, w in zip(self._linear(state), self._width, strict=True)]
+        if self._limited:
+            weights = _pushed(self.forces(state) / SAFE) / (SAFE * self.limits.effort)
+            found = [x + y for x, y in zip(found, slopes(self._force_rates, state, weights), strict=True)]
         if self.limits.boxes:
-            yield lambda state: self.frames(state[0])
-
-    def _linear(self, state: State) -> Iterator[Array]:
-        for x, centre, width in zip(state, self._centre, self._width, strict=True):
-            yield (x - centre) / (width * self.nodes.bound)
+            half = np.hstack(list(self.limits.boxes.values()))[1]
+            weights = _pushed(self.frames(state[0]) / SAFE) / (SAFE * half)
+            found[0] += slopes(self._place_rates, state[:1], weights)[0]
+        return found
 
     # -- both ---------------------------------------------------------------------------------------------------
 
@@ -107,34 +145,17 @@ class Problem:
         return q, v, a
 
     def point(self, X: Array) -> Point:
-        """Return the criterion and the barrier; both infinite where a limit does not hold."""
-        state, total = self.state(X), 0.0
-        checks: list[Callable[[], Array]] = [lambda u=u: u for u in self._linear(state)]  # type: ignore[misc]
-        checks += [lambda f=f: f(state) / SAFE for f in self._nonlinear()]  # type: ignore[misc]
-        for check in checks:
-            u = check()
-            if not np.abs(u).max(initial=0.0) < 1.0 - CLOSEST:
-                return Point(np.inf, np.inf)
-            total -= float(np.log1p(-u * u).sum()) / len(u)
+        """Return the criterion and the barrier."""
+        state = self.state(X)
+        near = [*self._linear(state), self.forces(state) / SAFE, self.frames(state[0]) / SAFE]
         value, _, _ = self._criterion(self._recorded(state))
-        return Point(value, total)
+        inside = all(np.abs(u).max(initial=0.0) < CLOSEST for u in near)
+        return Point(value, sum(_barrier(u) for u in near), inside)
 
     def gradients(self, X: Array) -> tuple[Array, Array]:
-        """Return the gradients (nv, size) of the criterion and the barrier."""
-        state = self.state(X)
-        recorded = self._recorded(state)
-        _, S, A = self._criterion(recorded)
-        G = 2.0 * (A @ S)[:, self._at, self._columns] / len(A)
-        told = self._along(self.weighted, recorded, G)
-        near = [
-            2.0 * u / (1.0 - u * u) / (w * self.nodes.bound * len(u))
-            for u, w in zip(self._linear(state), self._width, strict=True)
-        ]
-        for f in self._nonlinear():
-            u = f(state) / SAFE
-            slopes = self._along(f, state, 2.0 * u / (1.0 - u * u) / (SAFE * len(u)))
-            near = [x + y for x, y in zip(near, slopes, strict=True)]
-        part = self.nodes.periodic
+        """Return the gradients (nv, size) of the criterion and the barrier: exact."""
+        state, part = self.state(X), self.nodes.periodic
+        told, near = self._told(self._recorded(state)), self._near(state)
         return (
             sum((g.T @ B[part] for g, B in zip(told, self.basis, strict=True)), np.zeros_like(X)),
             sum((g.T @ B for g, B in zip(near, self.basis, strict=True)), np.zeros_like(X)),
@@ -145,26 +166,65 @@ class Problem:
         total = np.zeros((*X.shape, X.shape[1]))
         for u, w, B in zip(self._linear(self.state(X)), self._width, self.basis, strict=True):
             slack = np.maximum(1.0 - u * u, NEAR)
-            slopes = 2.0 * (1.0 + u * u) / (slack * w * self.nodes.bound) ** 2 / len(u)
-            total += np.einsum("ik,ij,il->kjl", slopes, B, B, optimize=True)
+            curved = 2.0 * (1.0 + u * u) / (slack * w * self.nodes.bound) ** 2 / len(u)
+            total += np.einsum("ik,ij,il->kjl", curved, B, B, optimize=True)
         return total
 
     def holds(self, X: Array, t: Array) -> bool:
         """Return whether forces and boxes hold at these times."""
         q, v, a = (B @ X.T for B in self.series.basis(t))
-        return all(np.abs(f((q, v, a))).max(initial=0.0) <= 1.0 for f in self._nonlinear())
+        return all(np.abs(u).max(initial=0.0) <= 1.0 for u in (self.forces((q, v, a)), self.frames(q)))
 
     def _recorded(self, state: State) -> State:
         q, v, a = (x[self.nodes.periodic] for x in state)
         return q, v, a
 
-    def _along(self, f: Callable[[State], Array], state: State, weights: Array) -> list[Array]:
-        """Return the derivatives of ``Σ weights · f`` by q, v and a (n, nv) each: one call of f for many states."""
-        nv, n = self.robot.nv, len(state[0])
-        moved = np.tile(np.stack(state), (3 * nv, 2, 1, 1, 1)).transpose(2, 0, 1, 3, 4)
-        for k in range(3 * nv):
-            moved[k // nv, k, :, :, k % nv] += [[STEP], [-STEP]]
-        q, v, a = moved.reshape(3, -1, nv)
-        plus, minus = f((q, v, a)).reshape(3 * nv, 2, n, -1).transpose(1, 0, 2, 3)
-        slopes = np.einsum("kni,ni->kn", plus - minus, weights) / (2.0 * STEP)
-        return [x.T for x in slopes.reshape(3, nv, n)]
+
+def _barrier(u: Array) -> float:
+    """Return the mean of ``−log(1 − u²)`` over the nodes, continued by a parabola where u is beyond the limit."""
+    at = np.minimum(np.abs(u), CLOSEST)
+    beyond, slack = np.abs(u) - at, 1.0 - at * at
+    return float((-np.log(slack) + 2.0 * at / slack * beyond + (1.0 + at * at) / slack**2 * beyond**2).sum()) / len(u)
+
+
+def _pushed(u: Array) -> Array:
+    """Return the slopes of the barrier."""
+    at = np.clip(u, -CLOSEST, CLOSEST)
+    slack = 1.0 - at * at
+    return np.asarray(2.0 * (at / slack + (1.0 + at * at) / slack**2 * (u - at)) / len(u))
+
+
+def slopes(rate: Function, arguments: Sequence[Array], weights: Array) -> list[Array]:
+    """Return the derivatives of ``Σ weights · f`` by each argument (n, nv), from the rates of f."""
+    nv, found = arguments[0].shape[1], []
+    for k in range(len(arguments)):
+        towards = np.zeros((len(arguments), nv, 1, nv))
+        towards[k, :, 0] = np.eye(nv)
+        moved = [np.concatenate(np.broadcast_arrays(x, d), axis=-1) for x, d in zip(arguments, towards, strict=True)]
+        found.append(np.einsum("kni,ni->nk", rate(*moved), weights))
+    return found
+
+
+def determinant(M: Array) -> tuple[float, Array]:
+    """Return ``−log det M / n``: the mean logarithm of the variances of independent combinations."""
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return np.inf, M
+    inverse = np.linalg.inv(L)
+    return float(-2.0 * np.log(np.diag(L)).sum() / len(M)), inverse.T @ inverse / -len(M)
+
+
+def condition(M: Array) -> tuple[float, Array]:
+    """Return the logarithm of the condition number of the regressor, ``½ log(λ_max/λ_min)``, by means of high power."""
+    values, V = np.linalg.eigh(M)
+    if values[0] <= 1e-14 * values[-1]:
+        return np.inf, M
+    up, down = values / values[-1], values[0] / values
+    large, small = (up**POWER).sum(), (down**POWER).sum()
+    value = np.log(values[-1] / values[0]) + (np.log(large) + np.log(small)) / POWER
+    slopes = up**POWER / large / values - down**POWER / small / values
+    return float(0.5 * value), 0.5 * (V * slopes) @ V.T
+
+
+CRITERIA: dict[str, Criterion] = {"determinant": determinant, "condition": condition}

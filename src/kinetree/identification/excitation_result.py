@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, listed
+from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.blas import one_thread
 from kinetree.identification.equations import Rows
 from kinetree.identification.excitation_problem import Problem
@@ -64,7 +65,6 @@ class Excitation:
         self.iterations, self.converged, self.interrupted = found.iterations, found.converged, found.interrupted
         self.coefficients.flags.writeable = False
         self.q_index, self.v_index = at
-        self._index = dict(zip(("q", "v", "a", "tau"), (at[0], at[1], at[1], at[1]), strict=True))
         self.limits, self._start = problem.limits, start
 
     def __call__(self, t: ArrayLike) -> Sample:
@@ -76,8 +76,8 @@ class Excitation:
         moved = [(B @ self.coefficients.T).reshape(*times.shape, -1) for B in self.series.basis(within)]
         q = np.broadcast_to(self._start, (*times.shape, self.robot.nq)).copy()
         v, a = np.zeros((2, *times.shape, self.robot.nv))
-        for x, name, value in zip((q, v, a), "qva", moved, strict=True):
-            x[..., self._index[name]] = value
+        for x, index, value in zip((q, v, a), (self.q_index, self.v_index, self.v_index), moved, strict=True):
+            x[..., index] = value
         return Sample(q, v, a)
 
     @cached_property
@@ -96,34 +96,65 @@ class Excitation:
 
     @cached_property
     def _information(self) -> Array:
-        """A with ``AᵀA`` the information of the record: its regressor's triangular factors, in units of the noise."""
-        q, v, a, tau = (getattr(self.recorded, x)[:, self._index[x]] for x in ("q", "v", "a", "tau"))
-        sign = v / np.sqrt(v * v + self.base.smoothing**2)
-        with one_thread():
-            return Rows(self.base).factors(Samples(q, v, a, tau, direction=sign)).stacked(self.noise)[0]
+        motion, i, k = self.recorded, self.q_index, self.v_index
+        moved = Samples(motion.q[:, i], motion.v[:, k], motion.a[:, k], motion.tau[:, k])
+        return _information(self.base, moved, self.noise)
 
     @cached_property
-    def _solved(self) -> tuple[Array, Array]:
-        """The covariance (n, n), and which parameters the record does not tell."""
-        A, n = self._information, self.base.dimension
-        _, covariance, untold = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
-        return covariance, np.abs(untold).max(axis=0, initial=0.0) > UNTOLD
+    def _expected(self) -> tuple[Array, Array]:
+        return _expected(self._information)
 
     @property
     def covariance(self) -> Array:
         """Of the base parameters (n, n), as far as the record will tell them: the inverse of Fisher's information."""
-        return self._solved[0]
+        return self._expected[0]
 
     @property
     def std(self) -> Array:
         """Standard deviations of the base parameters (n,) to expect, infinite of what the record will not tell."""
-        covariance, untold = self._solved
-        return np.where(untold, np.inf, np.sqrt(np.diag(covariance)))
+        return self._expected[1]
 
     @property
     def condition(self) -> float:
         """Condition number of the regressor of the record, in units of the noise."""
         return float(np.linalg.cond(self._information))
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Names of the joints that are held still."""
+        moving = self.base.robot.joint_names
+        return tuple(name for name in self.robot.joint_names if name not in moving)
+
+    def std_of(self, base: BaseParameters) -> Array:
+        """Return the standard deviations to expect of base parameters of the whole robot, infinite of those not told.
+
+        `base` are those of the robot that has the plan's held joints, ``robot.base_parameters(...)``. If nothing is
+        held, and the joint terms are those of the plan, they are `std`.
+
+        Raises
+        ------
+        ArgumentError
+            If they are another robot's.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> robot = kt.load("ur5").lock(["wrist_1_joint", "wrist_2_joint", "wrist_3_joint"])
+        >>> plan = robot.excite(["friction"], joints=["elbow_joint"], period=4, harmonics=2, iterations=5)
+        >>> whole = robot.base_parameters(["friction"])
+        >>> plan.held, plan.base.dimension, whole.dimension
+        (('shoulder_pan_joint', 'shoulder_lift_joint'), 4, 18)
+        >>> [name for name, std in zip(whole.names, plan.std_of(whole)) if std < 1]
+        ['m c_x of forearm_link', 'm c_z of forearm_link', 'I_yy of forearm_link', 'friction of elbow_joint']
+        """
+        if base.robot != self.robot:
+            raise ArgumentError(
+                f"these base parameters are not of {self.robot.name!r}, which has this plan's held joints"
+            )
+        noise = np.full(self.robot.nv, np.inf)
+        noise[self.v_index] = self.noise
+        motion = self.recorded
+        return _expected(_information(base, Samples(motion.q, motion.v, motion.a, motion.tau), noise))[1]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write `trajectory` to a CSV, NPZ or Parquet: see `Trajectory.save`. Read again, it can be continued."""
@@ -148,10 +179,27 @@ class Excitation:
         rows = zip(self.std.tolist(), values, self.base.names, strict=True)
         lines = [f"{number(s):>10}  {number(x):>10}  {name}" for s, x, name in rows]
         head = f"{self.robot.name}: {self.series.duration:g} s, condition number {number(self.condition)}"
+        head += f"; {listed(self.held)} held" if self.held else ""
         return "\n".join([head, *title, *lines])
 
     def __repr__(self) -> str:
         return f"<Excitation of {self.robot.name!r}: {self.series.duration:g} s, {self.base.dimension} base parameters>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in self.__dict__.items() if name not in ("trajectory", "_information", "_solved")}
+        return {name: x for name, x in self.__dict__.items() if name not in ("trajectory", "_information", "_expected")}
+
+
+def _information(base: BaseParameters, motion: Samples, noise: Array) -> Array:
+    """Return A with ``AᵀA`` the information of a record: its regressor's triangular factors, in units of the noise."""
+    v = np.asarray(motion.v)
+    with one_thread():
+        factors = Rows(base).factors(motion._replace(direction=v / np.sqrt(v * v + base.smoothing**2)))
+        return factors.stacked(noise)[0]
+
+
+def _expected(A: Array) -> tuple[Array, Array]:
+    """Return the covariance (n, n) of parameters with this information, and their standard deviations (n,)."""
+    n = A.shape[1]
+    _, covariance, untold = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
+    none = np.abs(untold).max(axis=0, initial=0.0) > UNTOLD
+    return covariance, np.where(none, np.inf, np.sqrt(np.diag(covariance)))

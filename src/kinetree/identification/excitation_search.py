@@ -1,21 +1,21 @@
-"""The search for the best motion: an interior-point method that never leaves what is allowed."""
+"""The search for the best motion: SciPy's BFGS, with a barrier at the limits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.excitation_problem import Problem
 from kinetree.validation import Array
 
-BARRIERS = (3e-2, 3e-3, 3e-4, 3e-5)
+BARRIERS = (3e-2, 3e-3, 3e-4)
 """Weights of the barrier, one stage each."""
 
-ARMIJO = 1e-4
-SMALLEST = 1e-6
-"""Steps below this part of the quasi-Newton step are none."""
+PATIENCE = 10
+"""Iterations that together have to gain something."""
 
 Progress = Callable[[int, int, float], object] | None
 
@@ -40,87 +40,90 @@ class Found(NamedTuple):
     interrupted: bool
 
 
-def search(
-    problem: Problem, X: Array, first: int, stages: tuple[float, ...], most: int, tolerance: float, progress: Progress
-) -> Found:
-    """Return the best motion, from one that keeps within its limits.
+class Search:
+    """The search for the best motion from one that keeps within its limits.
 
-    The criterion with the barrier is minimised by BFGS, for smaller and smaller weights of the barrier, from a metric
-    that is the barrier's own.
+    The criterion with the barrier is minimised by BFGS, for smaller and smaller weights of the barrier. The metric in
+    which each stage begins is that of the barrier of positions, speeds and accelerations.
 
     Parameters
     ----------
     first : int
         The first coefficient of each joint that may change.
-    stages : tuple of float
-        Weights of the barrier.
     most : int
         Iterations, of all stages.
     tolerance : float
-        A stage ends where an iteration in the last ten gained no more than this.
+        A stage ends where ten iterations gain no more than this.
 
     References: Nocedal and Wright, "Numerical Optimization", 2006, sections 6.1 and 19.6.
     """
-    best, done, k = X, problem.point(X).criterion, 0
+
+    def __init__(
+        self, problem: Problem, X: Array, first: int, most: int, tolerance: float, progress: Progress = None
+    ) -> None:
+        self.problem, self.first, self.most, self.tolerance, self.progress = problem, first, most, tolerance, progress
+        self.best, self.value, self.done = X, problem.point(X).criterion, 0
+
+    def run(self, stages: tuple[float, ...]) -> Found:
+        """Return the best motion that was seen, with these weights of the barrier."""
+        minimize, X = _minimize(), self.best
+        try:
+            for left, weight in zip(range(len(stages), 0, -1), stages, strict=True):
+                iterations = (self.most - self.done) // (1 if left == 1 else 3)
+                if iterations > 0:
+                    X = self._stage(minimize, X, weight, iterations)
+        except KeyboardInterrupt:
+            return Found(self.best, self.done, False, True)
+        return Found(self.best, self.done, self.done < self.most, False)
+
+    def _stage(self, minimize: Any, X: Array, weight: float, iterations: int) -> Array:
+        """Return the motion at the end of one stage."""
+        values: list[float] = []
+
+        def after(intermediate_result: Any) -> None:
+            values.append(intermediate_result.fun)
+            self.done += 1
+            if self.progress is not None:
+                self.progress(self.done, self.most, self.value)
+            if len(values) > PATIENCE and values[-PATIENCE - 1] - values[-1] <= self.tolerance:
+                raise StopIteration
+
+        found = minimize(
+            lambda x: self._cost(self._motion(x), weight),
+            X[:, self.first :].ravel(),
+            jac=True,
+            method="BFGS",
+            callback=after,
+            options={"maxiter": iterations, "gtol": 0.0, "hess_inv0": self._metric(X)},
+        )
+        return self._motion(found.x)
+
+    def _motion(self, x: Array) -> Array:
+        return np.hstack([self.best[:, : self.first], x.reshape(len(self.best), -1)])
+
+    def _cost(self, X: Array, weight: float) -> tuple[float, Array]:
+        """Return what is minimised, and its gradient."""
+        point = self.problem.point(X)
+        if point.inside and point.criterion < self.value:
+            self.best, self.value = X, point.criterion
+        if not np.isfinite(point.criterion):
+            return np.inf, np.zeros(X[:, self.first :].size)
+        told, near = self.problem.gradients(X)
+        return point.criterion + weight * point.barrier, (told + weight * near)[:, self.first :].ravel()
+
+    def _metric(self, X: Array) -> Array:
+        """Return the inverse of the barrier's curvature, (x, x)."""
+        of_joints = np.linalg.inv(self.problem.curvature(X)[:, self.first :, self.first :])
+        count, size, _ = of_joints.shape
+        H = np.zeros((count, size, count, size))
+        H[range(count), :, range(count)] = 0.5 * (of_joints + np.swapaxes(of_joints, 1, 2))
+        return H.reshape(count * size, count * size)
+
+
+def _minimize() -> Any:
+    """Return SciPy's function, or raise if it is not installed."""
     try:
-        for stage, mu in enumerate(stages):
-            end = k + (most - k if stage == len(stages) - 1 else (most - k) // 3)
-            steps = _descent(problem, X, first, mu, tolerance)
-            while k < end and (step := next(steps, None)) is not None:
-                X, value = step
-                k += 1
-                if value < done:
-                    best, done = X, value
-                if progress is not None:
-                    progress(k, most, done)
-    except KeyboardInterrupt:
-        return Found(best, k, False, True)
-    return Found(best, k, k < most, False)
-
-
-def _descent(problem: Problem, X: Array, first: int, mu: float, tolerance: float) -> Iterator[tuple[Array, float]]:
-    """Yield better and better coefficients, and the criterion of each, until there are none."""
-    shape = X[:, first:].shape
-    L = np.linalg.cholesky(problem.curvature(X)[:, first:, first:] + 1e-12 * np.eye(shape[1]))
-
-    def moved(X: Array, step: Array) -> Array:
-        """Return coefficients after a step in the coordinates in which the barrier is round."""
-        new = X.copy()
-        new[:, first:] += np.linalg.solve(np.swapaxes(L, -1, -2), step.reshape(*shape, 1))[..., 0]
-        return new
-
-    def slope(X: Array) -> Array:
-        f, b = problem.gradients(X)
-        return np.asarray(np.linalg.solve(L, (f + mu * b)[:, first:, None]).ravel())
-
-    point = problem.point(X)
-    value, g = point.criterion + mu * point.barrier, slope(X)
-    H, fresh, gains = np.eye(len(g)), True, [np.inf] * 10
-    while max(gains[-10:]) > tolerance:
-        d = -H @ g
-        if not d @ g < 0.0:
-            H, d, fresh = np.eye(len(g)), -g, True
-        size = min(1.0, 0.5 / np.abs(d).max()) if fresh else 1.0
-        new = moved(X, size * d)
-        while (point := problem.point(new)).criterion + mu * point.barrier > value + ARMIJO * size * (d @ g):
-            size *= 0.5
-            if size < SMALLEST:
-                break
-            new = moved(X, size * d)
-        if size < SMALLEST:
-            if fresh:
-                return
-            H, fresh = np.eye(len(g)), True
-            continue
-        after = point.criterion + mu * point.barrier
-        gains.append(value - after)
-        g_new = slope(new)
-        s, y = size * d, g_new - g
-        if s @ y > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
-            if fresh:
-                H = np.eye(len(g)) * (s @ y) / (y @ y)
-            Hy = H @ y
-            H = H + np.outer(s, s) * (1.0 + y @ Hy / (s @ y)) / (s @ y) - (np.outer(Hy, s) + np.outer(s, Hy)) / (s @ y)
-            fresh = False
-        X, value, g = new, after, g_new
-        yield X, point.criterion
+        from scipy.optimize import minimize
+    except ImportError:
+        raise ArgumentError("excite needs SciPy: pip install kinetree[identification]") from None
+    return minimize
