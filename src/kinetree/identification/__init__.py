@@ -7,7 +7,8 @@ from kinetree.identification.excitation_result import Excitation
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
 from kinetree.identification.logs import Recording, read_log
-from kinetree.identification.payload import Payload, identify_payload
+from kinetree.identification.motors import MotorConstants
+from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
 from kinetree.identification.prepare import prepare, sliding_direction
 from kinetree.identification.samples import Samples
@@ -19,6 +20,7 @@ __all__ = [
     "Excitation",
     "Fit",
     "LogWarning",
+    "MotorConstants",
     "Payload",
     "PayloadTracker",
     "Recording",
@@ -28,6 +30,7 @@ __all__ = [
     "base_parameters",
     "correlated",
     "cross_validate",
+    "holding",
     "identify",
     "read_log",
     "validate",

@@ -37,6 +37,9 @@ class Rows:
     rest: Robot | None
     """The robot with what is not estimated of its joints, without masses; None if that is nothing."""
 
+    constants: Array | None = None
+    """What the recorded forces (nv,) are multiplied by: motor constants that were estimated."""
+
     def __init__(self, base: BaseParameters, stribeck_speed: Array | None = None) -> None:
         self.base, self.robot, self.dimension, self.stribeck_speed = base, base.robot, base.dimension, stribeck_speed
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
@@ -46,12 +49,24 @@ class Rows:
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        q, v, a, tau, f_ext, direction = piece
-        flat = self._function(q, v, a, *self._speed, **({} if direction is None else {"direction": direction}))
-        if self.rest is not None or f_ext is not None:
-            rest = self.rest or massless(self.robot)
-            tau = tau - (rest.inverse_dynamics(q, v, a) if f_ext is None else rest.inverse_dynamics(q, v, a, f_ext))
-        return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
+        tau = piece.tau if self.constants is None else piece.tau * self.constants
+        known = self.known(piece)
+        return self.columns(piece), tau if known is None else tau - known
+
+    def columns(self, piece: Piece) -> list[Array]:
+        """Return the rows (n, columns) of each entry of v."""
+        direction = {} if piece.direction is None else {"direction": piece.direction}
+        flat = self._function(piece.q, piece.v, piece.a, *self._speed, **direction)
+        return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)]
+
+    def known(self, piece: Piece) -> Array | None:
+        """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of a load."""
+        q, v, a, _, f_ext, _, load = piece
+        if self.rest is None and f_ext is None:
+            return load
+        rest = self.rest or massless(self.robot)
+        own = rest.inverse_dynamics(q, v, a, *([] if f_ext is None else [f_ext]))
+        return own if load is None else own + load
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
         """Yield the rows of each entry of v and what they add up to, piece by piece."""
@@ -133,6 +148,12 @@ class Factors:
         """Return the same with other triangular factors."""
         other = copy(self)
         other._given = list(R)
+        return other
+
+    def scaled(self, sizes: Array) -> Factors:
+        """Return the same with what is known of the forces' sizes in other units (nv,)."""
+        other = copy(self)
+        other._sum, other._squares = self._sum * sizes, self._squares * sizes**2
         return other
 
     @property

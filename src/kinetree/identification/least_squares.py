@@ -13,6 +13,9 @@ from kinetree.validation import Array
 TOLD = 1e-10
 """Directions of the scaled parameters whose effect is below this, relative to the greatest, are not told."""
 
+HEARD = 1e-8
+"""What is known before counts as much as this, relative to the data: else exact data would drown it in rounding."""
+
 EXACT = 1e-13
 """Residuals below this, relative to the forces, are rounding."""
 
@@ -29,6 +32,9 @@ CLIP = 4.0
 """Residuals beyond so many standard deviations count as these in correlations."""
 
 ITERATIONS = 30
+
+FIXED = 1e4
+"""How much more than the data that counts which is fixed, where it is one equation of many."""
 
 
 class Loss(NamedTuple):
@@ -58,6 +64,13 @@ class Prior(NamedTuple):
 
     values: Array
     deviations: Array
+
+    def rows(self, A: Array) -> Array:
+        """Return what this is as further rows of equations; of what is fixed, with far more weight than theirs."""
+        fixed = self.deviations == 0.0
+        effect = FIXED * np.linalg.norm(A, axis=0)
+        s = np.where(fixed, 1.0 / np.where(effect > 0.0, effect, 1.0), self.deviations)
+        return np.asarray(np.diag(1.0 / s)[np.isfinite(s)])
 
 
 class Solution(NamedTuple):
@@ -90,7 +103,8 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     """Return x with ``|A x − b|² + Σ ((x − x_0) / s)²`` least, the inverse of its Hessian, and what is not told."""
     x0, s = prior
     known = np.isfinite(s) & (s > 0.0)
-    A, b = np.vstack([A, np.diag(1.0 / np.where(known, s, 1.0))[known]]), np.append(b - A @ x0, np.zeros(known.sum()))
+    weights = np.maximum(1.0 / np.where(known, s, 1.0), HEARD * np.linalg.norm(A, axis=0))
+    A, b = np.vstack([A, np.diag(weights)[known]]), np.append(b - A @ x0, np.zeros(known.sum()))
     free = s > 0.0
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0

@@ -123,6 +123,10 @@ def joint_rows(fit: Fit, training: Validation | None, validation: Validation | N
     robot = fit.base.robot
     columns: dict[str, Sequence[str]] = {"joint": robot.v_names, "noise": [number(x, 3) for x in fit.noise.tolist()]}
     columns["unit"] = torque_units(robot)
+    if (motors := fit.motor_constants) is not None:
+        for heading, numbers in (("motor constant", motors.values), ("its std", motors.std)):
+            cells = dict(zip(motors.joints, (number(x) for x in numbers.tolist()), strict=True))
+            columns[heading] = [cells.get(name, "") for name in robot.v_names]
     for what, seen in (("used", training), ("others", validation)):
         if seen is not None:
             columns[f"residual, {what}"] = [f"{x:.3f}" for x in seen.relative.tolist()]

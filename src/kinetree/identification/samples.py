@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 PIECE = 1024
 """Samples that are worked on at once."""
 
+LENGTHS = range(4, 9)
+"""Of a tuple that is a motion."""
+
 
 class Samples(NamedTuple):
     """A recorded motion, or a part of one; the samples need not be in order.
@@ -35,6 +38,8 @@ class Samples(NamedTuple):
         stretches what it holds knows where the joint came from (`sliding_direction`).
     t : (n,) array-like, optional
         Their times (s), for plots: no estimate depends on them.
+    load : (n, nv) array-like, optional
+        Joint forces of what is known and not part of the robot (N·m, N): see `holding`.
     """
 
     q: ArrayLike
@@ -44,6 +49,7 @@ class Samples(NamedTuple):
     f_ext: ArrayLike | None = None
     direction: ArrayLike | None = None
     t: ArrayLike | None = None
+    load: ArrayLike | None = None
 
 
 class Piece(NamedTuple):
@@ -53,13 +59,14 @@ class Piece(NamedTuple):
     v: Array
     a: Array
     tau: Array
-    f_ext: Array | None
-    direction: Array | None
+    f_ext: Array | None = None
+    direction: Array | None = None
+    load: Array | None = None
 
 
 def parts(log: Any) -> Iterable[Any]:
     """Return the motions of a log: itself, or what an iterable holds."""
-    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in range(4, 8))
+    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in LENGTHS)
     if not one and not isinstance(log, Iterable):
         raise ArgumentError(f"a log is (q, v, a, tau), a Trajectory, or an iterable of these; {log!r} was given")
     return (log,) if one else log
@@ -83,7 +90,7 @@ def motion_of(part: Any) -> Samples:
     """Return what was given as one motion."""
     if isinstance(part, Trajectory):
         return Samples(part.q, part.v, part.a, part.tau, t=part.t)
-    if not isinstance(part, tuple) or len(part) not in range(4, 8):
+    if not isinstance(part, tuple) or len(part) not in LENGTHS:
         raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(part).__name__} was given")
     return Samples(*part)
 
@@ -96,14 +103,15 @@ def _arrays(robot: Robot, part: Any) -> Piece:
     arrays["tau"] = real_array("tau", given.tau, *lead, robot.nv, batch=False)
     if given.f_ext is not None:
         arrays["f_ext"] = real_array("f_ext", given.f_ext, *lead, robot.nb, 6, batch=False)
-    if given.direction is not None:
-        arrays["direction"] = real_array("direction", given.direction, *lead, robot.nv, batch=False)
+    for name in ("direction", "load"):
+        if (x := getattr(given, name)) is not None:
+            arrays[name] = real_array(name, x, *lead, robot.nv, batch=False)
     for name, x in arrays.items():
         if not np.isfinite(x).all():
             bad = ", ".join(map(str, np.argwhere(~np.isfinite(x))[0]))
             raise ArgumentError(f"{name}[{bad}] is not finite: leave such samples out")
     flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
-    return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))
+    return Piece(**flat)
 
 
 def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:

@@ -100,7 +100,7 @@ def saturated(robot: Robot, log: Piece) -> Iterator[str]:
 
 def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
     f_ext = [] if log.f_ext is None else [log.f_ext]
-    expected = robot.inverse_dynamics(log.q, log.v, log.a, *f_ext)
+    expected = robot.inverse_dynamics(log.q, log.v, log.a, *f_ext) + (0.0 if log.load is None else log.load)
     found = _correlation(expected, log.tau) < FLIPPED
     if found.any():
         yield f"the forces of {_named(robot, found)} have the other sign: the robot expects their opposite"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
+from kinetree.identification.equations import Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.identify import identify
 from kinetree.identification.samples import Samples, parts
@@ -146,7 +147,8 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
         raise ArgumentError(f"lags is {lags!r}: one lag is the least")
     values = fit.consistent_values if consistent else fit.values
     before = fit.base.of()
-    every = [_compared(fit, part, values, before) for part in parts(log)]
+    rows = fit.equations(consistent)
+    every = [_compared(rows, part, values, before) for part in parts(log)]
     motions = tuple(motion for motion, _ in every if len(motion.measured))
     if not motions:
         raise ArgumentError("a log without samples tells nothing")
@@ -162,11 +164,11 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     return Validation(fit, motions, rms, _over(rms, spread), _over(old, spread), rho, 1.96 / math.sqrt(n), p)
 
 
-def _compared(fit: Fit, part: Any, values: Array, before: Array) -> tuple[Compared, Array]:
+def _compared(rows: Rows, part: Any, values: Array, before: Array) -> tuple[Compared, Array]:
     """Return a motion with what is predicted, and the sums of squared residuals (nv,) of the robot before."""
-    nv = fit.base.robot.nv
+    nv = rows.robot.nv
     errors, forces, squares = [np.zeros((0, nv))], [np.zeros((0, nv))], np.zeros(nv)
-    both = (fit.rows.residuals(part, x) for x in (values, before))
+    both = (rows.residuals(part, x) for x in (values, before))
     for (e, tau), (old, _) in zip(*both, strict=True):
         errors.append(e)
         forces.append(tau)
