@@ -91,6 +91,25 @@ def test_what_it_holds(files, capsys, real: kt.Robot):
     assert all(joint["rms_with"] < 0.03 < joint["rms_without"] for joint in held["joints"])
 
 
+def test_motor_constants(files, capsys, real: kt.Robot):
+    constants = np.array([4.0, 0.3])
+    holding = real.attach(kt.Inertia.from_com(3.0, [0.0, 0.1, 0.3], np.zeros((3, 3))), "c")
+    for name, robot, seed in (("free", real, 6), ("held", holding, 7)):
+        log = recorded(robot, seed)
+        log["current"] = log.pop("tau") / constants
+        np.savez(f"{name}.npz", **log)
+    command = ["arm.urdf", "free.npz", "held.npz", "--terms", "damping", "--torque-constants", "1"]
+    command += ["--motor-constants", "all"]
+    code, _, err = identify(capsys, *command)
+    assert (code, "nothing tells the motor constants of hip, knee" in err) == (1, True)
+    code, out, _ = identify(capsys, *command, "--load", "held.npz=3,0,0.1,0.3@c", "--json")
+    assert code == 0
+    for joint, constant in zip(json.loads(out)["joints"], constants, strict=True):
+        assert abs(joint["motor_constant"] - constant) < 4 * joint["motor_constant_std"] < 0.01 * constant
+    code, out, _ = identify(capsys, *command[:2], *command[3:-1], "knee,hip", "--known", "m c_z of c")
+    assert (code, "motor constant std" in out) == (0, True)
+
+
 def wrong(what: str):
     def change(log):
         match what:
@@ -144,6 +163,10 @@ def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: s
         (["a.npz", "--terms", "dumping"], 1, "no joint term 'dumping'"),
         (["a.npz", "--gear-ratios", "1,2,3"], 1, "gear_ratios has shape (3,): a number, or 2 are needed, of hip, knee"),
         (["a.npz", "--terms", "damping,damping@hip"], 2, "give terms as in"),
+        (["a.npz", "--load", "b.npz=1@c"], 1, "--load: b.npz is no LOG of this command"),
+        (["a.npz", "--load", "a.npz=1"], 2, "is no load: give a log, a mass and a frame, as in held.csv=5@flange"),
+        (["a.npz", "--motor-constants", "ankle"], 1, "no joint 'ankle'"),
+        (["a.npz", "--known", "mass=x"], 2, "'x' is no number"),
         (["none.npz"], 1, "none.npz: No such file"),
         ([], 2, "the following arguments are required: LOG"),
     ],

@@ -90,5 +90,6 @@ examples:
   kinetree identify arm.urdf a.csv b.csv --validate c.csv -o identified.urdf --report report.html
   kinetree identify panda log.npz --terms armature,damping,friction,offset --cutoff 10 --parameters
   kinetree identify arm.urdf bag/ --gear-ratios 101,101,101,121,121,121 --torque-constants 0.11
+  kinetree identify arm.urdf a.csv b.csv --torque-constants 1 --motor-constants all --load b.csv=5,0,0,0.1@flange
   kinetree identify panda held.csv --payload panda_hand
 """

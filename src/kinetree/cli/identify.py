@@ -14,10 +14,11 @@ from rich.markup import escape
 from kinetree.cli.compiling import compiling_notice
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import Fit, Payload, Recording, Samples, Validation, read_log, suspicions
-from kinetree.identification.report import joint_table, parameter_table
+from kinetree.identification import Fit, Payload, Recording, Samples, Validation, holding, read_log, suspicions
+from kinetree.identification.report import constants, joint_table, parameter_table
 from kinetree.identification.validation import verdict
 from kinetree.robot import Robot
+from kinetree.spatial import Inertia
 from kinetree.tables import make_table, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
 from kinetree.trajectories.files.write import check_output, whole_file
@@ -68,6 +69,9 @@ def check(arguments: argparse.Namespace) -> None:
             raise ArgumentError("--report is for the parameters of the robot, and --payload for what it holds")
         check_output(arguments.report, None, (".html", ".htm"))
         check_matplotlib()
+    unused = [name for name, _ in arguments.load if name not in [*arguments.logs, *arguments.validate]]
+    if unused:
+        raise ArgumentError(f"--load: {unused[0]} is no LOG of this command")
     twice = [name for name in arguments.validate if name in arguments.logs]
     if twice:
         raise ArgumentError(f"{twice[0]} is among the motions that are used: validate on another one")
@@ -87,6 +91,9 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
                 topic=arguments.topic,
             )
             samples = log.samples(**{choice: getattr(arguments, choice) for choice in CHOICES})
+        for of, (mass, place, frame) in arguments.load:
+            if of == name:
+                samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))))
         if not arguments.force:
             refuse(robot, log, samples)
         found.samples.append(samples)
@@ -108,6 +115,8 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
             used.samples,
             arguments.terms,
             loss=arguments.loss,
+            known=dict(arguments.known),
+            motor_constants=motors(robot, arguments.motor_constants),
             smoothing=arguments.smoothing,
             prior_spread=arguments.prior_spread,
             check=False,
@@ -124,6 +133,13 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
             warnings.append(f"URDF has no place for {', '.join(left)}: {arguments.output} lacks them")
     if not arguments.quiet:
         told(arguments, fit, training, validation, warnings)
+
+
+def motors(robot: Robot, names: list[str]) -> list[str]:
+    """Return the joints whose motor constants are estimated: those named, or all that have a motor."""
+    model = robot.model
+    driven = [body.joint_name for body in model.leading if not set(model.actuated).isdisjoint(body.v_index)]
+    return driven if names == ["all"] else names
 
 
 def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:
@@ -149,8 +165,9 @@ def told(
         figures = {"noise": fit.noise, "residual": training.relative, "before": seen.before, "white": seen.white}
         figures |= {} if validation is None else {"residual_validation": validation.relative}
         figures |= {"samples_as_one": fit.correlation_time}
+        figures |= {key: np.array(column, dtype=object) for key, column in constants(fit).items()}
         joints = [
-            {"name": name} | {key: column[k].item() for key, column in figures.items()}
+            {"name": name} | {key: column.tolist()[k] for key, column in figures.items()}
             for k, name in enumerate(robot.v_names)
         ]
         columns = zip(fit.base.combinations, fit.values, fit.std, fit.base.of(), fit.consistent_values, strict=True)

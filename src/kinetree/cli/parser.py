@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from kinetree._version import __version__
 from kinetree.cli import descriptions, excite_arguments
 from kinetree.cli.options import add_dynamics_options, add_gravity, add_robot_options
-from kinetree.cli.readers import gains, joined, joint_terms, number, numbers
+from kinetree.cli.readers import gains, joined, joint_terms, known, load, number, numbers
 
 JSON = "print it as JSON, for programs"
 INTEGRATORS = "semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational"
@@ -211,7 +211,30 @@ def _add_identify(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     what.add_argument(
         "--prior-spread", type=positive, default=1.0, metavar="X", help="how far off ROBOT may be, > 0 (1; 0.2 for CAD)"
     )
+    what.add_argument(
+        "--motor-constants",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="JOINT,…",
+        help="of these joints, or all; their forces are currents. A --load or --known parameters tell the scale",
+    )
+    what.add_argument(
+        "--known",
+        type=known,
+        action="append",
+        default=[],
+        metavar="NAME[=STD]",
+        help="a base parameter that ROBOT has right, or up to a standard deviation: 'damping of elbow=0.1'",
+    )
     data = command.add_argument_group("the recorded motions")
+    data.add_argument(
+        "--load",
+        type=load,
+        action="append",
+        default=[],
+        metavar="LOG=M[,X,Y,Z]@FRAME",
+        help="what was held in LOG, and is known: a point mass (kg) at X, Y, Z (m) in a frame",
+    )
     data.add_argument("--cutoff", type=positive, metavar="HZ", help="above it all is noise (chosen from the motion)")
     data.add_argument("--presliding", type=positive, metavar="X", help="rad until friction turns, such as 5e-5 (none)")
     data.add_argument(

@@ -40,6 +40,22 @@ def payload(text: str) -> tuple[float, tuple[float, ...], str]:
     return mass, tuple(place) or (0.0, 0.0, 0.0), frame
 
 
+def load(text: str) -> tuple[str, tuple[float, tuple[float, ...], str]]:
+    """Return the log and the payload, with its frame, of ``held.csv=5,0,0,0.1@flange``."""
+    log, _, what = text.rpartition("=")
+    if not log or not what.partition("@")[2]:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no load: give a log, a mass and a frame, as in held.csv=5@flange"
+        )
+    return log, payload(what)
+
+
+def known(text: str) -> tuple[str, float]:
+    """Return the name of a parameter and its standard deviation, 0 where none is given."""
+    name, _, deviation = text.rpartition("=")
+    return (name, number(float, "≥", 0)(deviation)) if name else (text, 0.0)
+
+
 def gains(text: str) -> tuple[float, float]:
     """Return the two gains of a controller."""
     try:

@@ -123,10 +123,8 @@ def joint_rows(fit: Fit, training: Validation | None, validation: Validation | N
     robot = fit.base.robot
     columns: dict[str, Sequence[str]] = {"joint": robot.v_names, "noise": [number(x, 3) for x in fit.noise.tolist()]}
     columns["unit"] = torque_units(robot)
-    if (motors := fit.motor_constants) is not None:
-        for heading, numbers in (("motor constant", motors.values), ("its std", motors.std)):
-            cells = dict(zip(motors.joints, (number(x) for x in numbers.tolist()), strict=True))
-            columns[heading] = [cells.get(name, "") for name in robot.v_names]
+    for heading, own in constants(fit).items():
+        columns[heading.replace("_", " ")] = ["" if x is None else number(x) for x in own]
     for what, seen in (("used", training), ("others", validation)):
         if seen is not None:
             columns[f"residual, {what}"] = [f"{x:.3f}" for x in seen.relative.tolist()]
@@ -137,6 +135,16 @@ def joint_rows(fit: Fit, training: Validation | None, validation: Validation | N
     columns["samples as one"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
     left = {"joint", "unit"}
     return {name: "left" if name in left else "right" for name in columns}, list(zip(*columns.values(), strict=True))
+
+
+def constants(fit: Fit) -> dict[str, list[float | None]]:
+    """Return motor constants and their standard deviations for each entry of v, if any were estimated."""
+    found = fit.motor_constants
+    if found is None:
+        return {}
+    both = {"motor_constant": found.values, "motor_constant_std": found.std}
+    of = {name: dict(zip(found.joints, numbers.tolist(), strict=True)) for name, numbers in both.items()}
+    return {name: [own.get(joint) for joint in fit.base.robot.v_names] for name, own in of.items()}
 
 
 def parameter_rows(fit: Fit, *, combinations: bool = False) -> tuple[Mapping[str, Any], Rows]:
