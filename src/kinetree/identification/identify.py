@@ -20,7 +20,7 @@ from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
 from kinetree.identification.shared_noise import generalized
 from kinetree.identification.stribeck import estimated_speeds
-from kinetree.identification.suspicions import LogWarning, suspicions
+from kinetree.identification.suspicions import LogWarning, contradictions, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
 from kinetree.validation import Array, positive, real_array
@@ -176,6 +176,9 @@ def identify(
             f"{factors.count} samples are {factors.count * robot.nv} equations for {rows.dimension} parameters: more "
             "samples are needed"
         )
+
+    if check and unknown is None:
+        _refuse(list(contradictions(robot, factors)))
 
     def estimated(rows: Rows, factors: Factors, prior: Prior) -> Solution:
         if instruments is not None:
