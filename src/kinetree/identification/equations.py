@@ -60,7 +60,7 @@ class Rows:
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
         for rows, tau in self.equations(log):
-            yield self._residual(rows, tau, values), tau
+            yield self.residual(rows, tau, values), tau
 
     def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
         """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples."""
@@ -74,7 +74,8 @@ class Rows:
             if count:
                 yield np.concatenate(seen)
 
-    def _residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+    def residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+        """Return ``τ − Y π`` (n, nv) of some samples."""
         predicted = [Y @ values[columns] for Y, columns in zip(rows, self.pattern, strict=True)]
         left: Array = tau - np.stack(predicted, axis=-1)
         return left
@@ -88,7 +89,7 @@ class Rows:
         for rows, tau in self.equations(log):
             w = None
             if weights is not None and values is not None:
-                w = weights(self._residual(rows, tau, values))
+                w = weights(self.residual(rows, tau, values))
             found.add(rows, tau, w)
         return found
 

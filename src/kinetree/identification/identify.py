@@ -64,10 +64,12 @@ def identify(
 
     Parameters
     ----------
-    log : (q, v, a, tau), Trajectory, or an iterable of these
+    log : (q, v, a, tau), Trajectory, an iterable of these, or a function that returns one
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
-        An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
+        A function without arguments that returns an iterator of motions, or of parts of one, is called for every pass
+        through the data: more samples than memory holds. An iterator, which can be read only once, is enough if there
+        is no `loss` and no "stribeck"; it is not checked, and correlated samples do not count as fewer.
     joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
         and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
@@ -132,8 +134,8 @@ def identify(
         raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
     if loss is not None and weights != "joints":
         raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
-    if weights == "covariance" and isinstance(log, Iterator):
-        raise ArgumentError("the covariance of the joints' noise needs a log that can be read again: give a list")
+    if (weights == "covariance" or loss is not None or instruments is not None) and isinstance(log, Iterator):
+        raise ArgumentError("an iterator can be read only once, which is not enough here: give a list, or a function")
     if instruments is not None and (loss is not None or weights != "joints"):
         raise ArgumentError("instruments go with weights by joints, and without a loss")
     if bounds and not consistent:
@@ -150,6 +152,8 @@ def identify(
     if check and not isinstance(log, Iterator):
         _refuse(suspicions(robot, log))
     if "stribeck" in base.joint_terms:
+        if stribeck_speed is None and isinstance(log, Iterator):
+            raise ArgumentError("an iterator can be read only once: give a list, a function, or the stribeck_speed")
         given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
         speeds = estimated_speeds(base, log) if given is None else given
     elif stribeck_speed is not None:

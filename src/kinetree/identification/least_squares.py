@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.equations import Factors, Rows
 from kinetree.validation import Array
 
@@ -141,6 +142,10 @@ def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
         total = total.copy()
         total[: len(short)] += short
         count += len(e)
+    if not count:
+        raise ArgumentError(
+            "the log is empty when it is read again: give a list, or a function that returns an iterator"
+        )
     rho = total / np.maximum(total[0], np.finfo(float).tiny)
     pairs = rho[1:-1:2] + rho[2::2]
     going_on = np.logical_and.accumulate(pairs > SIGNIFICANT / np.sqrt(max(count, 1)), axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -57,12 +57,37 @@ class Piece(NamedTuple):
     direction: Array | None
 
 
-def parts(log: Any) -> Iterable[Any]:
-    """Return the motions of a log: itself, or what an iterable holds."""
-    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in range(4, 8))
-    if not one and not isinstance(log, Iterable):
-        raise ArgumentError(f"a log is (q, v, a, tau), a Trajectory, or an iterable of these; {log!r} was given")
+def motions(log: Any) -> Iterable[Any]:
+    """Return what a log holds: itself if it is one motion; else motions, or logs in their turn.
+
+    A function is called for what it returns, anew for every pass through the log.
+    """
+    one = _is_motion(log)
+    if not one and callable(log):
+        log = log()
+        one = _is_motion(log)
+    if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping | str)):
+        raise ArgumentError(
+            f"a log is (q, v, a, tau), a Trajectory, an iterable of these, or a function that returns one; "
+            f"{type(log).__name__} was given"
+        )
     return (log,) if one else log
+
+
+def parts(log: Any) -> Iterator[Any]:
+    """Yield the motions of a log one after the other, those of logs within it too."""
+    within = motions(log)
+    for part in within:
+        if _is_motion(part):
+            yield part
+        elif isinstance(part, Iterator) and not isinstance(within, Iterator):
+            raise ArgumentError("an iterator among several logs is empty when it is read again: give what makes it")
+        else:
+            yield from parts(part)
+
+
+def _is_motion(log: Any) -> bool:
+    return isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in range(4, 8))
 
 
 def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
