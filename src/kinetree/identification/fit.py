@@ -65,7 +65,7 @@ class Fit:
     covariance : (n, n) array
         Of what the data tell.
     noise : (nv,) array
-        Standard deviation of the noise of each joint force (N·m, N).
+        Standard deviation of the noise of each joint force (N·m, N), NaN where none was measured.
     correlation_time : (nv,) array
         How many samples of each joint count as one, since their residuals are alike: what a model lacks, it lacks for
         a while.

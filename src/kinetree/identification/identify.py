@@ -162,9 +162,9 @@ def identify(
         speeds = None
     rows = Rows(base, speeds)
     factors = rows.factors(log)
-    if factors.count * robot.nv < base.dimension:
+    if factors.counts.sum() < base.dimension:
         raise ArgumentError(
-            f"{factors.count} samples are {factors.count * robot.nv} equations for {base.dimension} parameters: more "
+            f"{factors.count} samples are {factors.counts.sum():.0f} equations for {base.dimension} parameters: more "
             "samples are needed"
         )
     prior = prior_of(base, known or {})
@@ -175,6 +175,7 @@ def identify(
     else:
         solution = estimate(rows, log, factors, prior, weights, loss)
     found = consistent_with(base, factors, solution, spread, solver, bounds or {}) if consistent else None
+    solution = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
 
 

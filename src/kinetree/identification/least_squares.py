@@ -199,11 +199,11 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
 
 def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None) -> Array:
     """Return the standard deviations of the residuals (nv,), less what the estimate has taken from them."""
-    left = np.full(len(factors.R), float(factors.count))
+    left = factors.counts.copy()
     if inverse is not None:
         A, _ = factors.stacked(scales)
         taken = ((A @ inverse) * A).sum(axis=1)
-        left -= np.add.reduceat(taken, np.cumsum([0, *map(len, factors.R)])[:-1])
+        left -= [x.sum() for x in np.split(taken, np.cumsum([len(R) for R in factors.R])[:-1])]
     least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
     return np.asarray(np.maximum(np.sqrt(factors.squares(values) / np.maximum(left, 1.0)), least))
 

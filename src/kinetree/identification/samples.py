@@ -27,7 +27,7 @@ class Samples(NamedTuple):
     q : (n, nq) array-like
         Configurations.
     v, a, tau : (n, nv) array-like
-        Velocities, accelerations and joint forces.
+        Velocities, accelerations and joint forces; forces that are NaN at all samples were not measured.
     f_ext : (n, nb, 6) array-like, optional
         Measured wrenches on the bodies, as `inverse_dynamics` takes them.
     direction : (n, nv) array-like, optional
@@ -78,7 +78,7 @@ def parts(log: Any) -> Iterator[Any]:
     """Yield the motions of a log one after the other, those of logs within it too."""
     within = motions(log)
     for part in within:
-        if _is_motion(part):
+        if isinstance(part, tuple | Trajectory):
             yield part
         elif isinstance(part, Iterator) and not isinstance(within, Iterator):
             raise ArgumentError("an iterator among several logs is empty when it is read again: give what makes it")
@@ -124,11 +124,17 @@ def _arrays(robot: Robot, part: Any) -> Piece:
     if given.direction is not None:
         arrays["direction"] = real_array("direction", given.direction, *lead, robot.nv, batch=False)
     for name, x in arrays.items():
-        if not np.isfinite(x).all():
-            bad = ", ".join(map(str, np.argwhere(~np.isfinite(x))[0]))
+        finite = np.isfinite(x)
+        if not finite.all() and not (name == "tau" and np.isfinite(measured(x)).all()):
+            bad = ", ".join(map(str, np.argwhere(~finite)[0]))
             raise ArgumentError(f"{name}[{bad}] is not finite: leave such samples out")
     flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
     return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))
+
+
+def measured(tau: Array) -> Array:
+    """Return forces with zeros where an entry of v has none that were measured."""
+    return np.where(np.isnan(tau).all(axis=tuple(range(tau.ndim - 1))), 0.0, tau)
 
 
 def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:

@@ -252,10 +252,11 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
     names = fit.base.robot.v_names
     found = []
     if validation is not None:
-        worst = int(np.argmax(validation.relative))
+        relative = np.where(np.isfinite(fit.noise), validation.relative, np.nan)  # where forces were measured
+        worst = int(np.nanargmax(relative))
         found.append(
-            f"On motions that were not used the residuals are {number(validation.relative.min(), 2)} to "
-            f"{number(validation.relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
+            f"On motions that were not used the residuals are {number(np.nanmin(relative), 2)} to "
+            f"{number(relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
         )
         bad = [name for name, x in zip(names, validation.relative, strict=True) if x > 0.5]
         if bad:
