@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +95,7 @@ def read_log(
     >>> log.samples(cutoff=5.0).tau.shape
     (39, 6)
     """
-    reading = Reading(
+    return Reading(
         path,
         robot,
         gear_ratios=gear_ratios,
@@ -106,10 +105,7 @@ def read_log(
         odometry=odometry,
         wrenches=wrenches,
         wrench_axes=wrench_axes,
-    )
-    whole = joined(list(reading.blocks()))
-    notes = [] if whole.t is None else notes_on_time(whole.t, reading.left_out)
-    return replace(whole, notes=(*reading.notes, *notes))
+    ).whole()
 
 
 class LogStream:
@@ -136,6 +132,15 @@ class LogStream:
         Preparation(self.robot, **choices)  # wrong choices are known before anything is read
         self.notes: tuple[str, ...] = ()
 
+    @property
+    def done(self) -> float:
+        """Which part of the file has been read in this pass, from 0 to 1."""
+        return self._reading.done
+
+    def whole(self, show: Callable[[float], object] | None = None) -> Recording:
+        """Return all of it at once, as `read_log` does; what shows is told which part of the file has been read."""
+        return self._reading.whole(show)
+
     def recordings(self) -> Iterator[Recording]:
         """Yield the parts as the file has them."""
         kept: list[Recording] = []
@@ -147,7 +152,7 @@ class LogStream:
                     kept = []
         if kept:
             yield joined(kept)
-        self.notes = (*self._reading.notes, *notes_on_time(np.zeros(0), self._reading.left_out))
+        self.notes = (*self._reading.notes, *notes_on_time(None, self._reading.left_out))
 
     def __iter__(self) -> Iterator[Samples]:
         """Yield samples for `Robot.identify`, part by part."""
@@ -169,7 +174,7 @@ def stream_log(
     path: str | PathLike[str],
     robot: Robot,
     *,
-    part: int = PART,
+    part: int | None = None,
     cutoff: float | None = None,
     presliding: ArrayLike | None = None,
     decimate: int | None = None,
@@ -186,8 +191,8 @@ def stream_log(
     ----------
     path, robot, **reading
         As `read_log` takes them.
-    part : int
-        Recorded samples that are in memory at once.
+    part : int, optional
+        Recorded samples that are in memory at once; 131072 if not given.
     cutoff, presliding, decimate, outliers, standing
         As in `kinetree.identification.prepare`.
 
@@ -214,6 +219,7 @@ def stream_log(
     >>> fit.count
     500
     """
+    part = PART if part is None else part
     if type(part) is not int or part < 1:
         raise ArgumentError(f"part is {part!r}: one sample is the least")
     choices = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.identification.recording import Recording, in_time
+from kinetree.identification.recording import Recording, in_time, joined, notes_on_time
 from kinetree.identification.regressor import positions
 from kinetree.identification.wrenches import on_bodies
 from kinetree.robot import Robot
@@ -56,16 +57,27 @@ class Reading:
         self._meant = Columns(dict(called), topic, odometry, torque_constants is not None)
         self._on_bodies: Callable[[Array, Array], Array] = on_bodies(robot, list(called), wrench_axes)
         self.notes: list[str] = []
-        self.left_out = 0
+        self.left_out, self.done = 0, 0.0
+
+    def whole(self, show: Callable[[float], object] | None = None) -> Recording:
+        """Return the recording; what shows is told which part of the file has been read."""
+        parts = []
+        for block in self.blocks():
+            parts.append(block)
+            if show is not None:
+                show(self.done)
+        log = joined(parts)
+        return replace(log, notes=(*self.notes, *notes_on_time(log.t, self.left_out)))
 
     def blocks(self) -> Iterator[Recording]:
-        """Yield the file's blocks; `notes` and `left_out` are complete in the end."""
-        last, self.left_out = -np.inf, 0
+        """Yield the file's blocks; `notes` and `left_out` are complete in the end, and `done` the part so far."""
+        last, self.left_out, self.done = -np.inf, 0, 0.0
         with open_log(Path(self.name), self.robot, self._meant) as file:
             for arrays in file.blocks:
                 log = self._at_joints(arrays)
                 block = in_time(log, last)
                 self.left_out += len(log) - len(block)
+                self.done = file.done()
                 if len(block):
                     last = last if block.t is None else float(block.t[-1])
                     yield block

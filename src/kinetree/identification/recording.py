@@ -129,9 +129,10 @@ def in_time(log: Recording, before: float = -np.inf) -> Recording:
     return log if kept.all() else cut(log, kept)
 
 
-def notes_on_time(t: Array, left_out: int) -> list[str]:
+def notes_on_time(t: Array | None, left_out: int) -> list[str]:
     """Return what is to be known of the times of a recording."""
-    notes = []
+    notes: list[str] = []
+    t = np.zeros(0) if t is None else t
     if left_out:
         notes.append(f"{left_out} samples with the time of the one before are left out")
     if len(t) > 1 and np.median(np.diff(t)) > 1.0:

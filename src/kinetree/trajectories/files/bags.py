@@ -141,7 +141,7 @@ class Messages:
             self._others[topic] = _Series(topic, 6)
         self._wrenches = [topic for topic in self._others if topic != topics.odometry]
         self._places: dict[tuple[str, ...], list[int] | None] = {}
-        self._skipped = self._alone = 0
+        self._skipped, self._alone, self.done = 0, 0, 0.0
         self._begin: int | None = None
         self.notes = list(self._unused_wrenches())
 
@@ -166,7 +166,9 @@ class Messages:
         """Yield arrays by quantity."""
         topics = {self._topics.joints, *self._others}
         connections = [connection for connection in self._bag.connections if connection.topic in topics]
-        for connection, recorded, raw in self._bag.messages(connections=connections):
+        count = max(1, sum(connection.msgcount for connection in connections))
+        for k, (connection, recorded, raw) in enumerate(self._bag.messages(connections=connections)):
+            self.done = k / count
             message = self._bag.deserialize(raw, connection.msgtype)
             stamp = message.header.stamp
             self._add(connection.topic, message, stamp.sec * 1_000_000_000 + stamp.nanosec or recorded)

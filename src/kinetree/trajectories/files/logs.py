@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,10 +32,13 @@ class Opened(NamedTuple):
         Some rows after the others, with the same quantities.
     notes : list of str
         What is to be known; more may come while blocks are read.
+    done : callable
+        Returns which part of the file has been read, from 0 to 1.
     """
 
     blocks: Iterator[Arrays]
     notes: list[str]
+    done: Callable[[], float]
 
 
 class Columns(NamedTuple):
@@ -67,7 +70,7 @@ def open_log(path: Path, robot: Robot, meant: Columns) -> Iterator[Opened]:
         with bags.open_bag(path) as bag:
             topics = bags.topics(bag, path, coordinates, topic=meant.topic, odometry=meant.odometry)
             reader = bags.Messages(bag, path, robot, topics, meant.wrenches, currents=meant.currents)
-            yield Opened(_finite(str(path), reader.blocks(), coordinates), reader.notes)
+            yield Opened(_finite(str(path), reader.blocks(), coordinates), reader.notes, lambda: reader.done)
     elif path.suffix.lower() == ".parquet":
         with path.open("rb") as stream:
             table = parquet.Numbers(stream, str(path))
@@ -77,11 +80,13 @@ def open_log(path: Path, robot: Robot, meant: Columns) -> Iterator[Opened]:
                 raise FormatError(f"{path}: {error}") from None
             columns = {x: at for x in ("t", *vocabulary.words) if (at := layout.columns(x))}
             notes = [*_ignored(layout.ignored, set(columns)), *layout.notes]
-            yield Opened(_rows(str(path), table, columns), notes)
+            yield Opened(_rows(str(path), table, columns), notes, lambda: table.done)
     else:
         with open_trajectory(path, coordinates, vocabulary) as file:
             notes = [*_ignored(file.ignored, file.quantities), *file.notes]
-            yield Opened(({x: getattr(block, x) for x in file.quantities} for block in file.blocks()), notes)
+            blocks = ({x: getattr(block, x) for x in file.quantities} for block in file.blocks())
+            size = max(path.stat().st_size, 1)
+            yield Opened(blocks, notes, lambda: file.position() / size)
 
 
 def _ignored(names: tuple[str, ...], quantities: set[str]) -> Iterator[str]:

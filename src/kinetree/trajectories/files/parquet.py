@@ -94,13 +94,15 @@ class Numbers:
     Attributes
     ----------
     names : list of str
+    done : float
+        Which part has been read.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         check_installed()
         from pyarrow import parquet
 
-        self._name = name
+        self._name, self.done = name, 0.0
         try:
             self._file = parquet.ParquetFile(stream)
             held = self._file.schema_arrow
@@ -115,6 +117,7 @@ class Numbers:
         """Yield these columns, NaN where there is no number."""
         try:
             for batch in self._file.iter_batches(BLOCK, columns=names):
+                self.done += len(batch) / self._file.metadata.num_rows
                 yield {x: np.asarray(batch.column(x).to_numpy(zero_copy_only=False), np.float64) for x in names}
         except Exception as error:
             raise FormatError(f"{self._name}: not a readable Parquet file: {error}") from None
