@@ -50,12 +50,6 @@ def load(text: str) -> tuple[str, tuple[float, tuple[float, ...], str]]:
     return log, payload(what)
 
 
-def known(text: str) -> tuple[str, float]:
-    """Return the name of a parameter and its standard deviation, 0 where none is given."""
-    name, _, deviation = text.rpartition("=")
-    return (name, number(float, "≥", 0)(deviation)) if name else (text, 0.0)
-
-
 def gains(text: str) -> tuple[float, float]:
     """Return the two gains of a controller."""
     try:

@@ -70,12 +70,20 @@ class Rows:
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
         """Yield the rows of each entry of v and what they add up to, piece by piece."""
-        return map(self.of, pieces(self.robot, log))
+        return map(self.told, pieces(self.robot, log))
+
+    def told(self, piece: Piece) -> tuple[list[Array], Array]:
+        """Return the same as `of`, with zeros in the equations of forces that were not measured."""
+        there: Any = ~np.isnan(piece.tau[:1]).any(axis=0)
+        if there.all():
+            return self.of(piece)
+        rows, tau = self.of(piece._replace(tau=np.where(there, piece.tau, 0.0)))
+        return [Y if is_there else 0.0 * Y for Y, is_there in zip(rows, there, strict=True)], tau * there
 
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
         for rows, tau in self.equations(log):
-            yield self._residual(rows, tau, values), tau
+            yield self.residual(rows, tau, values), tau
 
     def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
         """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples."""
@@ -89,7 +97,8 @@ class Rows:
             if count:
                 yield np.concatenate(seen)
 
-    def _residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+    def residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+        """Return ``τ − Y π`` (n, nv) of some samples."""
         predicted = [Y @ values[columns] for Y, columns in zip(rows, self.pattern, strict=True)]
         left: Array = tau - np.stack(predicted, axis=-1)
         return left
@@ -103,7 +112,7 @@ class Rows:
         for rows, tau in self.equations(log):
             w = None
             if weights is not None and values is not None:
-                w = weights(self._residual(rows, tau, values))
+                w = weights(self.residual(rows, tau, values))
             found.add(rows, tau, w)
         return found
 
@@ -116,6 +125,8 @@ class Factors:
     R : list of (m_k + 1, m_k + 1) arrays
     count : int
         Number of samples.
+    counts : (nv,) array
+        Of those at which the force was measured.
     total : (nv,) array
         Sums of the weights.
     """
@@ -124,7 +135,7 @@ class Factors:
         self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
         self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
         self._given: list[Array] | None = None
-        self.total, self._sum, self._squares = np.zeros((3, len(rows.pattern)))
+        self.counts, self.total, self._sum, self._squares = np.zeros((4, len(rows.pattern)))
 
     def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
         """Add some samples."""
@@ -135,6 +146,9 @@ class Factors:
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
             block = np.empty((len(tau), Y.shape[1] + 1), order="F")
             block[:, :-1], block[:, -1] = Y, tau[:, k]
+            if not block.any():  # not measured
+                continue
+            self.counts[k] += len(tau)
             if weights is not None:
                 block *= weights[:, k, None]
             triangle.add(block)
@@ -159,12 +173,12 @@ class Factors:
     @property
     def spread(self) -> Array:
         """Standard deviation of the joint forces (nv,)."""
-        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / max(self.count, 1)) ** 2, 0.0)))
+        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / np.maximum(self.counts, 1.0)) ** 2, 0.0)))
 
     @property
     def mean_squares(self) -> Array:
         """Mean squares of the joint forces (nv,)."""
-        return self._squares / max(self.count, 1)
+        return np.asarray(self._squares / np.maximum(self.counts, 1.0))
 
     def stacked(self, scales: Array) -> tuple[Array, Array]:
         """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""

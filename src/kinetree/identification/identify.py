@@ -65,10 +65,12 @@ def identify(
 
     Parameters
     ----------
-    log : (q, v, a, tau), Trajectory, or an iterable of these
+    log : (q, v, a, tau), Trajectory, an iterable of these, or a function that returns one
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
-        An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
+        A function without arguments that returns an iterator of motions, or of parts of one, is called for every pass
+        through the data: more samples than memory holds. An iterator, which can be read only once, is enough if there
+        is no `loss` and no "stribeck"; it is not checked, and correlated samples do not count as fewer.
     joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
         and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
@@ -83,7 +85,7 @@ def identify(
     known : mapping of str to float, optional
         By names of base parameters (`BaseParameters.names`), standard deviations of this robot's values: 0 of what
         is not estimated. Others are not known before.
-    motor_constants : sequence of str, or mapping from str to (float, float) or None
+    motor_constants : "all", sequence of str, or mapping from str to (float, float) or None
         Joints whose recorded forces are currents, or forces up to a factor, which is estimated too. A mapping has what
         is known of it before, as a value and its standard deviation: ``{"elbow": (11.2, 0.5)}``. Something has to tell
         the scale: motions with a known load (`kinetree.identification.holding`), `known` parameters, joints with known
@@ -138,8 +140,8 @@ def identify(
         raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
     if loss is not None and weights != "joints":
         raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
-    if weights == "covariance" and isinstance(log, Iterator):
-        raise ArgumentError("the covariance of the joints' noise needs a log that can be read again: give a list")
+    if (weights == "covariance" or loss is not None or instruments is not None) and isinstance(log, Iterator):
+        raise ArgumentError("an iterator can be read only once, which is not enough here: give a list, or a function")
     if instruments is not None and (loss is not None or weights != "joints"):
         raise ArgumentError("instruments go with weights by joints, and without a loss")
     if motor_constants and instruments is not None:
@@ -163,6 +165,8 @@ def identify(
             raise ArgumentError(
                 "speeds of friction and motor constants are not estimated together: give stribeck_speed"
             )
+        if stribeck_speed is None and isinstance(log, Iterator):
+            raise ArgumentError("an iterator can be read only once: give a list, a function, or the stribeck_speed")
         given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
         speeds = estimated_speeds(base, log) if given is None else given
     elif stribeck_speed is not None:
@@ -171,9 +175,9 @@ def identify(
         speeds = None
     rows = Rows(base, speeds) if unknown is None else motors.MotorRows(base, speeds, unknown)
     factors = rows.factors(log)
-    if factors.count * robot.nv < rows.dimension:
+    if factors.counts.sum() < rows.dimension:
         raise ArgumentError(
-            f"{factors.count} samples are {factors.count * robot.nv} equations for {rows.dimension} parameters: more "
+            f"{factors.count} samples are {factors.counts.sum():.0f} equations for {rows.dimension} parameters: more "
             "samples are needed"
         )
 
@@ -196,6 +200,7 @@ def identify(
     near = bodies.Consistent(base.representative(solution.values[: base.dimension]), np.nan)
     if consistent:
         near = consistent_with(base, solution, spread, solver, bounds or {})
+    solution = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
     return Fit(rows, factors.count, solution, near)
 
 

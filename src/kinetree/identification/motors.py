@@ -35,8 +35,8 @@ STILL, MOVED = 1e-12, 1e-2
 UNTOLD = 1e-3
 """A constant with such a part in a direction that changes no force is not told."""
 
-Given = Sequence[str] | Mapping[str, tuple[float, float] | None]
-"""Names of joints; or by name what is known before: a value and its standard deviation, None if nothing."""
+Given = str | Sequence[str] | Mapping[str, tuple[float, float] | None]
+"""All, by "all"; names of joints; or by name what is known before: a value and its standard deviation, or None."""
 
 Estimate = Callable[[Rows, Factors, Prior], Solution]
 
@@ -74,9 +74,11 @@ class MotorConstants(NamedTuple):
 
 def checked(robot: Robot, given: Given) -> Motors:
     """Return the motors of joints that were named."""
-    if isinstance(given, str):
-        raise ArgumentError(f"the joints whose motor constants are estimated are given as a list: [{given!r}]")
     model, found = robot.model, dict[int, tuple[float, float]]()
+    if given == "all":
+        given = [body.joint_name for body in model.leading if not set(model.actuated).isdisjoint(body.v_index)]
+    if isinstance(given, str):
+        raise ArgumentError(f"the joints whose motor constants are estimated are 'all', or a list: [{given!r}]")
     for name in given:
         if name not in model.joint_names:
             raise ArgumentError(unknown_name("joint", name, model.joint_names))

@@ -12,9 +12,10 @@ import numpy as np
 from kinetree.errors import listed
 from kinetree.identification.equations import Factors
 from kinetree.identification.regressor import positions
-from kinetree.identification.samples import Piece, pieces
+from kinetree.identification.samples import Piece, measured, pieces
 from kinetree.identification.signs import contradicting, opposite
 from kinetree.robot import Robot
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
 LOOKED_AT = 128
@@ -30,6 +31,9 @@ APART, ALIKE, IN_A_ROW = 10.0, 0.2, 4096
 """By which factor the times between samples differ that two derivatives tell, where they are wrong; how near to their
 median two of three are, where samples follow each other; and how many samples are looked at."""
 
+HELD = 0.5
+"""The part of the force that a floating base needs, from which on it is missed."""
+
 TURNS = 3.0
 """Positions of revolute joints with limits that are so many times beyond them are no radians."""
 
@@ -42,7 +46,7 @@ def suspicions(robot: Robot, log: Any) -> list[str]:
     """Return what seems to be wrong with recorded motions, in a sentence each; nothing if they seem right.
 
     Positions, velocities or accelerations in degrees, joints that do not move, sensors at their end, forces of the
-    other sign; in the first 131072 samples.
+    other sign, a floating base that is held by no measured wrench; in the first 131072 samples.
 
     Parameters
     ----------
@@ -63,7 +67,7 @@ def suspicions(robot: Robot, log: Any) -> list[str]:
     if not parts:
         return []
     whole = _together(robot, parts)
-    checks = (_degrees, _rates, _still, saturated, _flipped)
+    checks = (_degrees, _rates, _still, saturated, _flipped, _held)
     return [text for check in checks for text in check(robot, whole)]
 
 
@@ -153,7 +157,7 @@ def saturated(robot: Robot, log: Piece) -> Iterator[str]:
 def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
     f_ext = [] if log.f_ext is None else [log.f_ext]
     expected = robot.inverse_dynamics(log.q, log.v, log.a, *f_ext) + (0.0 if log.load is None else log.load)
-    found = opposite(expected, log.v, log.a, log.tau, log.direction)
+    found = opposite(expected, log.v, log.a, np.nan_to_num(log.tau), log.direction)
     if found.any():
         yield f"the forces of {_named(robot, found)} have the other sign: inertias and friction explain their opposite"
 
@@ -166,3 +170,19 @@ def contradictions(robot: Robot, factors: Factors) -> Iterator[str]:
             f"the forces of {_named(robot, found)} have the other sign: no masses explain them together with "
             "the forces of other joints, and some explain their opposite"
         )
+
+
+def _held(robot: Robot, log: Piece) -> Iterator[str]:
+    """Yield that a floating base needs a force that nothing measured gives."""
+    base = Coordinates(robot.q_names, robot.v_names).of_base("v")
+    weight = robot.mass * float(np.linalg.norm(robot.gravity))
+    if not base or not weight > 0.0:
+        return
+    needed = robot.inverse_dynamics(log.q, log.v, log.a)
+    left = needed if log.f_ext is None else robot.inverse_dynamics(log.q, log.v, log.a, log.f_ext)
+    needs, lacks = (
+        float(np.sqrt((x[:, base[3:]] ** 2).sum(axis=1).mean())) for x in (needed, left - measured(log.tau))
+    )
+    if lacks > HELD * max(needs, weight):
+        which = "no wrenches are given" if log.f_ext is None else "some are missing, or have another sign or other axes"
+        yield f"the floating base needs {needs:.3g} N, of which the measured wrenches leave {lacks:.3g} N: {which}"
