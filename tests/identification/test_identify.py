@@ -339,6 +339,47 @@ def test_a_log_that_is_wrong_is_refused(arm: kt.Robot, motion: tuple[Array, ...]
         assert limited.identify(log, TERMS, check=False, consistent=False).count == 400
 
 
+def test_signs_are_found_from_friction_and_from_other_joints(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    """Where friction is most of the force, and where nothing is known of the masses."""
+    q, v, a, tau = motion
+    stiff = tau + 10.0 * np.abs(tau).max() * np.sign(v)
+    sticks = arm.with_inertial_parameters(np.zeros(30)).with_joint_physics(armature=0.0, damping=0.0, friction=0.0)
+    noisy = tau + 0.1 * NOISE * np.random.default_rng(8).normal(size=tau.shape)
+    assert suspicions(poor(arm), (q, v, a, stiff)) == suspicions(sticks, motion) == []
+    assert sticks.identify((q, v, a, noisy), TERMS, consistent=False).count == 400
+    for k in range(3):
+        sign = np.where(np.arange(3) == k, -1.0, 1.0)
+        assert suspicions(poor(arm), (q, v, a, stiff * sign))[0].startswith(
+            f"the forces of joint{k} have the other sign"
+        )
+        if k != 0:  # joint 0 shares no body with the others
+            with pytest.raises(kt.ArgumentError, match=r"joint[12] have the other sign: no masses explain them"):
+                sticks.identify((q, v, a, noisy * sign), TERMS)
+    several = [
+        Samples(q[:200], v[:200], a[:200], tau[:200]),
+        Samples(q, v, a, tau + MORE, load=np.tile(MORE, (400, 1))),
+    ]
+    assert suspicions(arm, several) == suspicions(arm, several[::-1]) == []
+
+
+def test_rates_in_degrees_and_joints_that_hardly_move(arm: kt.Robot) -> None:
+    t = np.linspace(0.0, 4.0, 400)[:, None]
+    w = np.array([2.0, 3.0, 4.0])
+    q, v, a = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
+    tau, deg = arm.inverse_dynamics(q, v, a), np.array([1.0, 180.0 / np.pi, 1.0])
+    assert suspicions(arm, (q, v, a, tau)) == []
+    for log, what, joints in [
+        ((q, v * deg, a * deg, tau), "positions and velocities", "joint1"),
+        ((q, v, a * deg, tau), "velocities and accelerations", "joint1"),
+        ((q, np.degrees(v), np.degrees(a), tau), "positions and velocities", "joint0, joint1, joint2"),
+    ]:
+        assert suspicions(arm, log)[0] == f"the {what} of {joints} do not go together: are some in degrees?"
+    jitter = 1e-3 * np.random.default_rng(0).normal(size=400)
+    v[:, 0] = a[:, 0] = jitter
+    (text,) = suspicions(arm, (q, v, a, tau))
+    assert text.startswith("joint0 never moves")
+
+
 def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
     q, v, a, tau = motion
     for choice, message in [
@@ -364,5 +405,5 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         arm.identify((q, v, a, bad), TERMS)
     with pytest.raises(kt.ArgumentError, match="a log is"):
         arm.identify(3.0, TERMS)
-    with pytest.raises(kt.ArgumentError, match="a motion is"):
+    with pytest.raises(kt.ArgumentError, match="ndarray was given"):
         arm.identify([q, v, a, tau], TERMS)

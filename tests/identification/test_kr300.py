@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.kr300 import kr300, motion
-from kinetree.identification import Samples
+from kinetree.identification import Samples, suspicions
 from kinetree.identification.consistent import pseudo_inertia
 
 TERMS = {
@@ -45,3 +45,16 @@ def test_the_direction_of_sliding_explains_the_friction(motions: dict[str, Sampl
         for log in (with_direction, without)
     ]
     assert (errors[0][3:] < 0.8 * errors[1][3:]).all()
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.3])
+def test_a_flipped_sign_is_named_and_no_other(motions: dict[str, Samples], factor: float) -> None:
+    """With the robot's masses, and with masses of some links that are far off: most of the forces is friction."""
+    masses = ROBOT.inertial_parameters.reshape(-1, 10) * np.where(np.arange(6) % 2, factor, 1.0 / factor)[:, None]
+    robot = ROBOT.with_inertial_parameters(masses.ravel())
+    for log in motions.values():
+        assert suspicions(robot, log) == []
+        for k, name in enumerate(ROBOT.v_names):
+            sign = np.where(np.arange(6) == k, -1.0, 1.0)
+            (text,) = suspicions(robot, log._replace(tau=sign * np.asarray(log.tau)))
+            assert text.startswith(f"the forces of {name} have the other sign")

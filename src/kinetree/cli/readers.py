@@ -40,6 +40,16 @@ def payload(text: str) -> tuple[float, tuple[float, ...], str]:
     return mass, tuple(place) or (0.0, 0.0, 0.0), frame
 
 
+def load(text: str) -> tuple[str, tuple[float, tuple[float, ...], str]]:
+    """Return the log and the payload, with its frame, of ``held.csv=5,0,0,0.1@flange``."""
+    log, _, what = text.rpartition("=")
+    if not log or not what.partition("@")[2]:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no load: give a log, a mass and a frame, as in held.csv=5@flange"
+        )
+    return log, payload(what)
+
+
 def gains(text: str) -> tuple[float, float]:
     """Return the two gains of a controller."""
     try:

@@ -6,10 +6,13 @@ from kinetree.identification.excitation import excite
 from kinetree.identification.excitation_result import Excitation
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
-from kinetree.identification.logs import Recording, read_log
-from kinetree.identification.payload import Payload, identify_payload
+from kinetree.identification.logs import LogStream, read_log, stream_log
+from kinetree.identification.motors import MotorConstants
+from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
-from kinetree.identification.prepare import prepare, sliding_direction
+from kinetree.identification.preparation import sliding_direction
+from kinetree.identification.prepare import prepare
+from kinetree.identification.recording import Recording
 from kinetree.identification.samples import Samples
 from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.validation import Validation, correlated, cross_validate, validate
@@ -18,7 +21,9 @@ __all__ = [
     "BaseParameters",
     "Excitation",
     "Fit",
+    "LogStream",
     "LogWarning",
+    "MotorConstants",
     "Payload",
     "PayloadTracker",
     "Recording",
@@ -28,8 +33,17 @@ __all__ = [
     "base_parameters",
     "correlated",
     "cross_validate",
+    "holding",
     "identify",
     "read_log",
     "validate",
 ]
-__all__ += ["excite", "identify_closed_loop", "identify_payload", "prepare", "sliding_direction", "suspicions"]
+__all__ += [
+    "excite",
+    "identify_closed_loop",
+    "identify_payload",
+    "prepare",
+    "sliding_direction",
+    "stream_log",
+    "suspicions",
+]

@@ -16,7 +16,7 @@ from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.identification.base_parameters import OF_ROBOTS, BaseParameters, base_parameters
 from kinetree.identification.equations import Rows
 from kinetree.identification.fit import Fit, robot_with
-from kinetree.identification.identify import consistent_with, identify, prior_of
+from kinetree.identification.identify import consistent_with, identify, information, prior_of
 from kinetree.identification.least_squares import estimate
 from kinetree.identification.samples import PIECE, Samples, motion_of, parts
 from kinetree.identification.terms import JointTerms
@@ -174,7 +174,8 @@ def _output_error(
     own = LinearRows(base)
     factors, prior = own.factors(linear), prior_of(base, {})
     solution = estimate(own, linear, factors, prior, "joints", None)
-    return Fit(rows, factors.count, solution, consistent_with(base, factors, solution, spread, "newton", {}))
+    solution = solution._replace(information=information(factors, solution))
+    return Fit(rows, factors.count, solution, consistent_with(base, solution, spread, "newton", {}))
 
 
 def _moved(

@@ -40,6 +40,9 @@ class Rows:
     rest: Robot | None
     """The robot with what is not estimated of its joints, without masses; None if that is nothing."""
 
+    constants: Array | None = None
+    """What the recorded forces (nv,) are multiplied by: motor constants that were estimated."""
+
     def __init__(self, base: BaseParameters, stribeck_speed: Array | None = None) -> None:
         self.base, self.robot, self.dimension, self.stribeck_speed = base, base.robot, base.dimension, stribeck_speed
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
@@ -49,21 +52,41 @@ class Rows:
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        q, v, a, tau, f_ext, direction = piece
-        flat = self._function(q, v, a, *self._speed, **({} if direction is None else {"direction": direction}))
-        if self.rest is not None or f_ext is not None:
-            rest = self.rest or massless(self.robot)
-            tau = tau - (rest.inverse_dynamics(q, v, a) if f_ext is None else rest.inverse_dynamics(q, v, a, f_ext))
-        return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
+        tau = piece.tau if self.constants is None else piece.tau * self.constants
+        known = self.known(piece)
+        return self.columns(piece), tau if known is None else tau - known
+
+    def columns(self, piece: Piece) -> list[Array]:
+        """Return the rows (n, columns) of each entry of v."""
+        direction = {} if piece.direction is None else {"direction": piece.direction}
+        flat = self._function(piece.q, piece.v, piece.a, *self._speed, **direction)
+        return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)]
+
+    def known(self, piece: Piece) -> Array | None:
+        """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of a load."""
+        q, v, a, _, f_ext, _, load = piece
+        if self.rest is None and f_ext is None:
+            return load
+        rest = self.rest or massless(self.robot)
+        own = rest.inverse_dynamics(q, v, a, *([] if f_ext is None else [f_ext]))
+        return own if load is None else own + load
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
         """Yield the rows of each entry of v and what they add up to, piece by piece."""
-        return map(self.of, pieces(self.robot, log))
+        return map(self.told, pieces(self.robot, log))
+
+    def told(self, piece: Piece) -> tuple[list[Array], Array]:
+        """Return the same as `of`, with zeros in the equations of forces that were not measured."""
+        there: Any = ~np.isnan(piece.tau[:1]).any(axis=0)
+        if there.all():
+            return self.of(piece)
+        rows, tau = self.of(piece._replace(tau=np.where(there, piece.tau, 0.0)))
+        return [Y if is_there else 0.0 * Y for Y, is_there in zip(rows, there, strict=True)], tau * there
 
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
         for rows, tau in self.equations(log):
-            yield self._residual(rows, tau, values), tau
+            yield self.residual(rows, tau, values), tau
 
     def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
         """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples."""
@@ -77,7 +100,8 @@ class Rows:
             if count:
                 yield np.concatenate(seen)
 
-    def _residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+    def residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+        """Return ``τ − Y π`` (n, nv) of some samples."""
         predicted = [Y @ values[columns] for Y, columns in zip(rows, self.pattern, strict=True)]
         left: Array = tau - np.stack(predicted, axis=-1)
         return left
@@ -91,7 +115,7 @@ class Rows:
         for rows, tau in self.equations(log):
             w = None
             if weights is not None and values is not None:
-                w = weights(self._residual(rows, tau, values))
+                w = weights(self.residual(rows, tau, values))
             found.add(rows, tau, w)
         return found
 
@@ -104,6 +128,8 @@ class Factors:
     R : list of (m_k + 1, m_k + 1) arrays
     count : int
         Number of samples.
+    counts : (nv,) array
+        Of those at which the force was measured.
     total : (nv,) array
         Sums of the weights.
     """
@@ -113,7 +139,7 @@ class Factors:
         self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
         self._given: list[Array] | None = None
         self._stack: tuple[Array, Array, NDArray[np.intp]] | None = None
-        self.total, self._sum, self._squares = np.zeros((3, len(rows.pattern)))
+        self.counts, self.total, self._sum, self._squares = np.zeros((4, len(rows.pattern)))
 
     def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
         """Add some samples."""
@@ -124,6 +150,9 @@ class Factors:
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
             block = np.empty((len(tau), Y.shape[1] + 1))
             block[:, :-1], block[:, -1] = Y, tau[:, k]
+            if not block.any():  # not measured
+                continue
+            self.counts[k] += len(tau)
             if weights is not None:
                 block *= weights[:, k, None]
             triangle.add(block)
@@ -139,15 +168,21 @@ class Factors:
         other._given, other._stack = list(R), None
         return other
 
+    def scaled(self, sizes: Array) -> Factors:
+        """Return the same with what is known of the forces' sizes in other units (nv,)."""
+        other = copy(self)
+        other._sum, other._squares = self._sum * sizes, self._squares * sizes**2
+        return other
+
     @property
     def spread(self) -> Array:
         """Standard deviation of the joint forces (nv,)."""
-        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / max(self.count, 1)) ** 2, 0.0)))
+        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / np.maximum(self.counts, 1.0)) ** 2, 0.0)))
 
     @property
     def mean_squares(self) -> Array:
         """Mean squares of the joint forces (nv,)."""
-        return self._squares / max(self.count, 1)
+        return np.asarray(self._squares / np.maximum(self.counts, 1.0))
 
     def stacked(self, scales: Array) -> tuple[Array, Array]:
         """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import OF_ROBOTS
 from kinetree.identification.consistent import Consistent
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Solution
+from kinetree.identification.motors import MotorRows
 from kinetree.identification.regressor import positions
+from kinetree.identification.residuals import ResidualSums
+from kinetree.identification.samples import parts
 from kinetree.lazy import cached_property, lazy_methods
 from kinetree.signatures import told
 from kinetree.tables import number
@@ -62,7 +66,7 @@ class Fit:
     covariance : (n, n) array
         Of what the data tell.
     noise : (nv,) array
-        Standard deviation of the noise of each joint force (N·m, N).
+        Standard deviation of the noise of each joint force (N·m, N), NaN where none was measured.
     correlation_time : (nv,) array
         How many samples of each joint count as one, since their residuals are alike: what a model lacks, it lacks for
         a while.
@@ -74,6 +78,8 @@ class Fit:
         By how much at most half the squared, weighted distance of the consistent parameters could be less; NaN where
         it was turned off.
     stribeck_speed : (nv,) array or None
+    motor_constants : MotorConstants or None
+        Those that were estimated, with their standard deviations.
     rows : Rows
         From samples to equations.
     """
@@ -83,10 +89,12 @@ class Fit:
 
     def __init__(self, rows: Rows, count: int, solution: Solution, consistent: Consistent) -> None:
         self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, count
-        self.values, self.covariance, self.noise = solution[:3]
+        n = self.base.dimension
+        self.values, self.covariance, self.noise = solution.values[:n], solution.covariance[:n, :n], solution.noise
         self.parameters, self.gap = consistent
         self.correlation_time = solution.times
-        self._untold = np.abs(solution.untold).max(axis=0, initial=0.0) > UNTOLD
+        self.motor_constants = rows.estimates(solution, self.consistent_values) if isinstance(rows, MotorRows) else None
+        self._untold = np.abs(solution.untold[:, :n]).max(axis=0, initial=0.0) > UNTOLD
         self.std = np.where(self._untold, np.inf, np.sqrt(np.diag(self.covariance)))
 
     @property
@@ -105,6 +113,15 @@ class Fit:
     def consistent_values(self) -> Array:
         """Base parameters of `parameters`, and so of `robot`."""
         return self.base.projection @ self.parameters
+
+    def equations(self, consistent: bool = True) -> Rows:
+        """Return what makes equations of a log, with the motor constants that were estimated."""
+        if self.motor_constants is None:
+            return self.rows
+        rows, found = Rows(self.base, self.stribeck_speed), self.motor_constants
+        rows.constants = np.ones(rows.robot.nv)
+        rows.constants[[*self.rows.constant]] = found.consistent if consistent else found.values  # type: ignore[attr-defined]
+        return rows
 
     @cached_property
     def robot(self) -> Robot:
@@ -142,13 +159,15 @@ class Fit:
             As in `predict`.
         """
         values = self.consistent_values if consistent else self.values
-        found = list(self.rows.residuals(log, values))
-        e, tau = (np.concatenate(x) for x in zip(*found, strict=True))
-        rms = np.sqrt((e * e).mean(axis=0))
-        centred = e - e.mean(axis=0)
-        power = np.maximum((centred * centred).sum(axis=0), np.finfo(float).tiny)
-        spread = np.maximum(tau.std(axis=0), np.finfo(float).tiny)
-        return Residual(rms, rms / spread, (centred[1:] * centred[:-1]).sum(axis=0) / power)
+        rows, found = self.equations(consistent), ResidualSums(self.base.robot.nv, 1)
+        for part in parts(log):
+            found.begin()
+            for e, tau in rows.residuals(part, values):
+                found.add(e, tau)
+        if not found.count:
+            raise ArgumentError("a log without samples tells nothing")
+        spread = np.maximum(found.spread, np.finfo(float).tiny)
+        return Residual(found.rms, found.rms / spread, found.autocorrelation[0])
 
     def __str__(self) -> str:
         """Return a table: estimate, standard deviation, the value before, that of bodies that can exist, and what."""
@@ -158,11 +177,12 @@ class Fit:
         rows = [[*(number(float(x)) for x in row[:4]), row[4]] for row in columns]
         title = ["estimate", "std", "before", "consistent", "parameter"]
         lines = ["  ".join([*(f"{x:>10}" for x in row[:4]), row[4]]) for row in [title, *rows]]
+        motors = [] if self.motor_constants is None else [str(self.motor_constants)]
         noise = ", ".join(
             f"{name} {number(float(s))}" for name, s in zip(self.base.robot.v_names, self.noise, strict=True)
         )
         untold = [f"not told by these data: {', '.join(self.untold)}"] if self.untold else []
-        return "\n".join([head, *lines, f"noise: {noise}", *untold])
+        return "\n".join([head, *lines, f"noise: {noise}", *motors, *untold])
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"

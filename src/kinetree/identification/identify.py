@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, unknown_name, warn_user
 from kinetree.identification import consistent as bodies
-from kinetree.identification import semidefinite
+from kinetree.identification import motors, semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.bounds import inequalities
@@ -20,10 +20,10 @@ from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
 from kinetree.identification.shared_noise import generalized
 from kinetree.identification.stribeck import estimated_speeds
-from kinetree.identification.suspicions import LogWarning, suspicions
+from kinetree.identification.suspicions import LogWarning, contradictions, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
-from kinetree.validation import positive, real_array
+from kinetree.validation import Array, positive, real_array
 
 SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
 WEIGHTS = ("joints", "covariance", None)
@@ -48,6 +48,7 @@ def identify(
     loss: str | None = None,
     instruments: Any = None,
     known: Mapping[str, float] | None = None,
+    motor_constants: motors.Given = (),
     smoothing: float | None = None,
     stribeck_speed: ArrayLike | None = None,
     consistent: bool = True,
@@ -64,10 +65,12 @@ def identify(
 
     Parameters
     ----------
-    log : (q, v, a, tau), Trajectory, or an iterable of these
+    log : (q, v, a, tau), Trajectory, an iterable of these, or a function that returns one
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
-        An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
+        A function without arguments that returns an iterator of motions, or of parts of one, is called for every pass
+        through the data: more samples than memory holds. An iterator, which can be read only once, is enough if there
+        is no `loss` and no "stribeck"; it is not checked, and correlated samples do not count as fewer.
     joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
         and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
@@ -82,6 +85,11 @@ def identify(
     known : mapping of str to float, optional
         By names of base parameters (`BaseParameters.names`), standard deviations of this robot's values: 0 of what
         is not estimated. Others are not known before.
+    motor_constants : "all", sequence of str, or mapping from str to (float, float) or None
+        Joints whose recorded forces are currents, or forces up to a factor, which is estimated too. A mapping has what
+        is known of it before, as a value and its standard deviation: ``{"elbow": (11.2, 0.5)}``. Something has to tell
+        the scale: motions with a known load (`kinetree.identification.holding`), `known` parameters, joints with known
+        forces that move together with these.
     smoothing : float, optional
         The speed around which Coulomb friction changes sign (rad/s, m/s); this robot's if not given.
     stribeck_speed : (nv,) array-like, optional
@@ -115,7 +123,7 @@ def identify(
     ------
     ArgumentError
         If a choice is not known, arrays do not fit the robot, hold numbers that are not finite, there are fewer
-        equations than parameters, or the log seems to be wrong.
+        equations than parameters, nothing tells the motor constants, or the log seems to be wrong.
 
     Examples
     --------
@@ -132,10 +140,12 @@ def identify(
         raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
     if loss is not None and weights != "joints":
         raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
-    if weights == "covariance" and isinstance(log, Iterator):
-        raise ArgumentError("the covariance of the joints' noise needs a log that can be read again: give a list")
+    if (weights == "covariance" or loss is not None or instruments is not None) and isinstance(log, Iterator):
+        raise ArgumentError("an iterator can be read only once, which is not enough here: give a list, or a function")
     if instruments is not None and (loss is not None or weights != "joints"):
         raise ArgumentError("instruments go with weights by joints, and without a loss")
+    if motor_constants and instruments is not None:
+        raise ArgumentError("motor constants are not estimated with instruments: leave out one of them")
     if bounds and not consistent:
         raise ArgumentError("bounds are for bodies that can exist: leave consistent as it is")
     if solver not in SOLVERS:
@@ -147,31 +157,51 @@ def identify(
             raise ArgumentError("these base parameters are another robot's, or smoothing is given with them")
     else:
         base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
+    unknown = motors.checked(robot, motor_constants) if motor_constants else None
     if check and not isinstance(log, Iterator):
         _refuse(suspicions(robot, log))
     if "stribeck" in base.joint_terms:
+        if unknown is not None and stribeck_speed is None:
+            raise ArgumentError(
+                "speeds of friction and motor constants are not estimated together: give stribeck_speed"
+            )
+        if stribeck_speed is None and isinstance(log, Iterator):
+            raise ArgumentError("an iterator can be read only once: give a list, a function, or the stribeck_speed")
         given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
         speeds = estimated_speeds(base, log) if given is None else given
     elif stribeck_speed is not None:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     else:
         speeds = None
-    rows = Rows(base, speeds)
+    rows = Rows(base, speeds) if unknown is None else motors.MotorRows(base, speeds, unknown)
     factors = rows.factors(log)
-    if factors.count * robot.nv < base.dimension:
+    if factors.counts.sum() < rows.dimension:
         raise ArgumentError(
-            f"{factors.count} samples are {factors.count * robot.nv} equations for {base.dimension} parameters: more "
+            f"{factors.count} samples are {factors.counts.sum():.0f} equations for {rows.dimension} parameters: more "
             "samples are needed"
         )
+
+    if check and unknown is None:
+        _refuse(list(contradictions(robot, factors)))
+
+    def estimated(rows: Rows, factors: Factors, prior: Prior) -> Solution:
+        if instruments is not None:
+            return instrumental(rows, log, instruments, factors, prior)
+        if weights == "covariance":
+            return generalized(rows, log, factors, prior)
+        return estimate(rows, log, factors, prior, weights, loss)
+
     prior = prior_of(base, known or {})
-    if instruments is not None:
-        solution = instrumental(rows, log, instruments, factors, prior)
-    elif weights == "covariance":
-        solution = generalized(rows, log, factors, prior)
+    if isinstance(rows, motors.MotorRows):
+        factors, solution, prior = rows.estimated(factors, prior, estimated)
     else:
-        solution = estimate(rows, log, factors, prior, weights, loss)
-    found = consistent_with(base, factors, solution, spread, solver, bounds or {}) if consistent else None
-    return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
+        solution = estimated(rows, factors, prior)
+    solution = solution._replace(information=information(factors, solution, prior))
+    near = bodies.Consistent(base.representative(solution.values[: base.dimension]), np.nan)
+    if consistent:
+        near = consistent_with(base, solution, spread, solver, bounds or {})
+    solution = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
+    return Fit(rows, factors.count, solution, near)
 
 
 def _refuse(found: list[str]) -> None:
@@ -195,9 +225,16 @@ def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
     return Prior(base.of(), deviations)
 
 
+def information(factors: Factors, solution: Solution, prior: Prior | None = None) -> Array:
+    """Return the rows that tell the estimate, in units of their noise, with what was known before among them."""
+    limit, A = LEAST_NOISE * np.sqrt(factors.mean_squares.max()), solution.information
+    if (solution.noise < limit).any():
+        A, _ = factors.stacked(np.maximum(solution.noise, limit))
+    return A if prior is None else np.vstack([A, prior.rows(A)])
+
+
 def consistent_with(
     base: BaseParameters,
-    factors: Factors,
     solution: Solution,
     spread: float,
     solver: str,
@@ -209,13 +246,13 @@ def consistent_with(
     """
     count = 10 * base.robot.nb
     prior = base.all_parameters()
-    limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
-    exact = (solution.noise < limit).any()
-    A = factors.stacked(np.maximum(solution.noise, limit))[0] if exact else solution.information
+    n = base.dimension
+    A, others = solution.information[:, :n], np.linalg.qr(solution.information[:, n:])[0]
+    A = A - others @ (others.T @ A)  # motor constants take what values they like
     ten = prior[:count].reshape(-1, 10)
     masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
     tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]
-    A, b = A @ base.projection, A @ solution.values
+    A, b = A @ base.projection, A @ solution.values[:n]
     prior = min(tried, key=lambda p: float(((A @ p - b) ** 2).sum()))
     rows, inside = inequalities(base.robot, bounds, prior[:count].reshape(-1, 10))
     prior[:count] = inside.ravel()
@@ -229,7 +266,7 @@ def consistent_with(
                 size = 1.0 if j is None else max(abs(solution.values[j]), std[j])
                 prior[place] = size or 1.0
     free = np.flatnonzero(~bounded[count:]) + count  # by no prior: what the data do not tell of them stays
-    free = free[np.abs(solution.untold @ base.projection[:, free]).max(axis=0, initial=0.0) > 0.0]
+    free = free[np.abs(solution.untold[:, :n] @ base.projection[:, free]).max(axis=0, initial=0.0) > 0.0]
     A, b = np.vstack([A, KEPT * np.eye(len(prior))[free]]), np.append(b, KEPT * prior[free])
     C = np.vstack([np.eye(len(prior))[bounded], np.pad(rows, ((0, 0), (0, len(prior) - count)))])
     weights = min(spread**-2, 1.0) * np.repeat([1.0, BARRIER], [len(C) - len(rows), len(rows)])

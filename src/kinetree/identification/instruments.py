@@ -31,7 +31,10 @@ def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior
     noise, times = np.sqrt(factors.mean_squares) + np.finfo(float).tiny, np.ones(len(factors.R))
     for step in range(STEPS):
         found = _solved(rows, sums, noise * np.sqrt(times), prior, factors)
-        before, noise = noise, np.sqrt(factors.squares(found.values) / factors.count) + np.finfo(float).tiny
+        before, noise = (
+            noise,
+            np.sqrt(factors.squares(found.values) / np.maximum(factors.counts, 1.0)) + np.finfo(float).tiny,
+        )
         found = found._replace(noise=noise, times=times)
         if np.abs(noise - before).max() <= 1e-6 * noise.max():
             break
@@ -48,8 +51,8 @@ def _sums(rows: Rows, log: Any, instruments: Any) -> list[tuple[Array, Array, Ar
         motion = next(other, None)
         if motion is None or len(motion.q) != len(piece.q):
             raise ArgumentError("instruments are a motion with the samples of the log, one for each")
-        Y, tau = rows.of(piece)
-        Z, _ = rows.of(motion)
+        Y, tau = rows.told(piece)
+        Z, _ = rows.told(motion._replace(tau=piece.tau))
         for k, (ZtY, Ztau, ZtZ) in enumerate(sums):
             ZtY += Z[k].T @ Y[k]
             Ztau += Z[k].T @ tau[:, k]

@@ -7,12 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.equations import LONGEST, Factors, Rows
 from kinetree.identification.triangle import Triangle
 from kinetree.validation import Array
 
 TOLD = 1e-10
 """Directions of the scaled parameters whose effect is below this, relative to the greatest, are not told."""
+
+HEARD = 1e-8
+"""What is known before counts as much as this, relative to the data: else exact data would drown it in rounding."""
 
 EXACT = 1e-13
 """Residuals below this, relative to the forces, are rounding."""
@@ -33,6 +37,9 @@ FEW_LAGS = 8
 """Autocorrelations that are looked at first."""
 
 ITERATIONS = 30
+
+FIXED = 1e4
+"""How much more than the data that counts which is fixed, where it is one equation of many."""
 
 
 class Loss(NamedTuple):
@@ -62,6 +69,13 @@ class Prior(NamedTuple):
 
     values: Array
     deviations: Array
+
+    def rows(self, A: Array) -> Array:
+        """Return what this is as further rows of equations; of what is fixed, with far more weight than theirs."""
+        fixed = self.deviations == 0.0
+        effect = FIXED * np.linalg.norm(A, axis=0)
+        s = np.where(fixed, 1.0 / np.where(effect > 0.0, effect, 1.0), self.deviations)
+        return np.asarray(np.diag(1.0 / s)[np.isfinite(s)])
 
 
 class Solution(NamedTuple):
@@ -94,7 +108,8 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     """Return x with ``|A x − b|² + Σ ((x − x_0) / s)²`` least, the inverse of its Hessian, and what is not told."""
     x0, s = prior
     known = np.isfinite(s) & (s > 0.0)
-    A, b = np.vstack([A, np.diag(1.0 / np.where(known, s, 1.0))[known]]), np.append(b - A @ x0, np.zeros(known.sum()))
+    weights = np.maximum(1.0 / np.where(known, s, 1.0), HEARD * np.linalg.norm(A, axis=0))
+    A, b = np.vstack([A, np.diag(weights)[known]]), np.append(b - A @ x0, np.zeros(known.sum()))
     free = s > 0.0
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0
@@ -155,6 +170,10 @@ def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
             total = total.copy()
             total[: len(short)] += short
             count += len(e)
+        if not count:
+            raise ArgumentError(
+                "the log is empty when it is read again: give a list, or a function that returns an iterator"
+            )
         rho = total / np.maximum(total[0], np.finfo(float).tiny)
         pairs = rho[1:-1:2] + rho[2::2]
         going_on = np.logical_and.accumulate(pairs > SIGNIFICANT / np.sqrt(max(count, 1)), axis=0)
@@ -220,7 +239,7 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
 
 def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None) -> Array:
     """Return the standard deviations of the residuals (nv,), less what the estimate has taken from them."""
-    left = np.full(len(factors.R), float(factors.count))
+    left = factors.counts.copy()
     if inverse is not None:
         A, _ = factors.stacked(scales)
         taken = ((A @ inverse) * A).sum(axis=1)

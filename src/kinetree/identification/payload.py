@@ -13,7 +13,7 @@ from kinetree.identification.blas import on_one_thread
 from kinetree.identification.consistent import Problem, newton, repaired
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Prior, estimate
-from kinetree.identification.samples import Piece
+from kinetree.identification.samples import Piece, Samples, motion_of, pieces
 from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.model import WORLD
 from kinetree.robot import Robot
@@ -25,6 +25,49 @@ if TYPE_CHECKING:
 
 VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
+
+
+def holding(robot: Robot, log: Any, frame: str, inertia: Inertia) -> Samples:
+    """Return a recorded motion with the joint forces of a load that the robot held, and that is known.
+
+    In `Robot.identify` they count as known forces: they tell the scale where motor constants are estimated, and the
+    robot's own parameters are those without the load.
+
+    Parameters
+    ----------
+    robot : Robot
+        Without the load.
+    log : (q, v, a, tau), Samples or Trajectory
+    frame : str
+        Where it was held.
+    inertia : Inertia
+        In the axes of the frame and about its origin, as `Robot.attach` takes it.
+
+    Raises
+    ------
+    ArgumentError
+        If the frame does not move, or the arrays do not fit the robot.
+    ModelError
+        If there is no such frame.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> box = kt.Inertia.from_com(2.0, [0, 0, 0.1], [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]])
+    >>> q, v, a = robot.random_state(seed=0, size=100)
+    >>> tau = robot.attach(box, "ee_link").inverse_dynamics(q, v, a)
+    >>> log = holding(robot, (q, v, a, tau), "ee_link", box)
+    >>> bool(abs(tau - robot.inverse_dynamics(q, v, a) - log.load).max() < 1e-9)
+    True
+    """
+    rows, ten = PayloadRows(robot, frame), np.array(inertia, dtype=float)
+    found = [
+        rows.all_columns(piece) @ ten + (0.0 if piece.load is None else piece.load) for piece in pieces(robot, (log,))
+    ]
+    motion = motion_of(log)
+    return motion._replace(load=np.concatenate([np.zeros((0, robot.nv)), *found]).reshape(np.shape(motion.tau)))
+
 
 NONE = np.zeros((0, 10)), np.zeros(0)
 """No further inequalities."""
@@ -46,8 +89,13 @@ class PayloadRows(Rows):
         """Return the rows of each entry of v, and what they add up to."""
         f_ext = [] if piece.f_ext is None else [piece.f_ext]
         left = piece.tau - self.robot.inverse_dynamics(piece.q, piece.v, piece.a, *f_ext)
-        Y = self._function(piece.q, piece.v, piece.a) @ self._to_body
+        left = left if piece.load is None else left - piece.load
+        Y = self.all_columns(piece)
         return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)], left
+
+    def all_columns(self, piece: Piece) -> Array:
+        """Return the regressor (n, nv, 10)."""
+        return np.asarray(self._function(piece.q, piece.v, piece.a) @ self._to_body)
 
 
 def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:

@@ -17,6 +17,7 @@ from kinetree.identification.validation import Validation, validate, verdict
 from kinetree.tables import make_table, number
 from kinetree.trajectories.curves import torque_units
 from kinetree.trajectories.files.write import check_output, whole_file
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -123,16 +124,33 @@ def joint_rows(fit: Fit, training: Validation | None, validation: Validation | N
     robot = fit.base.robot
     columns: dict[str, Sequence[str]] = {"joint": robot.v_names, "noise": [number(x, 3) for x in fit.noise.tolist()]}
     columns["unit"] = torque_units(robot)
+    for heading, own in constants(fit).items():
+        columns[heading.replace("_", " ")] = ["" if x is None else number(x) for x in own]
     for what, seen in (("used", training), ("others", validation)):
         if seen is not None:
-            columns[f"residual, {what}"] = [f"{x:.3f}" for x in seen.relative.tolist()]
+            columns[f"residual, {what}"] = _measured(fit, seen.relative)
     seen = validation if validation is not None else training
     if seen is not None:
-        columns["before"] = [f"{x:.3f}" for x in seen.before.tolist()]
+        columns["before"] = _measured(fit, seen.before)
         columns["white"] = ["yes" if white else "no" for white in seen.white.tolist()]
     columns["samples as one"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
     left = {"joint", "unit"}
     return {name: "left" if name in left else "right" for name in columns}, list(zip(*columns.values(), strict=True))
+
+
+def constants(fit: Fit) -> dict[str, list[float | None]]:
+    """Return motor constants and their standard deviations for each entry of v, if any were estimated."""
+    found = fit.motor_constants
+    if found is None:
+        return {}
+    both = {"motor_constant": found.values, "motor_constant_std": found.std}
+    of = {name: dict(zip(found.joints, numbers.tolist(), strict=True)) for name, numbers in both.items()}
+    return {name: [own.get(joint) for joint in fit.base.robot.v_names] for name, own in of.items()}
+
+
+def _measured(fit: Fit, numbers: Array) -> list[str]:
+    """Return numbers of joints, a dash where no force was measured."""
+    return [f"{x:.3f}" if np.isfinite(noise) else "–" for x, noise in zip(numbers, fit.noise, strict=True)]
 
 
 def parameter_rows(fit: Fit, *, combinations: bool = False) -> tuple[Mapping[str, Any], Rows]:

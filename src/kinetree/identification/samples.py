@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 PIECE = 1024
 """Samples that are worked on at once."""
 
+LENGTHS = range(4, 9)
+"""Of a tuple that is a motion."""
+
 
 class Samples(NamedTuple):
     """A recorded motion, or a part of one; the samples need not be in order.
@@ -27,7 +30,7 @@ class Samples(NamedTuple):
     q : (n, nq) array-like
         Configurations.
     v, a, tau : (n, nv) array-like
-        Velocities, accelerations and joint forces.
+        Velocities, accelerations and joint forces; forces that are NaN at all samples were not measured.
     f_ext : (n, nb, 6) array-like, optional
         Measured wrenches on the bodies, as `inverse_dynamics` takes them.
     direction : (n, nv) array-like, optional
@@ -35,6 +38,8 @@ class Samples(NamedTuple):
         stretches what it holds knows where the joint came from (`sliding_direction`).
     t : (n,) array-like, optional
         Their times (s), for plots: no estimate depends on them.
+    load : (n, nv) array-like, optional
+        Joint forces of what is known and not part of the robot (N·m, N): see `holding`.
     """
 
     q: ArrayLike
@@ -44,6 +49,7 @@ class Samples(NamedTuple):
     f_ext: ArrayLike | None = None
     direction: ArrayLike | None = None
     t: ArrayLike | None = None
+    load: ArrayLike | None = None
 
 
 class Piece(NamedTuple):
@@ -53,16 +59,42 @@ class Piece(NamedTuple):
     v: Array
     a: Array
     tau: Array
-    f_ext: Array | None
-    direction: Array | None
+    f_ext: Array | None = None
+    direction: Array | None = None
+    load: Array | None = None
 
 
-def parts(log: Any) -> Iterable[Any]:
-    """Return the motions of a log: itself, or what an iterable holds."""
-    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in range(4, 8))
-    if not one and not isinstance(log, Iterable):
-        raise ArgumentError(f"a log is (q, v, a, tau), a Trajectory, or an iterable of these; {log!r} was given")
+def motions(log: Any) -> Iterable[Any]:
+    """Return what a log holds: itself if it is one motion; else motions, or logs in their turn.
+
+    A function is called for what it returns, anew for every pass through the log.
+    """
+    one = _is_motion(log)
+    if not one and callable(log):
+        log = log()
+        one = _is_motion(log)
+    if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping | str)):
+        raise ArgumentError(
+            f"a log is (q, v, a, tau), a Trajectory, an iterable of these, or a function that returns one; "
+            f"{type(log).__name__} was given"
+        )
     return (log,) if one else log
+
+
+def parts(log: Any) -> Iterator[Any]:
+    """Yield the motions of a log one after the other, those of logs within it too."""
+    within = motions(log)
+    for part in within:
+        if isinstance(part, tuple | Trajectory):
+            yield part
+        elif isinstance(part, Iterator) and not isinstance(within, Iterator):
+            raise ArgumentError("an iterator among several logs is empty when it is read again: give what makes it")
+        else:
+            yield from parts(part)
+
+
+def _is_motion(log: Any) -> bool:
+    return isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in LENGTHS)
 
 
 def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
@@ -83,7 +115,7 @@ def motion_of(part: Any) -> Samples:
     """Return what was given as one motion."""
     if isinstance(part, Trajectory):
         return Samples(part.q, part.v, part.a, part.tau, t=part.t)
-    if not isinstance(part, tuple) or len(part) not in range(4, 8):
+    if not isinstance(part, tuple) or len(part) not in LENGTHS:
         raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(part).__name__} was given")
     return Samples(*part)
 
@@ -96,14 +128,21 @@ def _arrays(robot: Robot, part: Any) -> Piece:
     arrays["tau"] = real_array("tau", given.tau, *lead, robot.nv, batch=False)
     if given.f_ext is not None:
         arrays["f_ext"] = real_array("f_ext", given.f_ext, *lead, robot.nb, 6, batch=False)
-    if given.direction is not None:
-        arrays["direction"] = real_array("direction", given.direction, *lead, robot.nv, batch=False)
+    for name in ("direction", "load"):
+        if (x := getattr(given, name)) is not None:
+            arrays[name] = real_array(name, x, *lead, robot.nv, batch=False)
     for name, x in arrays.items():
-        if not np.isfinite(x).all():
-            bad = ", ".join(map(str, np.argwhere(~np.isfinite(x))[0]))
+        finite = np.isfinite(x)
+        if not finite.all() and not (name == "tau" and np.isfinite(measured(x)).all()):
+            bad = ", ".join(map(str, np.argwhere(~finite)[0]))
             raise ArgumentError(f"{name}[{bad}] is not finite: leave such samples out")
     flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
-    return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))
+    return Piece(**flat)
+
+
+def measured(tau: Array) -> Array:
+    """Return forces with zeros where an entry of v has none that were measured."""
+    return np.where(np.isnan(tau).all(axis=tuple(range(tau.ndim - 1))), 0.0, tau)
 
 
 def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import listed
+from kinetree.identification.equations import Factors
 from kinetree.identification.regressor import positions
-from kinetree.identification.samples import Piece, pieces
+from kinetree.identification.samples import Piece, measured, pieces
+from kinetree.identification.signs import contradicting, opposite
 from kinetree.robot import Robot
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
 LOOKED_AT = 128
@@ -21,8 +24,15 @@ LOOKED_AT = 128
 SATURATED = 0.02
 """The part of the samples at the greatest or the least force, from which on a sensor seems to be at its end."""
 
-FLIPPED = -0.6
-"""A correlation of measured and expected forces below this is no bad model, but the other sign."""
+STILL = 1e-3
+"""A joint whose speed is this part of the fastest one's or less does not move: encoders are never quite at rest."""
+
+APART, ALIKE, IN_A_ROW = 10.0, 0.2, 4096
+"""By which factor the times between samples differ that two derivatives tell, where they are wrong; how near to their
+median two of three are, where samples follow each other; and how many samples are looked at."""
+
+HELD = 0.5
+"""The part of the force that a floating base needs, from which on it is missed."""
 
 TURNS = 3.0
 """Positions of revolute joints with limits that are so many times beyond them are no radians."""
@@ -35,8 +45,8 @@ class LogWarning(UserWarning):
 def suspicions(robot: Robot, log: Any) -> list[str]:
     """Return what seems to be wrong with recorded motions, in a sentence each; nothing if they seem right.
 
-    Positions in degrees, joints that do not move, sensors at their end, forces of the other sign than this robot's; in
-    the first 131072 samples.
+    Positions, velocities or accelerations in degrees, joints that do not move, sensors at their end, forces of the
+    other sign, a floating base that is held by no measured wrench; in the first 131072 samples.
 
     Parameters
     ----------
@@ -51,13 +61,28 @@ def suspicions(robot: Robot, log: Any) -> list[str]:
     >>> q, v, a = robot.random_state(seed=0, size=200)
     >>> tau = robot.inverse_dynamics(q, v, a)
     >>> suspicions(robot, (q, v, a, tau)), suspicions(robot, (q, v, a, tau * [1, -1, 1, 1, 1, 1]))
-    ([], ['the forces of shoulder_lift_joint have the other sign: the robot expects their opposite'])
+    ([], ['the forces of shoulder_lift_joint have the other sign: inertias and friction explain their opposite'])
     """
     parts = list(islice(pieces(robot, log), LOOKED_AT))
     if not parts:
         return []
-    whole = Piece(*(None if x[0] is None else np.concatenate(x) for x in zip(*parts, strict=True)))  # type: ignore[arg-type]
-    return [*_degrees(robot, whole), *_still(robot, whole), *saturated(robot, whole), *_flipped(robot, whole)]
+    whole = _together(robot, parts)
+    checks = (_degrees, _rates, _still, saturated, _flipped, _held)
+    return [text for check in checks for text in check(robot, whole)]
+
+
+def _together(robot: Robot, parts: list[Piece]) -> Piece:
+    """Return several pieces as one: without wrenches or a load there are none, without directions the velocities'."""
+    arrays = {x: np.concatenate([getattr(part, x) for part in parts]) for x in ("q", "v", "a", "tau")}
+    for name, shape in (("f_ext", (robot.nb, 6)), ("load", (robot.nv,))):
+        every = [getattr(part, name) for part in parts]
+        if any(x is not None for x in every):
+            pairs = zip(every, parts, strict=True)
+            arrays[name] = np.concatenate([np.zeros((len(part.q), *shape)) if x is None else x for x, part in pairs])
+    directions = [part.direction for part in parts if part.direction is not None]
+    if len(directions) == len(parts):
+        arrays["direction"] = np.concatenate(directions)
+    return Piece(**arrays)
 
 
 def _named(robot: Robot, there: Iterable[Any]) -> str:
@@ -83,8 +108,39 @@ def _axes(robot: Robot) -> list[Any]:
     return axes
 
 
+def _rates(robot: Robot, log: Piece) -> Iterator[str]:
+    """Yield which derivatives have other units, by the times between samples that they tell."""
+    at = positions(robot.model)
+    single = np.zeros(robot.nv, dtype=bool)
+    single[[k for body in robot.model.leading if body.has_one_coordinate for k in body.v_index]] = True
+    pairs = {"positions and velocities": (log.q[:, at], log.v), "velocities and accelerations": (log.v, log.a)}
+    steps = {what: np.where(single, _steps(*pair), np.nan) for what, pair in pairs.items()}
+    told = np.concatenate([step[np.isfinite(step)] for step in steps.values()])
+    usual = float(np.median(told)) if len(told) else np.nan
+    for what, step in steps.items():
+        found = (step > APART * usual) | (step * APART < usual)
+        if found.any():
+            yield f"the {what} of {_named(robot, found)} do not go together: are some in degrees?"
+
+
+def _steps(x: Array, rate: Array) -> Array:
+    """Return the time between samples (nv,) by what changes and its rate; NaN where they do not follow each other."""
+    rate = rate[:IN_A_ROW]
+    change, mean = np.diff(x[:IN_A_ROW], axis=0), 0.5 * (rate[:-1] + rate[1:])
+    out = np.full(x.shape[1], np.nan)
+    for k, size in enumerate(np.sqrt((mean * mean).mean(axis=0)) if len(mean) else ()):
+        moves = np.abs(mean[:, k]) > 0.3 * size
+        if moves.sum() >= 10:
+            ratios = change[moves, k] / mean[moves, k]
+            middle = np.median(ratios)
+            if middle > 0.0 and np.mean(np.abs(ratios - middle) < ALIKE * middle) > 2.0 / 3.0:
+                out[k] = middle
+    return out
+
+
 def _still(robot: Robot, log: Piece) -> Iterator[str]:
-    still = np.abs(log.v).max(axis=0) <= 1e-6 * np.abs(log.v).max()
+    speed = np.sqrt((log.v * log.v).mean(axis=0))
+    still = speed <= STILL * speed.max()
     if still.any():
         yield f"{_named(robot, still)} never moves: nothing tells its friction, and little its inertia"
 
@@ -100,14 +156,33 @@ def saturated(robot: Robot, log: Piece) -> Iterator[str]:
 
 def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
     f_ext = [] if log.f_ext is None else [log.f_ext]
-    expected = robot.inverse_dynamics(log.q, log.v, log.a, *f_ext)
-    found = _correlation(expected, log.tau) < FLIPPED
+    expected = robot.inverse_dynamics(log.q, log.v, log.a, *f_ext) + (0.0 if log.load is None else log.load)
+    found = opposite(expected, log.v, log.a, np.nan_to_num(log.tau), log.direction)
     if found.any():
-        yield f"the forces of {_named(robot, found)} have the other sign: the robot expects their opposite"
+        yield f"the forces of {_named(robot, found)} have the other sign: inertias and friction explain their opposite"
 
 
-def _correlation(a: Array, b: Array) -> Array:
-    """Return the correlation of each column, zero where one of them does not change."""
-    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
-    size = np.linalg.norm(a, axis=0) * np.linalg.norm(b, axis=0)
-    return np.asarray((a * b).sum(axis=0) / np.where(size > 0.0, size, 1.0))
+def contradictions(robot: Robot, factors: Factors) -> Iterator[str]:
+    """Yield which forces have another sign than others, by the parameters that they share."""
+    found = contradicting(factors)
+    if found.any():
+        yield (
+            f"the forces of {_named(robot, found)} have the other sign: no masses explain them together with "
+            "the forces of other joints, and some explain their opposite"
+        )
+
+
+def _held(robot: Robot, log: Piece) -> Iterator[str]:
+    """Yield that a floating base needs a force that nothing measured gives."""
+    base = Coordinates(robot.q_names, robot.v_names).of_base("v")
+    weight = robot.mass * float(np.linalg.norm(robot.gravity))
+    if not base or not weight > 0.0:
+        return
+    needed = robot.inverse_dynamics(log.q, log.v, log.a)
+    left = needed if log.f_ext is None else robot.inverse_dynamics(log.q, log.v, log.a, log.f_ext)
+    needs, lacks = (
+        float(np.sqrt((x[:, base[3:]] ** 2).sum(axis=1).mean())) for x in (needed, left - measured(log.tau))
+    )
+    if lacks > HELD * max(needs, weight):
+        which = "no wrenches are given" if log.f_ext is None else "some are missing, or have another sign or other axes"
+        yield f"the floating base needs {needs:.3g} N, of which the measured wrenches leave {lacks:.3g} N: {which}"

@@ -1,0 +1,161 @@
+"""Motor constants: right without noise, as uncertain as they say with it, and refused where nothing tells the scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.trees import random_tree
+from kinetree.identification import Samples, holding
+from kinetree.identification.report import joint_rows
+from kinetree.joints import FreeFlyer, Prismatic, Revolute
+
+TERMS = ["armature", "damping", "friction", "offset"]
+JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
+BOX = kt.Inertia.from_com(3.0, [0.1, 0.0, 0.2], np.diag([0.02, 0.03, 0.04]))
+CONSTANTS = np.array([1.0, 0.05, 300.0])
+MOTORS = ["joint1", "joint2"]
+
+
+@pytest.fixture(scope="module")
+def arm() -> kt.Robot:
+    """Return two arms on one base: joint 0, and joint 2 on joint 1."""
+    model = random_tree(1, 3, JOINTS, armature=False, shuffled=False)
+    physics = {"armature": [0.3, 0.2, 0.1], "damping": [0.5, 1.0, 0.2], "friction": [2.0, 1.0, 0.5]}
+    return kt.Robot(model).with_joint_physics(**physics).with_friction(smoothing=0.05)
+
+
+@pytest.fixture(scope="module")
+def logs(arm: kt.Robot) -> list[Samples]:
+    """Return a motion without and one with a load on link 2, with currents of joints 1 and 2."""
+    q, v, a = arm.random_state(0, 200)
+    hand = arm.body_names[2]
+    loaded = holding(arm, (q[100:], v[100:], a[100:], np.zeros((100, 3))), hand, BOX)
+    tau = arm.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(
+        loaded.load, arm.attach(BOX, hand).inverse_dynamics(q, v, a)[100:] - tau[100:], atol=1e-9
+    )
+    currents = [tau[:100] / CONSTANTS, (tau[100:] + loaded.load) / CONSTANTS]
+    return [Samples(q[:100], v[:100], a[:100], currents[0]), loaded._replace(tau=currents[1])]
+
+
+@pytest.fixture(scope="module")
+def poor(arm: kt.Robot) -> kt.Robot:
+    """Return the arm as its maker describes it."""
+    physics = {"armature": 0.0, "damping": 0.0, "friction": 0.0}
+    return arm.with_inertial_parameters(1.5 * arm.inertial_parameters).with_joint_physics(**physics)
+
+
+@pytest.mark.parametrize("choice", [{}, {"weights": None}, {"loss": "huber"}, {"weights": "covariance"}])
+def test_a_known_load_tells_the_scale(
+    arm: kt.Robot, poor: kt.Robot, logs: list[Samples], choice: dict[str, Any]
+) -> None:
+    fit = poor.identify(logs, TERMS, motor_constants=MOTORS, **choice)
+    found, expected = fit.motor_constants, fit.base.of(arm)
+    assert found is not None
+    assert found.joints == ("joint1", "joint2")
+    np.testing.assert_allclose(found.values, CONSTANTS[1:], rtol=1e-9)
+    np.testing.assert_allclose(found.consistent, CONSTANTS[1:], rtol=1e-6)
+    np.testing.assert_allclose(fit.values, expected, atol=1e-9 * np.abs(expected).max())
+    q, v, a = arm.random_state(3, 20)
+    np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), arm.inverse_dynamics(q, v, a), atol=1e-5)
+    for consistent in (True, False):
+        assert fit.residual(logs, consistent=consistent).relative.max() < 1e-5
+        assert fit.validate(logs, consistent=consistent).relative.max() < 1e-5
+
+
+def test_known_joints_and_known_parameters_tell_the_scale(arm: kt.Robot, poor: kt.Robot, logs: list[Samples]) -> None:
+    free = [log._replace(load=None) for log in logs[:1]]
+    coupled = poor.identify(
+        free[0]._replace(tau=np.asarray(free[0].tau) * [1, 1, 300]), TERMS, motor_constants=MOTORS[:1]
+    )
+    assert coupled.motor_constants is not None
+    np.testing.assert_allclose(coupled.motor_constants.values, CONSTANTS[1:2], rtol=1e-9)
+    fixed = arm.identify(free, TERMS, motor_constants=MOTORS, known={"damping of joint1": 0.0})
+    assert fixed.motor_constants is not None
+    np.testing.assert_allclose(fixed.motor_constants.values, CONSTANTS[1:], rtol=1e-9)
+    counted = arm.identify(free, [], motor_constants=MOTORS)  # armature and friction are the robot's
+    assert counted.motor_constants is not None
+    np.testing.assert_allclose(counted.motor_constants.values, CONSTANTS[1:], rtol=1e-9)
+    before = arm.identify(free, TERMS, motor_constants={"joint1": (0.05, 0.005), "joint2": None})
+    assert before.motor_constants is not None
+    np.testing.assert_allclose(before.motor_constants.values, CONSTANTS[1:], rtol=1e-6)
+
+
+def test_the_covariance_is_the_bound_of_the_likelihood(arm: kt.Robot, logs: list[Samples]) -> None:
+    """Noise is in the currents; with them as plain columns, constants are too small by many standard deviations."""
+    base = arm.base_parameters(TERMS)
+    whole = [np.concatenate([np.asarray(getattr(log, x)) for log in logs]) for x in ("q", "v", "a", "tau")]
+    load = np.concatenate([np.zeros((100, 3)), np.asarray(logs[1].load)])
+    Y, truth, noise = base.regressor(*whole[:3]), base.of(arm), 0.2 * whole[3].std(axis=0)
+    n, count = base.dimension, len(load)
+    F = np.zeros((n + 2, n + 2))
+    for k in range(3):
+        J = np.zeros((count, n + 2))
+        J[:, :n] = Y[:, k] / CONSTANTS[k]
+        if k:
+            J[:, n + k - 1] = -(Y[:, k] @ truth + load[:, k]) / CONSTANTS[k] ** 2
+        F += J.T @ J / noise[k] ** 2
+    bound, rng = np.sqrt(np.diag(np.linalg.inv(F))), np.random.default_rng(0)
+    errors, deviations, plain = [], [], []
+    for _ in range(60):
+        tau = whole[3] + noise * rng.normal(size=load.shape)
+        fit = arm.identify(
+            Samples(*whole[:3], tau, load=load), base, motor_constants=MOTORS, consistent=False, check=False
+        )
+        assert fit.motor_constants is not None
+        errors.append(np.append(fit.values - truth, fit.motor_constants.values - CONSTANTS[1:]))
+        deviations.append(np.append(fit.std, fit.motor_constants.std))
+        A = np.zeros((2 * count, n + 2))
+        for j in range(2):
+            A[j * count : (j + 1) * count, :n] = Y[:, j + 1]
+            A[j * count : (j + 1) * count, n + j] = -tau[:, j + 1]
+        plain.append(np.linalg.lstsq(A, -load[:, 1:].T.ravel(), rcond=None)[0][n:] - CONSTANTS[1:])
+    whitened = np.array(errors) @ np.linalg.cholesky(F)
+    assert abs((whitened**2).mean() - 1.0) < 0.1
+    assert np.abs(whitened.mean(axis=0)).max() < 4.0 / np.sqrt(60)
+    np.testing.assert_allclose(np.median(deviations, axis=0), bound, rtol=0.1)
+    assert abs(np.mean(np.abs(errors) < 1.96 * np.array(deviations)) - 0.95) < 0.02
+    assert (np.mean(plain, axis=0) / bound[n:] < -3.0).all()
+
+
+def test_constants_are_in_tables(poor: kt.Robot, logs: list[Samples]) -> None:
+    fit = poor.identify(logs, TERMS, motor_constants=MOTORS)
+    assert "motor constants: joint1 0.05 ± " in str(fit)
+    columns, rows = joint_rows(fit, None, None)
+    constants = [row[list(columns).index("motor constant")] for row in rows]
+    assert constants == ["", "0.05", "300"]
+
+
+def test_what_is_refused(arm: kt.Robot, logs: list[Samples]) -> None:
+    free, names = logs[:1], ["joint0", *MOTORS]
+    for log, motors, choice, message in [
+        (free, MOTORS, {}, "nothing tells the motor constants of joint1, joint2: .* known load"),
+        (logs, names, {}, "nothing tells the motor constants of joint0: "),
+        (logs, MOTORS, {"instruments": logs}, "with instruments"),
+        (logs, MOTORS, {"joint_terms": ["stribeck"]}, "give stribeck_speed"),
+        (logs, "joint1", {}, r"a list: \['joint1'\]"),
+        (logs, ["joint7"], {}, "no joint 'joint7'"),
+        (logs, {"joint1": (1.0, -1.0)}, {}, "its value and its standard deviation"),
+        (logs[0]._replace(tau=np.zeros((100, 3))), MOTORS[:1], {"check": False}, "nothing tells .* joint1"),
+        (Samples(*(np.asarray(x)[:3] for x in logs[0][:4])), MOTORS, {}, "9 equations for"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            arm.identify(log, motor_constants=motors, **{"joint_terms": TERMS, **choice})  # type: ignore[arg-type]
+    floating = kt.Robot(random_tree(2, 2, [FreeFlyer(), Revolute()], shuffled=False))
+    base = next(body.joint_name for body in floating.model.leading if body.v_index[0] == 0)
+    with pytest.raises(kt.ArgumentError, match="has no motor"):
+        floating.identify((*floating.random_state(0, 9), np.zeros((9, floating.nv))), motor_constants=[base])
+
+
+def test_a_load_counts_elsewhere_too(arm: kt.Robot, logs: list[Samples]) -> None:
+    """What is known is neither suspicious nor part of what is held."""
+    hand, loaded = arm.body_names[2], logs[1]._replace(tau=np.asarray(logs[1].tau) * CONSTANTS)
+    fit = arm.identify(loaded, TERMS)
+    np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-9 * np.abs(fit.values).max())
+    assert abs(arm.identify_payload(loaded, hand).values[0]) < 1e-9
+    twice = holding(arm, loaded, hand, BOX)
+    np.testing.assert_allclose(twice.load, 2.0 * np.asarray(loaded.load))
