@@ -23,7 +23,7 @@ from kinetree.identification.stribeck import estimated_speeds
 from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
-from kinetree.validation import positive, real_array
+from kinetree.validation import Array, positive, real_array
 
 SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
 WEIGHTS = ("joints", "covariance", None)
@@ -33,6 +33,9 @@ BARRIER = 0.01
 
 KEPT = 1e-6
 """Of an offset or a column of the user's own that the data do not tell, the inverse of a standard deviation."""
+
+FIXED = 1e-3
+"""By how much a body's parameter that is not estimated may differ, in standard deviations of the data alone."""
 
 LEAST_NOISE = 1e-6
 """Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
@@ -174,7 +177,7 @@ def identify(
         solution = generalized(rows, log, factors, prior)
     else:
         solution = estimate(rows, log, factors, prior, weights, loss)
-    found = consistent_with(base, factors, solution, spread, solver, bounds or {}) if consistent else None
+    found = consistent_with(base, factors, solution, spread, solver, bounds or {}, prior) if consistent else None
     solution = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
 
@@ -207,6 +210,7 @@ def consistent_with(
     spread: float,
     solver: str,
     bounds: Mapping[str, ArrayLike],
+    known: Prior | None = None,
 ) -> bodies.Consistent:
     """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's.
 
@@ -217,6 +221,7 @@ def consistent_with(
     limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
     exact = (solution.noise < limit).any()
     A = factors.stacked(np.maximum(solution.noise, limit))[0] if exact else solution.information
+    A = A if known is None else np.vstack([A, _rows_of(known, A)])
     ten = prior[:count].reshape(-1, 10)
     masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
     tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]
@@ -239,3 +244,11 @@ def consistent_with(
     C = np.vstack([np.eye(len(prior))[bounded], np.pad(rows, ((0, 0), (0, len(prior) - count)))])
     weights = min(spread**-2, 1.0) * np.repeat([1.0, BARRIER], [len(C) - len(rows), len(rows)])
     return SOLVERS[solver](bodies.Problem(A, b, base.robot.nb, C, weights, prior, spread**-2))
+
+
+def _rows_of(known: Prior, A: Array) -> Array:
+    """Return the equations of what is known before, in units of its deviations; `FIXED` is what is not estimated."""
+    sizes = np.linalg.norm(A, axis=0)
+    least = np.divide(FIXED, sizes, out=np.full(len(sizes), FIXED), where=sizes > 0.0)
+    there = np.isfinite(known.deviations)
+    return np.asarray(np.diag(1.0 / np.maximum(known.deviations, least))[there])
