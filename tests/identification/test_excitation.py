@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from helpers.trees import Array, random_inertia, random_tree
 from kinetree.identification import Excitation, excitation
 from kinetree.identification.excitation_problem import CRITERIA, Problem
 from kinetree.identification.excitation_series import Series
-from kinetree.joints import FreeFlyer, Prismatic, Revolute
+from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import JointLimits, ModelBuilder
 
 JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
@@ -213,10 +214,28 @@ def test_what_a_record_does_not_tell_is_infinitely_uncertain(arm: kt.Robot) -> N
     assert np.isinf(plan.std).sum() > 5
 
 
-def test_a_floating_base_is_held() -> None:
-    robot = kt.Robot(random_tree(3, 3, [FreeFlyer(), *JOINTS[:2]], armature=False, shuffled=False))
-    robot = robot.with_limits(lower=-1.0, upper=1.0, velocity=2.0)
-    plan = robot.excite([], noise=1.0, period=3.0, harmonics=2, iterations=3)
+@pytest.fixture(scope="module")
+def floating() -> kt.Robot:
+    """Return a floating body with a leg of two links."""
+    builder, rng = ModelBuilder("hopper"), np.random.default_rng(0)
+    builder.add_link("base")
+    for parent, link, joint in (
+        ("base", "trunk", FreeFlyer()),
+        ("trunk", "thigh", Revolute((1, 0, 0))),
+        ("thigh", "shank", Revolute((0, 1, 0))),
+    ):
+        builder.add_link(link, random_inertia(rng))
+        builder.add_joint(f"to_{link}", parent=parent, child=link, joint=joint, limits=JointLimits(-1.0, 1.0, 2.0, 99.0))
+    return kt.Robot(builder.build())
+
+
+@pytest.fixture(scope="module")
+def hung_up(floating: kt.Robot) -> Excitation:
+    return floating.excite([], noise=1.0, period=3.0, harmonics=2, iterations=3)
+
+
+def test_a_floating_base_is_held(floating: kt.Robot, hung_up: Excitation) -> None:
+    robot, plan = floating, hung_up
     moving = [body.joint_name for body in robot.model.leading if len(body.v_index) == 1]
     assert plan.base.robot.joint_names == tuple(moving)
     motion = plan.trajectory
@@ -225,6 +244,51 @@ def test_a_floating_base_is_held() -> None:
     assert still.shape[1] == 6
     assert not still.any()
     assert motion.v[:, plan.v_index].any(axis=0).all()
+
+
+def test_what_is_told_of_the_whole_robot(floating: kt.Robot, hung_up: Excitation) -> None:
+    base, moving = floating.base_parameters(), hung_up.v_index
+    std, motion = hung_up.std_of(base), hung_up.recorded
+    assert hung_up.held == ("to_trunk",)
+    assert "to_trunk held" in str(hung_up)
+    Y = base.regressor(motion.q, motion.v, motion.a)[:, moving].reshape(-1, base.dimension)
+    space = np.linalg.svd(Y)[2][: np.linalg.matrix_rank(Y)]
+    told = np.linalg.norm(space, axis=0) > 1.0 - 1e-9  # the unit vector of the parameter is in the space of the rows
+    assert 0 < told.sum() < base.dimension
+    np.testing.assert_array_equal(np.isfinite(std), told)
+    np.testing.assert_allclose(std[told], np.linalg.norm(np.linalg.pinv(Y)[told], axis=1), rtol=1e-6)
+    with pytest.raises(kt.errors.ArgumentError, match="these base parameters are not of"):
+        hung_up.std_of(hung_up.base)
+
+
+def test_of_a_robot_without_held_joints_the_whole_is_the_plan(arm: kt.Robot, plan: Excitation) -> None:
+    assert plan.held == ()
+    np.testing.assert_allclose(plan.std_of(arm.base_parameters(TERMS)), plan.std)
+
+
+def test_why_joints_are_held() -> None:
+    builder, rng = ModelBuilder("many"), np.random.default_rng(0)
+    builder.add_link("base")
+    for link, joint in (("a", FreeFlyer()), ("b", Spherical()), ("c", Revolute((0, 1, 0)))):
+        builder.add_link(link, random_inertia(rng))
+        builder.add_joint(f"to_{link}", parent="base", child=link, joint=joint)
+    builder.add_link("d", random_inertia(rng))
+    builder.add_joint("to_d", parent="a", child="d", joint=Revolute((0, 1, 0)), mimic=("to_c", 2, 0))
+    robot = kt.Robot(builder.build())
+    for name, message in (
+        ("to_a", "'to_a' is a floating base: no joint drives it"),
+        ("to_b", "'to_b' has 3 degrees of freedom, and no limits"),
+        ("to_d", "'to_d' follows 'to_c' and moves with it"),
+        ("to_e", "no joint 'to_e'"),
+    ):
+        with pytest.raises(kt.errors.ArgumentError, match=message):
+            robot.excite([], joints=[name])
+
+
+def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(kt.errors.ArgumentError, match=r"excite needs SciPy: pip install kinetree\[identification\]"):
+        arm.excite(TERMS, **SHORT)
 
 
 def test_followers_move_with_their_leader() -> None:
