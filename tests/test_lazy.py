@@ -77,6 +77,7 @@ def test_importing_kinetree_imports_nothing_until_a_name_is_used():
         "ours = {name for name in sys.modules if name.startswith('kinetree.')};"
         "assert ours == {'kinetree._version', 'kinetree.errors', 'kinetree.locks'}, ours;"
         "assert 'numpy' not in sys.modules;"
+        "assert kt.Mechanism and 'kinetree.contacts' not in sys.modules;"
         "assert all(getattr(kt, name) is not None for name in kt.__all__);"
         "assert kt.joints.Revolute and kt.spatial.Vec3 and kt.model.Model is kt.Model"
     )

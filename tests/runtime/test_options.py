@@ -17,7 +17,7 @@ from kinetree.graph import Port
 from kinetree.joints import Revolute
 from kinetree.runtime import Function, FunctionSpec
 from kinetree.runtime.calls import OptionCodes
-from kinetree.runtime.options import Names, OneName
+from kinetree.runtime.options import Names, OneName, Option
 
 X, Y, Z = states()
 XS, YS, ZS = states(30)
@@ -145,6 +145,27 @@ def test_a_value_is_known_by_its_address():
         assert f(V, frame="frame_1", out=out) is out
         assert np.array_equal(out, V)
     assert f.general_calls == before  # there is only one empty tuple
+
+
+@glued
+def test_four_options_are_told_apart():
+    x, values = Port("x", (3,)), FRAMES[:2]
+
+    def evaluate(given, options):
+        number = sum(2.0**k * values.index(options[name]) for k, name in enumerate("abcd"))
+        return [[e + number for e in given["x"]]]
+
+    options = tuple(Option(name, values) for name in "abcd")
+    f = Counting(FunctionSpec("four", "", (x,), (Port("y", (3,)),), evaluate, lambda: b"four", options=options))
+    chosen = [(k, {name: values[k >> j & 1] for j, name in enumerate("abcd")}) for k in (0, 1, 6, 8, 15)]
+    for _, given in chosen:
+        f(V, **given)
+    before = f.general_calls
+    for k, given in chosen:
+        assert np.array_equal(f(V, **given), V + k)
+        assert np.array_equal(f(V, **dict(reversed(given.items()))), V + k)
+    assert np.array_equal(f(V), V)
+    assert f.general_calls == before
 
 
 @glued

@@ -10,11 +10,22 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.algorithms.registry import ALGORITHMS
+from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.glue.descriptor import is_describable
 
 
 @pytest.fixture(scope="module")
 def panda() -> kt.Robot:
     return kt.load("panda")
+
+
+def test_the_glue_takes_the_calls_of_every_function(panda: kt.Robot) -> None:
+    mech = kt.Mechanism(panda, [kt.Weld("panda_hand")])
+    for owner, table in ((panda, ALGORITHMS), (mech, MECHANISM_ALGORITHMS)):
+        for name in table:
+            spec = getattr(owner, name).spec
+            assert is_describable(spec.inputs, len(spec.optional), len(spec.open_options)), name
 
 
 def test_results_may_be_interleaved(panda: kt.Robot) -> None:

@@ -38,8 +38,8 @@ OUTPUTS, RESULT, OUTPUT_PORTS, VARIANT_RECORD = 40, 48, 56, 64  # how many, the 
 KEEPS_GIL, MOST_STATES = 0, 8  # in the limits: states of a batch that is short; of one that the glue takes at all
 
 # The key of a variant: 1 for float32, which optional inputs are given, and from OPTION_SHIFT on a code for each option
-OPTIONAL_SHIFT, OPTION_SHIFT, OPTION_BITS = 1, 16, 12
-MOST_OPTIONAL, MOST_OPTIONS, MOST_CODES = OPTION_SHIFT - OPTIONAL_SHIFT, 3, (1 << OPTION_BITS) - 1
+OPTIONAL_SHIFT, OPTION_SHIFT, OPTION_BITS = 1, 16, 11
+MOST_OPTIONAL, MOST_OPTIONS, MOST_CODES = OPTION_SHIFT - OPTIONAL_SHIFT, 4, (1 << OPTION_BITS) - 1
 
 
 class Choice(NamedTuple):

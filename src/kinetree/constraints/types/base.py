@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from kinetree.contacts import ForceSet
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
 from kinetree.spatial import Force, Scalar
+
+if TYPE_CHECKING:
+    from kinetree.contacts import ForceSet
 
 
 class Row(NamedTuple):

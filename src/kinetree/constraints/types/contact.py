@@ -6,12 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import TYPE_CHECKING
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.contacts import FrictionCone
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints._axis import perpendicular, unit_axis
 from kinetree.spatial import Force, Scalar, Transform, Vec3
+
+if TYPE_CHECKING:
+    from kinetree.contacts import FrictionCone
 
 LIMITS = {"radius": math.inf, "friction": math.inf, "restitution": 1.0}
 """The largest value of the fields that cannot be negative."""
@@ -119,6 +122,8 @@ class Contact(BetweenFrames):
         return [*rows, FrameRow(Force(touching.cross(n), n), gap)]
 
     def force_set(self, friction: Scalar | None = None) -> FrictionCone:
+        from kinetree.contacts import FrictionCone
+
         return FrictionCone(self.friction if friction is None else friction)
 
     @property

@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.constraints.types.base import Row
 from kinetree.constraints.types.contact import Contact
-from kinetree.contacts import FrictionCone
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
 from kinetree.scalars.functions import copysign, select_less, sqrt
 from kinetree.spatial import Force, Scalar, Vec3
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.contacts import FrictionCone
 
 FAR = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1e3)
 """What is given for a slot in which nothing touches."""
@@ -89,6 +91,8 @@ class ContactSlot(BetweenFrames, registered=False):
         return FAR[-1] if self.values is None else self.values[6]
 
     def force_set(self, friction: Scalar | None = None) -> FrictionCone:
+        from kinetree.contacts import FrictionCone
+
         return FrictionCone(self.friction if friction is None else friction)
 
     @property
