@@ -85,6 +85,21 @@ def test_no_stop_is_passed_in_one_step(speed: float) -> None:
     assert contact_step(car, q, v, [0.0], 1e-3, limits="position")[1] == pytest.approx([0.0], abs=1e-12)
 
 
+@pytest.mark.parametrize("push", [3.0, -3.0, 0.9])
+def test_a_joint_with_friction_slides_to_its_stop_and_stays(push: float) -> None:
+    rubbing = slider(lower=-0.1, upper=0.1).with_joint_physics(friction={"slide": 1.0}).with_friction(coulomb=True)
+    car = kt.Mechanism(rubbing, [kt.Contact("car", height=-9.0)]).model
+    q, v, slides = [0.0], [0.0], abs(push) > 1.0
+    for k in range(500):
+        q, v, *_ = contact_step(car, q, v, [push + 2.0 * 9.81], 1e-3, limits="position")
+        if k < 400:
+            assert v == pytest.approx([math.copysign(1e-3 * (k + 1), push) * slides], abs=1e-12)
+    assert q == pytest.approx([math.copysign(0.1, push) * slides], abs=1e-12)
+    assert v == pytest.approx([0.0], abs=1e-12)
+    q, v, *_ = contact_step(car, [0.2], [0.0], [19.62], 1e-3, limits="position")  # from beyond it
+    assert (q, v) == (pytest.approx([0.1], abs=1e-12), pytest.approx([0.0], abs=1e-12))
+
+
 def test_what_is_moved_out_of_the_ground_stays_within_its_stops() -> None:
     """Its own velocity takes it there in the same step."""
     car = kt.Mechanism(slider(lower=-1.0, upper=1e-3), [kt.Contact("car", height=1e-3)]).model

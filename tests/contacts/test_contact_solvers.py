@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 from helpers.contacts import law_errors, random_problem, solved, stack
-from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, PressedCone, SlidingCone, gauss_seidel
+from kinetree.contacts import (
+    METHODS,
+    FrictionCone,
+    Interval,
+    NotNegative,
+    PressedCone,
+    Problem,
+    SlidingCone,
+    gauss_seidel,
+    solve,
+)
+from kinetree.contacts.stopped import StoppedFriction
 
 Array = np.ndarray[Any, Any]
 G_ACC = 9.81
@@ -132,6 +143,26 @@ def test_joint_friction_holds_up_to_its_bound() -> None:
     found = solved(np.eye(2) * 2.0, np.array([1.0, -5.0]), bounds=[0.6, 0.6], tolerance=1e-12)
     np.testing.assert_allclose(found.force, [-0.5, 0.6], atol=1e-12)
     np.testing.assert_allclose(found.sigma, [0.0, -3.8], atol=1e-12)
+
+
+@each_solver
+@pytest.mark.parametrize("seed", range(3))
+def test_friction_and_stops_along_one_row_are_those_along_three(solver: str, seed: int) -> None:
+    """A contact and five joints: between stops, at them, one without friction, one without an upper stop."""
+    G, g, _, _ = random_problem(seed, contacts=1, limits=5, bounded=0)
+    below, above, b = [0.3, 5.0, 0.1, 0.0, 0.2], [0.2, 0.1, None, 0.1, 5.0], [0.3, 0.1, 0.6, 0.0, 9.0]
+    sets = [FrictionCone(0.5), *map(StoppedFriction, b, below, above)]
+    found = solve(Problem(G.tolist(), g.tolist(), sets), solver, tolerance=1e-10)
+    joints = np.eye(8)[3:]
+    A = np.concatenate([np.eye(8)[:3], joints, np.delete(-joints, 2, axis=0), joints])
+    near = np.concatenate([np.zeros(3), below, [x for x in above if x is not None], np.zeros(5)])
+    apart = solved(A @ G @ A.T, A @ g + near, [0.5], b, tolerance=1e-10)
+    np.testing.assert_allclose(found.sigma, G @ (A.T @ np.array(apart.force)) + g, atol=1e-7)
+    assert found.iterations < 500.0
+    assert found.dual < 1e-9
+    assert found.complementarity < 1e-8
+    off = solve(Problem(G.tolist(), g.tolist(), sets), solver, start=[x + 0.1 for x in found.force], max_iterations=0.0)
+    assert off.complementarity > 1e-3
 
 
 @each_solver

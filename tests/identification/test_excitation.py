@@ -225,7 +225,9 @@ def floating() -> kt.Robot:
         ("thigh", "shank", Revolute((0, 1, 0))),
     ):
         builder.add_link(link, random_inertia(rng))
-        builder.add_joint(f"to_{link}", parent=parent, child=link, joint=joint, limits=JointLimits(-1.0, 1.0, 2.0, 99.0))
+        builder.add_joint(
+            f"to_{link}", parent=parent, child=link, joint=joint, limits=JointLimits(-1.0, 1.0, 2.0, 99.0)
+        )
     return kt.Robot(builder.build())
 
 

@@ -10,6 +10,8 @@ from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.delassus import Delassus, switched
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.contacts import ForceSet, Interval, NotNegative
+from kinetree.contacts.sets import positive_part
+from kinetree.contacts.stopped import StoppedFriction
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.scalars.functions import Scalar, is_zero, select_less
 from kinetree.scalars.linalg import dot, transposed
@@ -39,6 +41,8 @@ class Unilateral(NamedTuple):
         1 where it may act, else 0.
     anchor : sequence of scalars, optional
         How fast its anchor moves along the rows; at rest if not given.
+    between : pair, optional
+        Of a joint, how far it is from its lower and its upper stop, None where there is none.
     """
 
     J: Sequence[Vector]
@@ -48,11 +52,12 @@ class Unilateral(NamedTuple):
     at: slice
     on: Scalar = 1.0
     anchor: Vector | None = None
+    between: tuple[Scalar | None, Scalar | None] | None = None
 
 
 def count(model: ConstrainedModel) -> int:
-    """Return how many impulses there may be: along the mechanism's rows, at joints' stops, and of their friction."""
-    return model.nrows + 2 * model.nv
+    """Return how many impulses there may be: along the mechanism's rows, and in the joints."""
+    return model.nrows + model.nv
 
 
 def contacts(
@@ -84,35 +89,59 @@ def contacts(
             yield Unilateral(J, force_set, gap, e, at, on, anchor)
 
 
-def stops(model: ConstrainedModel, q: Vector, dq: Vector) -> Iterator[Unilateral]:
-    """Yield the limits of positions: of each joint the one that is nearer after the motion dq."""
+def in_joints(model: ConstrainedModel, q: Vector, dq: Vector, dt: Scalar, limited: bool) -> Iterator[Unilateral]:
+    """Yield the Coulomb friction of the joints, if it is turned on, and their stops, if they are `limited`.
+
+    At rest friction is as large as it needs to be. A joint that has both has them along one row. Of one that has stops
+    only, it is the stop that is nearer after the motion dq.
+
+    Friction comes from the last joint to the first: sweeps from the tips to the root need a third of the number.
+    """
+    most, ranges = _frictions(model), _ranges(model, q) if limited else {}
+    for k in sorted(most, reverse=True):
+        bound, J = most[k] * dt, [_unit(model, k, 1.0)]
+        if k in ranges:
+            below, above = ranges[k]
+            near = (None if x is None else positive_part(x) / dt for x in (below, above))
+            yield Unilateral(J, StoppedFriction(bound, *near), None, 0.0, _place(model, k), between=ranges[k])
+        else:
+            yield Unilateral(J, Interval(bound), None, 0.0, _place(model, k))
+    for k, (below, above) in ranges.items():
+        if k not in most:
+            sign, gap = nearer(below, above, dq[k])
+            yield Unilateral([_unit(model, k, sign)], NotNegative(), gap, 0.0, _place(model, k))
+
+
+def nearer(below: Scalar | None, above: Scalar | None, dq: Scalar) -> tuple[Scalar, Scalar]:
+    """Return the direction away from the stop that is nearer after a motion, and how far it is before."""
+    if above is None:
+        return 1.0, below
+    if below is None:
+        return -1.0, above
+    after = below + dq, above - dq
+    return select_less(*after, 1.0, -1.0), select_less(*after, below, above)
+
+
+def _ranges(model: ConstrainedModel, q: Vector) -> dict[int, tuple[Scalar | None, Scalar | None]]:
+    """Return how far joints are from their lower and upper stops, None where there is none, by their velocities."""
+    found = {}
     for body in model.leading:
         lower, upper = body.limits.lower, body.limits.upper
-        if not body.has_one_coordinate or (math.isinf(lower) and math.isinf(upper)):
-            continue
-        (k,), (i,) = body.v_index, body.q_index
-        below, above = q[i] - lower, upper - q[i]
-        if math.isinf(upper):
-            sign, gap = 1.0, below
-        elif math.isinf(lower):
-            sign, gap = -1.0, above
-        else:
-            nearer = below + dq[k], above - dq[k]
-            sign, gap = select_less(*nearer, 1.0, -1.0), select_less(*nearer, below, above)
-        yield Unilateral([_unit(model, k, sign)], NotNegative(), gap, 0.0, _place(model, k))
+        if body.has_one_coordinate and not (math.isinf(lower) and math.isinf(upper)):
+            (k,), (i,) = body.v_index, body.q_index
+            found[k] = None if math.isinf(lower) else q[i] - lower, None if math.isinf(upper) else upper - q[i]
+    return found
 
 
-def friction(model: ConstrainedModel, dt: Scalar) -> Iterator[Unilateral]:
-    """Yield the Coulomb friction of the joints, if it is turned on: at rest it is as large as it needs to be."""
-    if not model.friction.coulomb:
-        return
-    most: list[Scalar] = [0.0] * model.nv
-    for body in model.bodies:
-        for k, size in zip(body.v_index, body.friction, strict=True):
-            most[k] = most[k] + size
-    for k, size in enumerate(most):
-        if not is_zero(size):
-            yield Unilateral([_unit(model, k, 1.0)], Interval(size * dt), None, 0.0, _place(model, model.nv + k))
+def _frictions(model: ConstrainedModel) -> dict[int, Scalar]:
+    """Return the Coulomb friction along each velocity that has some."""
+    found: dict[int, Scalar] = {}
+    if model.friction.coulomb:
+        for body in model.bodies:
+            for k, size in zip(body.v_index, body.friction, strict=True):
+                if not is_zero(size):
+                    found[k] = found.get(k, 0.0) + size
+    return found
 
 
 def _place(model: ConstrainedModel, k: int) -> slice:

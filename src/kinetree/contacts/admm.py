@@ -110,7 +110,7 @@ def _iteration(
     With it the equations give σ of x without a product: ``(G + R) x + g = z − s − η Δx``.
     """
     per_rho = 1.0 / rho
-    y = problem.project([x - z * per_rho for x, z in zip(s.x, s.z, strict=True)])
+    y = problem.nearest([x - z * per_rho for x, z in zip(s.x, s.z, strict=True)], per_rho)
     shift = problem.shift(s.z)
     x = factors.solve(
         [rho * b + eta * a + c - g - d for a, b, c, g, d in zip(s.x, y, s.z, problem.g, shift, strict=True)]

@@ -68,6 +68,10 @@ class Problem(NamedTuple):
         """Return the nearest forces in the sets."""
         return [y for each, at in self.blocks for y in each.project(x[at])]
 
+    def nearest(self, x: Vector, per_penalty: Scalar) -> list[Scalar]:
+        """Return the forces whose laws hold for ``σ + shift = (λ − x) / per_penalty``."""
+        return [y for each, at in self.blocks for y in each.nearest(x[at], per_penalty)]
+
 
 def _motion(row: Vector, force: Vector) -> Scalar:
     """Return an entry of σ by a row of G, and beside it those of R, the force and g."""

@@ -30,6 +30,10 @@ class ForceSet(ABC):
     def project(self, x: Vector) -> list[Scalar]:
         """Return the nearest force in K."""
 
+    def nearest(self, x: Vector, per_penalty: Scalar) -> list[Scalar]:
+        """Return the force whose law holds for ``σ + shift = (λ − x) / per_penalty``: the nearest one in K."""
+        return self.project(x)
+
     def shift(self, sigma: Vector) -> list[Scalar]:
         """Return what the law adds to σ."""
         return [0.0] * self.size
@@ -43,7 +47,7 @@ class ForceSet(ABC):
 
         As it is here, it is for a single row. The next contact waits for it: few operations should follow one another.
         """
-        new = self.project([f - s * step for f, s, step in zip(force, sigma, steps, strict=True)])
+        new = self.nearest([f - s * step for f, s, step in zip(force, sigma, steps, strict=True)], steps[0])
         return [a - b for a, b in zip(new, force, strict=True)]
 
     @abstractmethod
