@@ -22,6 +22,9 @@ Weights = Callable[[Array], Array]
 LONGEST = 1 << 17
 """Samples of one motion that are looked at in one piece, for how they are correlated."""
 
+ENOUGH = 1 << 20
+"""Samples of all motions that are."""
+
 
 class Rows:
     """From samples to rows of ``Y π = τ`` for each entry of v, without the columns that are always zero.
@@ -88,7 +91,8 @@ class Rows:
             yield self.residual(rows, tau, values), tau
 
     def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
-        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples."""
+        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
+        total = 0
         for part in parts(log):
             seen, count = [], 0
             for e, _ in self.residuals(part, values):
@@ -98,6 +102,9 @@ class Rows:
                     break
             if count:
                 yield np.concatenate(seen)
+            total += count
+            if total >= ENOUGH:
+                break
 
     def residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
         """Return ``τ − Y π`` (n, nv) of some samples."""
