@@ -241,4 +241,8 @@ def test_choices_of_how_samples_are_made(files, capsys):
     assert 300 < every < N
     assert every / 2 - 1 < count("--decimate", "2", "--cutoff", "20") < every / 2 + 1
     assert count("--decimate", "1", "--cutoff", "20", "--outliers", "3") < every
-    assert count("--decimate", "1", "--cutoff", "20", "--standing", "10") < every
+    assert count("--decimate", "1", "--cutoff", "20", "--standing", "0.1") == every, (
+        "equations are left out, no samples"
+    )
+    code, _, err = identify(capsys, "arm.urdf", "a.npz", "--standing", "1e9")
+    assert (code, "every joint is slower than standing" in err) == (1, True)

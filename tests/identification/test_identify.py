@@ -258,6 +258,30 @@ def test_what_is_not_estimated_counts(arm: kt.Robot, motion: tuple[Array, ...]) 
     np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), atol=1e-6)
 
 
+def test_joints_that_stand_have_no_equations(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    """Each joint moves while others stand, held by friction that nobody knows."""
+    q, v, a, _ = (x.copy() for x in motion)
+    standing = np.random.default_rng(10).random(v.shape) < 0.5
+    v[standing] = a[standing] = 0.0
+    exact = arm.inverse_dynamics(q, v, a)
+    held = exact + np.where(standing, np.random.default_rng(11).normal(size=v.shape) * 20.0, 0.0)
+    log = Samples(q, v, a, held, standing=standing)
+    terms = ["armature", "damping", "friction"]
+    for choice in ({}, {"loss": "huber"}, {"weights": "covariance"}):
+        fit = poor(arm).identify(log, terms, check=False, **choice)  # type: ignore[arg-type]
+        np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-8 * np.abs(fit.values).max())
+    errors, base = [], arm.base_parameters(terms)
+    for seed in range(40):
+        noisy = log._replace(tau=held + NOISE * np.random.default_rng(seed).normal(size=v.shape))
+        fit = arm.identify(noisy, base, consistent=False)
+        errors.append((fit.values - base.of(arm)) / fit.std)
+        np.testing.assert_allclose(fit.noise, NOISE, rtol=0.25)
+    assert abs(np.square(errors).mean() - 1.0) < 0.15
+    np.testing.assert_allclose(fit.validate(noisy).rms, NOISE, rtol=0.25)
+    robust = arm.identify(noisy, base, loss="huber", consistent=False)
+    np.testing.assert_allclose(robust.std, fit.std, rtol=0.3)
+
+
 def test_springs_are_in_the_robot(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
     robot = arm.with_joint_physics(stiffness={"joint1": 30.0}, rest_position={"joint1": 0.3})
     q, v, a, _ = motion

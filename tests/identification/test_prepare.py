@@ -104,12 +104,11 @@ def test_joints_that_stand_still_do_not_tell_friction(robot: kt.Robot) -> None:
     q[1000:2000, 0] = q[1000, 0]
     q[2000:, 0] += q[1000, 0] - q[2000, 0]
     samples = prepare(robot, T, q, q, cutoff=8.0, standing=[0.1, 0.2], presliding=1e-4)
-    assert (np.abs(samples.v) > [0.1, 0.2]).all()
+    standing, t = np.asarray(samples.standing), np.asarray(samples.t)
+    np.testing.assert_array_equal(standing, np.abs(samples.v) <= [0.1, 0.2])
     assert np.shape(samples.direction) == np.shape(samples.v)
-    t = np.asarray(samples.t)
-    assert not ((t > 2.1) & (t < 3.9)).any()
-    still = np.column_stack([q[:, 0], np.zeros(len(T))])
-    assert len(prepare(robot, T, still, still, cutoff=8.0, standing=0.1).v) > 50, "a joint that never moves"
+    assert standing[(t > 2.1) & (t < 3.9), 0].all()
+    assert not standing[:, 1].all()
 
 
 def test_what_is_refused(robot: kt.Robot) -> None:
@@ -126,7 +125,7 @@ def test_what_is_refused(robot: kt.Robot) -> None:
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             prepare(robot, *arguments, cutoff=5.0)
-    with pytest.raises(kt.ArgumentError, match="some joint is slower"):
-        prepare(robot, T, np.column_stack([np.clip(T, 0, 2), np.clip(T, 4, 6)]), q, cutoff=5.0, standing=0.1)
+    with pytest.raises(kt.ArgumentError, match="every joint is slower"):
+        prepare(robot, T, 0.0 * q, q, cutoff=5.0, standing=0.1)
     with pytest.raises(kt.ArgumentError, match=r"presliding is 0\.0: it must be positive"):
         prepare(robot, T, q, q, presliding=0.0)

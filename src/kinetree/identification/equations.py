@@ -67,7 +67,7 @@ class Rows:
 
     def known(self, piece: Piece) -> Array | None:
         """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of a load."""
-        q, v, a, _, f_ext, _, load = piece
+        q, v, a, f_ext, load = piece.q, piece.v, piece.a, piece.f_ext, piece.load
         if self.rest is None and f_ext is None:
             return load
         rest = self.rest or massless(self.robot)
@@ -79,12 +79,14 @@ class Rows:
         return map(self.told, pieces(self.robot, log))
 
     def told(self, piece: Piece) -> tuple[list[Array], Array]:
-        """Return the same as `of`, with zeros in the equations of forces that were not measured."""
-        there: Any = ~np.isnan(piece.tau[:1]).any(axis=0)
+        """Return the same as `of`, with zeros in the equations of forces that were not measured, and of friction's."""
+        there: Any = ~np.isnan(piece.tau[:1])
+        if piece.standing is not None:
+            there = there & (piece.standing == 0.0)
         if there.all():
             return self.of(piece)
         rows, tau = self.of(piece._replace(tau=np.where(there, piece.tau, 0.0)))
-        return [Y if is_there else 0.0 * Y for Y, is_there in zip(rows, there, strict=True)], tau * there
+        return [Y * there[:, k, None] for k, Y in enumerate(rows)], tau * there
 
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
@@ -136,7 +138,7 @@ class Factors:
     count : int
         Number of samples.
     counts : (nv,) array
-        Of those at which the force was measured.
+        Of those at which the force was measured, and is not friction at rest.
     total : (nv,) array
         Sums of the weights.
     """
@@ -153,13 +155,14 @@ class Factors:
         self.count, self._stack = self.count + len(tau), None
         self._sum += tau.sum(axis=0)
         self._squares += (tau * tau).sum(axis=0)
-        self.total += len(tau) if weights is None else (weights * weights).sum(axis=0)
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
             block = np.empty((len(tau), Y.shape[1] + 1))
             block[:, :-1], block[:, -1] = Y, tau[:, k]
-            if not block.any():  # not measured
+            there = np.ones(len(tau), dtype=bool) if block[:, -1].all() else block.any(axis=1)
+            if not there.any():  # not measured
                 continue
-            self.counts[k] += len(tau)
+            self.counts[k] += np.count_nonzero(there)
+            self.total[k] += np.count_nonzero(there) if weights is None else (weights[there, k] ** 2).sum()
             if weights is not None:
                 block *= weights[:, k, None]
             triangle.add(block)

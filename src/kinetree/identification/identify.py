@@ -34,9 +34,6 @@ BARRIER = 0.01
 KEPT = 1e-6
 """Of an offset or a column of the user's own that the data do not tell, the inverse of a standard deviation."""
 
-FIXED = 1e-3
-"""By how much a body's parameter that is not estimated may differ, in standard deviations of the data alone."""
-
 LEAST_NOISE = 1e-6
 """Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
 

@@ -228,7 +228,7 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
         scale = law.constant * _median_noise(rows, log, found.values)
         seen = rows.factors(log, found.values, lambda e, c=scale: np.sqrt(law.weight(e / c)))  # type: ignore[misc]
         noise = _effective_noise(rows, log, found.values, scale, law)
-        A, b = seen.stacked(noise * np.sqrt(times * seen.total / seen.count))
+        A, b = seen.stacked(noise * np.sqrt(times * np.maximum(seen.total, 1.0) / np.maximum(seen.counts, 1.0)))
         values, inverse, untold = solve(A, b, prior)
         moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))
         found = Solution(values, inverse, scale / law.constant, untold, A, times)
@@ -250,15 +250,19 @@ def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None
 
 def _median_noise(rows: Rows, log: Any, values: Array) -> Array:
     """Return the standard deviations of normal residuals of the same median size: outliers make no difference."""
-    sizes = [np.median(np.abs(e), axis=0) for e, _ in rows.residuals(log, values)]
-    return np.asarray(np.maximum(np.median(sizes, axis=0) / 0.6744897501960817, np.finfo(float).tiny))
+    sizes = [
+        [np.median(x[x > 0.0]) if x.any() else np.nan for x in np.abs(e).T] for e, _ in rows.residuals(log, values)
+    ]
+    middle = [np.median(x[np.isfinite(x)]) if np.isfinite(x).any() else 0.0 for x in np.array(sizes).T]
+    return np.maximum(np.array(middle) / 0.6744897501960817, np.finfo(float).tiny)
 
 
 def _effective_noise(rows: Rows, log: Any, values: Array, scale: Array, law: Loss) -> Array:
     """Return the standard deviation of the noise that would make least squares as uncertain."""
-    squares, slopes, count = np.zeros(len(scale)), np.zeros(len(scale)), 0
+    squares, slopes, count = np.zeros((3, len(scale)))
     for e, _ in rows.residuals(log, values):
         squares += ((law.weight(e / scale) * e) ** 2).sum(axis=0)
-        slopes += law.slope(e / scale).sum(axis=0)
-        count += len(e)
+        slopes += (law.slope(e / scale) * (e != 0.0)).sum(axis=0)
+        count += (e != 0.0).sum(axis=0)
+    count = np.maximum(count, 1.0)
     return np.asarray(np.sqrt(squares / count) / np.maximum(slopes / count, 1e-3))

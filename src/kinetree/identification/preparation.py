@@ -38,7 +38,7 @@ class Preparation:
     """How `prepare` makes samples of recorded ones: of parts of a motion one after the other as of the whole.
 
     What a part has at its end is kept for the next. The cut-off and the steps in time are those of the first part;
-    outliers are told within a part, and joints that have not moved until then do not count as standing.
+    outliers are told within a part.
 
     Attributes
     ----------
@@ -62,7 +62,6 @@ class Preparation:
         self.frequency = 0.0 if cutoff is None else positive("cutoff", cutoff)
         self.window = self.every = 0
         self._standing = None if standing is None else of_joints(robot, "standing", standing)
-        self._moves = np.zeros(robot.nv, bool)
         self._kept: tuple[Array, ...] | None = None
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
@@ -91,7 +90,7 @@ class Preparation:
         direction = None if self._presliding is None else rest[:, nv : 2 * nv]
         wrench = None if f_ext is None else rest[:, -6 * robot.nb :].reshape(-1, robot.nb, 6)
         samples = Samples(q_s, v_s, a_s, rest[:, :nv], wrench, direction, when)
-        return samples if self._standing is None else self._moving(samples)
+        return samples if self._standing is None else samples._replace(standing=np.abs(v_s) <= self._standing)
 
     def _choose(self, t: Array, q: Array) -> None:
         self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
@@ -123,13 +122,6 @@ class Preparation:
             keep = min(first - half, stop - start - 1)
             self._kept, self._offset = tuple(x[keep:] for x in own), first - keep
         return found
-
-    def _moving(self, samples: Samples) -> Samples:
-        """Return the samples at which no joint stands still that has moved at any time."""
-        speed = np.abs(np.asarray(samples.v))
-        self._moves |= (speed > self._standing).any(axis=0)
-        kept = (speed > self._standing)[:, self._moves].all(axis=1) & self._moves.any()
-        return Samples(*(None if x is None else np.asarray(x)[kept] for x in samples))  # type: ignore[arg-type]
 
 
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:

@@ -57,7 +57,7 @@ def prepare(
         neighbours are left out, such as 8. If not given, none is.
     standing : float or (nv,) array-like, optional
         Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
-        Samples at which a joint does are left out; joints that are always slower do not count.
+        Its own equation is left out at these samples, and those of the other joints count.
 
     Returns
     -------
@@ -103,8 +103,8 @@ def prepare(
             f"a cut-off of {way.frequency:.3g} Hz needs {way.window + 1} samples without a gap between them: give more "
             "samples or a higher cutoff"
         )
-    if not len(np.asarray(samples.q)):
-        raise ArgumentError("at every sample some joint is slower than standing: give a lower speed")
+    if samples.standing is not None and np.all(samples.standing):
+        raise ArgumentError("at every sample every joint is slower than standing: give a lower speed")
     return samples
 
 

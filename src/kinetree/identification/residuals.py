@@ -18,12 +18,14 @@ class ResidualSums:
     ----------
     count, longest : int
         Number of samples, in all and of the longest motion.
+    counts : (nv,) array
+        Of those with an equation of the joint.
     """
 
     def __init__(self, nv: int, lags: int) -> None:
         self.count = self.longest = self._seen = 0
         self._origin: Array | None = None
-        self._squares, self._sum, self._power, self._tau, self._tau_squares = np.zeros((5, nv))
+        self.counts, self._squares, self._sum, self._power, self._tau, self._tau_squares = np.zeros((6, nv))
         self._products, self._later, self._earlier = np.zeros((3, lags, nv))
         self._pairs = np.zeros((lags, 1))
         self.begin()
@@ -38,7 +40,9 @@ class ResidualSums:
         if self._origin is None and n:
             self._origin = np.stack([e.mean(axis=0), tau.mean(axis=0)])
         origin = np.zeros((2, e.shape[1])) if self._origin is None else self._origin
-        x, above = e - origin[0], tau - origin[1]
+        there = (e != 0.0) | (tau != 0.0)  # others were not measured, or are friction at rest
+        x, above = (e - origin[0]) * there, (tau - origin[1]) * there
+        self.counts += there.sum(axis=0)
         self._squares += (e * e).sum(axis=0)
         self._sum += x.sum(axis=0)
         self._power += (x * x).sum(axis=0)
@@ -60,18 +64,18 @@ class ResidualSums:
     @property
     def rms(self) -> Array:
         """Root mean squares (nv,) of the residuals."""
-        return np.asarray(np.sqrt(self._squares / max(self.count, 1)))
+        return np.asarray(np.sqrt(self._squares / np.maximum(self.counts, 1.0)))
 
     @property
     def spread(self) -> Array:
         """Standard deviations (nv,) of the forces."""
-        n = max(self.count, 1)
+        n = np.maximum(self.counts, 1.0)
         return np.asarray(np.sqrt(np.maximum(self._tau_squares / n - (self._tau / n) ** 2, 0.0)))
 
     @property
     def autocorrelation(self) -> Array:
         """Normalised autocorrelations (lags, nv) of the residuals without their mean."""
-        mean = self._sum / max(self.count, 1)
-        power = self._power - self.count * mean**2
+        mean = self._sum / np.maximum(self.counts, 1.0)
+        power = self._power - self.counts * mean**2
         sums = self._products - mean * (self._earlier + self._later) + self._pairs * mean**2
         return np.asarray(sums / np.maximum(power, TINY))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PIECE = 1024
 """Samples that are worked on at once."""
 
-LENGTHS = range(4, 9)
+LENGTHS = range(4, 10)
 """Of a tuple that is a motion."""
 
 
@@ -40,6 +40,9 @@ class Samples(NamedTuple):
         Their times (s), for plots: no estimate depends on them.
     load : (n, nv) array-like, optional
         Joint forces of what is known and not part of the robot (N·m, N): see `holding`.
+    standing : (n, nv) array-like of bool, optional
+        Which joints stand still, so that friction holds them with a force that nobody knows: their equations at these
+        samples are left out.
     """
 
     q: ArrayLike
@@ -50,6 +53,7 @@ class Samples(NamedTuple):
     direction: ArrayLike | None = None
     t: ArrayLike | None = None
     load: ArrayLike | None = None
+    standing: ArrayLike | None = None
 
 
 class Piece(NamedTuple):
@@ -62,6 +66,7 @@ class Piece(NamedTuple):
     f_ext: Array | None = None
     direction: Array | None = None
     load: Array | None = None
+    standing: Array | None = None
 
 
 def motions(log: Any) -> Iterable[Any]:
@@ -128,8 +133,10 @@ def _arrays(robot: Robot, part: Any) -> Piece:
     arrays["tau"] = real_array("tau", given.tau, *lead, robot.nv, batch=False)
     if given.f_ext is not None:
         arrays["f_ext"] = real_array("f_ext", given.f_ext, *lead, robot.nb, 6, batch=False)
-    for name in ("direction", "load"):
+    for name in ("direction", "load", "standing"):
         if (x := getattr(given, name)) is not None:
+            x = np.asarray(x)
+            x = x.astype(np.float64) if x.dtype.kind == "b" else x
             arrays[name] = real_array(name, x, *lead, robot.nv, batch=False)
     for name, x in arrays.items():
         finite = np.isfinite(x)

@@ -162,7 +162,7 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
     p = np.array([_chi_squared_tail(float(x), len(rho)) for x in (weights * rho**2).sum(axis=0)])
     p[rms < EXACT * spread.max()] = 1.0
-    before = _over(np.sqrt(old / n), spread)
+    before = _over(np.sqrt(old / np.maximum(sums.counts, 1.0)), spread)
     return Validation(fit, tuple(kept), rms, _over(rms, spread), before, rho, 1.96 / math.sqrt(n), p, n)
 
 
