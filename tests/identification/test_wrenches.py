@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,29 @@ def test_a_base_tells_without_torque_sensors(robot: kt.Robot, log: Log, tmp_path
     assert "–" in joint_rows(fit, found, None)[1][6]
 
 
+@pytest.mark.parametrize("choice", ["huber", "cauchy", "covariance", "instruments", "payload"])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.filterwarnings("error")
+def test_forces_that_were_not_measured_go_with_every_choice(
+    robot: kt.Robot, log: Log, choice: str, noise: float
+) -> None:
+    q, v, a = (log[x][:200] for x in ("q", "v", "a"))
+    f_ext = np.zeros((200, robot.nb, 6))
+    f_ext[:, 0] = robot.inverse_dynamics(q, v, a)[:, :6]
+    tau = robot.inverse_dynamics(q, v, a, f_ext) + noise * np.random.default_rng(0).normal(size=v.shape)
+    tau[:, 6] = np.nan
+    samples = Samples(q, v, a, tau, f_ext)
+    if choice == "payload":
+        held = robot.identify_payload(samples, "foot")
+        assert abs(held.inertia.m) < 1e-3 + 0.1 * noise
+        return
+    choices = {"covariance": {"weights": choice}, "instruments": {"instruments": samples}}
+    fit = robot.identify(samples, ["damping"], **choices.get(choice, {"loss": choice}))
+    assert fit.untold == ("damping of hip",)
+    assert np.isnan(fit.noise[6])
+    np.testing.assert_allclose(fit.noise[:6], noise, rtol=0.3, atol=1e-9)
+
+
 def test_a_base_that_nothing_holds(robot: kt.Robot, log: Log) -> None:
     q, v, a, tau = (log[x] for x in ("q", "v", "a", "tau"))
     f_ext = np.zeros((N, robot.nb, 6))
@@ -155,8 +179,8 @@ def test_a_stream_has_the_samples_of_the_whole(
     read = read_log(tmp_path / "log.npz", robot, wrenches=FEET)
     whole = read.samples(cutoff=20.0, **choices)
     stream = stream_log(tmp_path / "log.npz", robot, part=part, wrenches=FEET, cutoff=20.0, **choices)
-    for _ in range(2):
-        parts = list(stream)
+    for again in (stream, pickle.loads(pickle.dumps(stream))):
+        parts = list(again)
         assert len(parts) > 2
         for x, name in zip(whole, Samples._fields, strict=True):
             if x is not None:
@@ -206,6 +230,8 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
             read_log(path, who, **choices)
     with pytest.raises(kt.ArgumentError, match="one sample is the least"):
         stream_log(csv, robot, part=0)
+    with pytest.raises(kt.ArgumentError, match="no argument 'topics'"):
+        stream_log(csv, robot, topics="/x")
     with pytest.raises(kt.ArgumentError, match="cutoff"):
         stream_log(csv, robot, cutoff=-1.0)
     assert prepare(robot, log["t"], log["q"], np.full((N, 7), np.nan), cutoff=20.0).f_ext is None

@@ -14,9 +14,6 @@ from kinetree.validation import Array
 TOLD = 1e-10
 """Directions of the scaled parameters whose effect is below this, relative to the greatest, are not told."""
 
-EXACT = 1e-13
-"""Residuals below this, relative to the forces, are rounding."""
-
 HUBER = 1.345
 """Where Huber's loss becomes linear, in standard deviations: 95 % efficient without outliers."""
 
@@ -185,9 +182,9 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
     law = LOSSES[loss]
     found = weighted(factors, prior, times)
     for _ in range(ITERATIONS):
-        scale = law.constant * _median_noise(rows, log, found.values)
+        scale = law.constant * np.maximum(_median_noise(rows, log, found.values), factors.least_noise)
         seen = rows.factors(log, found.values, lambda e, c=scale: np.sqrt(law.weight(e / c)))  # type: ignore[misc]
-        noise = _effective_noise(rows, log, found.values, scale, law)
+        noise = np.maximum(_effective_noise(rows, log, found.values, scale, law), factors.least_noise)
         A, b = seen.stacked(noise * np.sqrt(times * seen.total / seen.count))
         values, inverse, untold = solve(A, b, prior)
         moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))
@@ -204,14 +201,14 @@ def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None
         A, _ = factors.stacked(scales)
         taken = ((A @ inverse) * A).sum(axis=1)
         left -= [x.sum() for x in np.split(taken, np.cumsum([len(R) for R in factors.R])[:-1])]
-    least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
-    return np.asarray(np.maximum(np.sqrt(factors.squares(values) / np.maximum(left, 1.0)), least))
+    noise = np.sqrt(factors.squares(values) / np.maximum(left, 1.0))
+    return np.asarray(np.maximum(noise, factors.least_noise))
 
 
 def _median_noise(rows: Rows, log: Any, values: Array) -> Array:
     """Return the standard deviations of normal residuals of the same median size: outliers make no difference."""
     sizes = [np.median(np.abs(e), axis=0) for e, _ in rows.residuals(log, values)]
-    return np.asarray(np.maximum(np.median(sizes, axis=0) / 0.6744897501960817, np.finfo(float).tiny))
+    return np.asarray(np.median(sizes, axis=0) / 0.6744897501960817)
 
 
 def _effective_noise(rows: Rows, log: Any, values: Array, scale: Array, law: Loss) -> Array:
