@@ -43,7 +43,7 @@ def write(path: Path, robot: kt.Robot, log: Log, wrenches: list[str], *, efforts
     return path
 
 
-def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "") -> Path:
+def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "", of: str = "trunk") -> Path:
     """Write joint states at all times, odometry at every second, wrenches between."""
     pytest.importorskip("rosbags")
     t, middle = log["t"], log["t"][:-1] + 0.001
@@ -52,7 +52,7 @@ def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "") -
         (x, {"name": ["wheel", "hip"], "position": [9.0, y], "effort": [0.0, z] if effort else []})
         for x, y, z in zip(t, log["q"][:, 7], log["tau"][:, 6], strict=True)
     ]
-    poses = [(x, {"pose": y}) for x, y in zip(t[::2], log["q"][::2, :7], strict=True)]
+    poses = [(x, {"pose": y, "frame": of}) for x, y in zip(t[::2], log["q"][::2, :7], strict=True)]
     wrenches = [(x, {"wrench": y, "frame": "foot"}) for x, y in zip(middle, between, strict=True)]
     topics = {"/joint_states": joints, "/odom": poses, "/ft/foot": wrenches, "/ft/hand": wrenches[:3]}
     return write_bag(path, {x: y for x, y in topics.items() if x != without})
@@ -205,7 +205,9 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
     kilo = write(tmp_path / "kilo.csv", robot, log, [f"foot.{x} [mNm]" for x in ENDS])
     few = {name: x[:20] for name, x in log.items()}
     bag, still = foot_bag(tmp_path / "bag", few), foot_bag(tmp_path / "still", few, without="/odom")
-    fixed = kt.load(HOPPER)
+    fixed, other = kt.load(HOPPER), foot_bag(tmp_path / "other", few, of="foot")
+    unknown = read_log(foot_bag(tmp_path / "unknown", few, of="imu"), robot).notes
+    assert unknown[1] == "odometry of 'imu', which the robot does not have, is taken for that of 'trunk'"
     for path, who, choices, message in [
         (csv, robot, {"wrenches": ["sole"]}, "no frame 'sole'"),
         (csv, robot, {"wrenches": "foot"}, r"a list of frames: \['foot'\]"),
@@ -215,7 +217,8 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
         (kilo, robot, {"wrenches": FEET}, "is in mNm: give N·m"),
         (csv, robot, {"odometry": "/odom"}, "odometry is for ROS bags"),
         (csv, fixed, {"wrenches": ["trunk"]}, "'trunk' does not move"),
-        (still, robot, {}, "no topic has messages of the type Odometry; there are /ft/foot"),
+        (other, robot, {}, "the odometry is of 'foot'; that of 'trunk' is needed"),
+        (still, robot, {}, "no topic has messages of the type Odometry; there are /ft/foot, .*; or hold the base"),
         (bag, robot, {"odometry": "/x"}, "no topic '/x' has odometry of the floating base; there are /odom"),
         (bag, fixed, {"odometry": "/odom"}, "the base does not float"),
         (bag, fixed, {}, "neither joint forces nor currents"),
