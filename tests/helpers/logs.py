@@ -74,7 +74,7 @@ def write_bag(
             return made(
                 "nav_msgs/msg/Odometry",
                 header=header,
-                child_frame_id="trunk",
+                child_frame_id=held.get("frame", "trunk"),
                 pose=made("geometry_msgs/msg/PoseWithCovariance", pose=pose, covariance=nothing),
                 twist=made("geometry_msgs/msg/TwistWithCovariance", twist=twist, covariance=nothing),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def write(path: Path, robot: kt.Robot, log: Log, wrenches: list[str], *, efforts
     return path
 
 
-def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "") -> Path:
+def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "", of: str = "trunk") -> Path:
     """Write joint states at all times, odometry at every second, wrenches between."""
     pytest.importorskip("rosbags")
     t, middle = log["t"], log["t"][:-1] + 0.001
@@ -51,7 +52,7 @@ def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "") -
         (x, {"name": ["wheel", "hip"], "position": [9.0, y], "effort": [0.0, z] if effort else []})
         for x, y, z in zip(t, log["q"][:, 7], log["tau"][:, 6], strict=True)
     ]
-    poses = [(x, {"pose": y}) for x, y in zip(t[::2], log["q"][::2, :7], strict=True)]
+    poses = [(x, {"pose": y, "frame": of}) for x, y in zip(t[::2], log["q"][::2, :7], strict=True)]
     wrenches = [(x, {"wrench": y, "frame": "foot"}) for x, y in zip(middle, between, strict=True)]
     topics = {"/joint_states": joints, "/odom": poses, "/ft/foot": wrenches, "/ft/hand": wrenches[:3]}
     return write_bag(path, {x: y for x, y in topics.items() if x != without})
@@ -131,6 +132,29 @@ def test_a_base_tells_without_torque_sensors(robot: kt.Robot, log: Log, tmp_path
     assert "–" in joint_rows(fit, found, None)[1][6]
 
 
+@pytest.mark.parametrize("choice", ["huber", "cauchy", "covariance", "instruments", "payload"])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.filterwarnings("error")
+def test_forces_that_were_not_measured_go_with_every_choice(
+    robot: kt.Robot, log: Log, choice: str, noise: float
+) -> None:
+    q, v, a = (log[x][:200] for x in ("q", "v", "a"))
+    f_ext = np.zeros((200, robot.nb, 6))
+    f_ext[:, 0] = robot.inverse_dynamics(q, v, a)[:, :6]
+    tau = robot.inverse_dynamics(q, v, a, f_ext) + noise * np.random.default_rng(0).normal(size=v.shape)
+    tau[:, 6] = np.nan
+    samples = Samples(q, v, a, tau, f_ext)
+    if choice == "payload":
+        held = robot.identify_payload(samples, "foot")
+        assert abs(held.inertia.m) < 1e-3 + 0.1 * noise
+        return
+    choices = {"covariance": {"weights": choice}, "instruments": {"instruments": samples}}
+    fit = robot.identify(samples, ["damping"], **choices.get(choice, {"loss": choice}))
+    assert fit.untold == ("damping of hip",)
+    assert np.isnan(fit.noise[6])
+    np.testing.assert_allclose(fit.noise[:6], noise, rtol=0.3, atol=1e-9)
+
+
 def test_a_base_that_nothing_holds(robot: kt.Robot, log: Log) -> None:
     q, v, a, tau = (log[x] for x in ("q", "v", "a", "tau"))
     f_ext = np.zeros((N, robot.nb, 6))
@@ -155,8 +179,8 @@ def test_a_stream_has_the_samples_of_the_whole(
     read = read_log(tmp_path / "log.npz", robot, wrenches=FEET)
     whole = read.samples(cutoff=20.0, **choices)
     stream = stream_log(tmp_path / "log.npz", robot, part=part, wrenches=FEET, cutoff=20.0, **choices)
-    for _ in range(2):
-        parts = list(stream)
+    for again in (stream, pickle.loads(pickle.dumps(stream))):
+        parts = list(again)
         assert len(parts) > 2
         for x, name in zip(whole, Samples._fields, strict=True):
             if x is not None:
@@ -181,7 +205,9 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
     kilo = write(tmp_path / "kilo.csv", robot, log, [f"foot.{x} [mNm]" for x in ENDS])
     few = {name: x[:20] for name, x in log.items()}
     bag, still = foot_bag(tmp_path / "bag", few), foot_bag(tmp_path / "still", few, without="/odom")
-    fixed = kt.load(HOPPER)
+    fixed, other = kt.load(HOPPER), foot_bag(tmp_path / "other", few, of="foot")
+    unknown = read_log(foot_bag(tmp_path / "unknown", few, of="imu"), robot).notes
+    assert unknown[1] == "odometry of 'imu', which the robot does not have, is taken for that of 'trunk'"
     for path, who, choices, message in [
         (csv, robot, {"wrenches": ["sole"]}, "no frame 'sole'"),
         (csv, robot, {"wrenches": "foot"}, r"a list of frames: \['foot'\]"),
@@ -191,7 +217,8 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
         (kilo, robot, {"wrenches": FEET}, "is in mNm: give N·m"),
         (csv, robot, {"odometry": "/odom"}, "odometry is for ROS bags"),
         (csv, fixed, {"wrenches": ["trunk"]}, "'trunk' does not move"),
-        (still, robot, {}, "no topic has messages of the type Odometry; there are /ft/foot"),
+        (other, robot, {}, "the odometry is of 'foot'; that of 'trunk' is needed"),
+        (still, robot, {}, "no topic has messages of the type Odometry; there are /ft/foot, .*; or hold the base"),
         (bag, robot, {"odometry": "/x"}, "no topic '/x' has odometry of the floating base; there are /odom"),
         (bag, fixed, {"odometry": "/odom"}, "the base does not float"),
         (bag, fixed, {}, "neither joint forces nor currents"),
@@ -206,6 +233,8 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
             read_log(path, who, **choices)
     with pytest.raises(kt.ArgumentError, match="one sample is the least"):
         stream_log(csv, robot, part=0)
+    with pytest.raises(kt.ArgumentError, match="no argument 'topics'"):
+        stream_log(csv, robot, topics="/x")
     with pytest.raises(kt.ArgumentError, match="cutoff"):
         stream_log(csv, robot, cutoff=-1.0)
     assert prepare(robot, log["t"], log["q"], np.full((N, 7), np.nan), cutoff=20.0).f_ext is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinetree.contacts.sets import ForceSet, or_nan, positive_part, within
+from kinetree.contacts.sets import ForceSet, larger, or_nan, positive_part, within
 from kinetree.scalars.functions import Scalar, select_less
 from kinetree.scalars.linalg import Vector
 
@@ -52,16 +52,20 @@ class StoppedFriction(ForceSet):
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Return 0, how fast it goes beyond a stop, and the work that should be zero of friction and stops."""
         friction, s = within(force[0], self.b), sigma[0]
-        stop, dual = force[0] - friction, 0.0
+        stop = force[0] - friction
         work = abs(friction * s + self.b * abs(s))
         below, above = positive_part(stop), positive_part(-stop)
         work = work + (below * abs(s + self.below) if self.below is not None else below)
         work = work + (above * abs(self.above - s) if self.above is not None else above)
+        return 0.0, self.approach(sigma), work
+
+    def approach(self, sigma: Vector) -> Scalar:
+        beyond: Scalar = 0.0
         if self.below is not None:
-            dual = dual + positive_part(-self.below - s)
+            beyond = larger(beyond, -self.below - sigma[0])
         if self.above is not None:
-            dual = dual + positive_part(s - self.above)
-        return 0.0, dual, work
+            beyond = larger(beyond, sigma[0] - self.above)
+        return beyond
 
     def in_units(self, unit: Scalar) -> StoppedFriction:
         """Return the set of forces ``λ / unit``, of which the speeds are multiplied by it."""

@@ -22,6 +22,9 @@ Weights = Callable[[Array], Array]
 """From residuals (n, nv) to the factors of the rows."""
 
 
+EXACT = 1e-13
+"""Residuals below this, relative to the forces, are rounding."""
+
 LONGEST = 1 << 17
 """Samples of one motion that are looked at in one piece, for how they are correlated."""
 
@@ -193,6 +196,11 @@ class Factors:
     def mean_squares(self) -> Array:
         """Mean squares of the joint forces (nv,)."""
         return np.asarray(self._squares / np.maximum(self.counts, 1.0))
+
+    @property
+    def least_noise(self) -> float:
+        """Noise below this is rounding."""
+        return EXACT * float(np.sqrt(self.mean_squares.max(initial=0.0))) or 1.0
 
     def stacked(self, scales: Array) -> tuple[Array, Array]:
         """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""

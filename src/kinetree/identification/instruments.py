@@ -28,12 +28,12 @@ def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior
     The covariance is ``G⁻¹ (Zᵀ W Z) G⁻ᵀ`` with ``G = Zᵀ W Y``.
     """
     sums = _sums(rows, log, instruments)
-    noise, times = np.sqrt(factors.mean_squares) + np.finfo(float).tiny, np.ones(len(factors.R))
+    noise, times = np.sqrt(factors.mean_squares) + factors.least_noise, np.ones(len(factors.R))
     for step in range(STEPS):
         found = _solved(rows, sums, noise * np.sqrt(times), prior, factors)
         before, noise = (
             noise,
-            np.sqrt(factors.squares(found.values) / np.maximum(factors.counts, 1.0)) + np.finfo(float).tiny,
+            np.sqrt(factors.squares(found.values) / np.maximum(factors.counts, 1.0)) + factors.least_noise,
         )
         found = found._replace(noise=noise, times=times)
         if np.abs(noise - before).max() <= 1e-6 * noise.max():

@@ -18,9 +18,6 @@ TOLD = 1e-10
 HEARD = 1e-8
 """What is known before counts as much as this, relative to the data: else exact data would drown it in rounding."""
 
-EXACT = 1e-13
-"""Residuals below this, relative to the forces, are rounding."""
-
 HUBER = 1.345
 """Where Huber's loss becomes linear, in standard deviations: 95 % efficient without outliers."""
 
@@ -225,9 +222,9 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
     law = LOSSES[loss]
     found = weighted(factors, prior, times)
     for _ in range(ITERATIONS):
-        scale = law.constant * _median_noise(rows, log, found.values)
+        scale = law.constant * np.maximum(_median_noise(rows, log, found.values), factors.least_noise)
         seen = rows.factors(log, found.values, lambda e, c=scale: np.sqrt(law.weight(e / c)))  # type: ignore[misc]
-        noise = _effective_noise(rows, log, found.values, scale, law)
+        noise = np.maximum(_effective_noise(rows, log, found.values, scale, law), factors.least_noise)
         A, b = seen.stacked(noise * np.sqrt(times * np.maximum(seen.total, 1.0) / np.maximum(seen.counts, 1.0)))
         values, inverse, untold = solve(A, b, prior)
         moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))
@@ -244,8 +241,8 @@ def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None
         A, _ = factors.stacked(scales)
         taken = ((A @ inverse) * A).sum(axis=1)
         left -= factors.by_joint(taken)
-    least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
-    return np.asarray(np.maximum(np.sqrt(factors.squares(values) / np.maximum(left, 1.0)), least))
+    noise = np.sqrt(factors.squares(values) / np.maximum(left, 1.0))
+    return np.asarray(np.maximum(noise, factors.least_noise))
 
 
 def _median_noise(rows: Rows, log: Any, values: Array) -> Array:
@@ -254,7 +251,7 @@ def _median_noise(rows: Rows, log: Any, values: Array) -> Array:
         [np.median(x[x > 0.0]) if x.any() else np.nan for x in np.abs(e).T] for e, _ in rows.residuals(log, values)
     ]
     middle = [np.median(x[np.isfinite(x)]) if np.isfinite(x).any() else 0.0 for x in np.array(sizes).T]
-    return np.maximum(np.array(middle) / 0.6744897501960817, np.finfo(float).tiny)
+    return np.array(middle) / 0.6744897501960817
 
 
 def _effective_noise(rows: Rows, log: Any, values: Array, scale: Array, law: Loss) -> Array:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, CallError, unknown_name
 from kinetree.identification.preparation import Preparation
 from kinetree.identification.reading import Reading
 from kinetree.identification.recording import Recording, cut, joined, notes_on_time
@@ -31,7 +32,7 @@ def read_log(
     motor_positions: bool = False,
     topic: str | None = None,
     odometry: str | None = None,
-    wrenches: Sequence[str] | Mapping[str, str] = (),
+    wrenches: Sequence[str] | Mapping[str, str] | None = None,
     wrench_axes: str = "frame",
 ) -> Recording:
     """Return the recorded motion of a robot in a file: positions and joint forces, or currents of its motors.
@@ -60,7 +61,7 @@ def read_log(
         Which one of a bag, if several have messages of the type JointState.
     odometry : str, optional
         Which one of a bag, if several have messages of the type Odometry: the pose of the floating base.
-    wrenches : sequence of str, or mapping of str to str
+    wrenches : sequence of str, or mapping of str to str, optional
         Frames at whose origins wrenches on the robot are measured, of the ground on its feet; by frames, what the
         columns or the topic of a bag (messages of the type WrenchStamped) are called, if they are called otherwise. An
         NPZ has them in an array wrench (n, k, 6), moments first.
@@ -222,5 +223,7 @@ def stream_log(
     part = PART if part is None else part
     if type(part) is not int or part < 1:
         raise ArgumentError(f"part is {part!r}: one sample is the least")
+    for name in reading.keys() - inspect.signature(Reading).parameters.keys():
+        raise CallError(unknown_name("argument", name, inspect.signature(Reading).parameters))
     choices = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}
     return LogStream(Reading(path, robot, **reading), part, choices | {"outliers": outliers, "standing": standing})

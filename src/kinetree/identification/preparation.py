@@ -81,6 +81,9 @@ class Preparation:
         arrays: tuple[Array, ...] = t, q, np.hstack(others)
         if self._kept is not None:
             arrays = tuple(np.concatenate(x) for x in zip(self._kept, arrays, strict=True))
+        if not self.window and len(arrays[0]) < 2:
+            self._kept = arrays
+            return None
         if not self.window:
             self._choose(*arrays[:2])
         found = self._fitted(arrays)

@@ -36,7 +36,7 @@ class Reading:
         motor_positions: bool = False,
         topic: str | None = None,
         odometry: str | None = None,
-        wrenches: Sequence[str] | Mapping[str, str] = (),
+        wrenches: Sequence[str] | Mapping[str, str] | None = None,
         wrench_axes: str = "frame",
     ) -> None:
         if not isinstance(robot, Robot):
@@ -53,7 +53,7 @@ class Reading:
         if motor_positions and self._ratios is None:
             raise ArgumentError("motor_positions are given without gear_ratios")
         self._motor_positions = motor_positions
-        called = wrenches if isinstance(wrenches, Mapping) else {frame: frame for frame in wrenches}
+        called = wrenches if isinstance(wrenches, Mapping) else {frame: frame for frame in wrenches or ()}
         self._meant = Columns(dict(called), topic, odometry, torque_constants is not None)
         self._on_bodies: Callable[[Array, Array], Array] = on_bodies(robot, list(called), wrench_axes)
         self.notes: list[str] = []

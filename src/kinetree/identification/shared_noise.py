@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.equations import EXACT, Factors, Rows
 from kinetree.identification.least_squares import (
-    EXACT,
     ITERATIONS,
     Prior,
     Solution,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.robot import Robot
+from kinetree.robot.joints import FrameInfo
 from kinetree.validation import Array
 
 
@@ -28,17 +30,18 @@ def on_bodies(robot: Robot, frames: Sequence[str], axes: str) -> Callable[[Array
         if frame.body is None:
             raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
 
-    def convert(q: Array, wrenches: Array) -> Array:
-        out = np.zeros((len(q), robot.nb, 6))
-        for k, frame in enumerate(found):
-            n, f = wrenches[:, 6 * k : 6 * k + 3], wrenches[:, 6 * k + 3 : 6 * k + 6]
-            if axes == "world":
-                R = robot.frame_placement(q, frame=frame.name)[:, :3, :3]
-                n, f = (np.einsum("nji,nj->ni", R, x) for x in (n, f))
-            R, p = frame.placement[:3, :3], frame.placement[:3, 3]
-            n, f = n @ R.T, f @ R.T
-            body = robot.body_names.index(str(frame.body))
-            out[:, body] += np.hstack([n + np.cross(p, f), f])
-        return out
+    return partial(_converted, robot, found, axes)
 
-    return convert
+
+def _converted(robot: Robot, frames: list[FrameInfo], axes: str, q: Array, wrenches: Array) -> Array:
+    out = np.zeros((len(q), robot.nb, 6))
+    for k, frame in enumerate(frames):
+        n, f = wrenches[:, 6 * k : 6 * k + 3], wrenches[:, 6 * k + 3 : 6 * k + 6]
+        if axes == "world":
+            R = robot.frame_placement(q, frame=frame.name)[:, :3, :3]
+            n, f = (np.einsum("nji,nj->ni", R, x) for x in (n, f))
+        R, p = frame.placement[:3, :3], frame.placement[:3, 3]
+        n, f = n @ R.T, f @ R.T
+        body = robot.body_names.index(str(frame.body))
+        out[:, body] += np.hstack([n + np.cross(p, f), f])
+    return out

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,9 @@ from kinetree.trajectories.block import BLOCK
 from kinetree.trajectories.columns.match import check_quantities
 from kinetree.trajectories.columns.names import LOG
 from kinetree.trajectories.coordinates import Coordinates, some
-from kinetree.trajectories.signals.differentiate import WINDOW, fit_weights
+from kinetree.trajectories.signals.align import NDArrayInt, Series, linear, poses_at, surrounded
+from kinetree.trajectories.signals.differentiate import WINDOW
 from kinetree.validation import Array
-
-NDArrayInt: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 SUFFIXES = (".mcap", ".db3", ".bag")
 """What a bag may be, besides a folder."""
@@ -86,33 +85,13 @@ def _topic(bag: Any, path: Path, kind: str, what: str, option: str, chosen: str 
     every = sorted({connection.topic for connection in bag.connections})
     name = kind.rpartition("/")[2]
     if not found:
-        raise FormatError(f"{path}: no topic has messages of the type {name}; there are {some(every) or 'none'}")
+        hint = "; or hold the base: floating_base=False, --fixed-base" if kind == ODOMETRY else ""
+        raise FormatError(f"{path}: no topic has messages of the type {name}; there are {some(every) or 'none'}{hint}")
     if chosen is None and len(found) > 1:
         raise ArgumentError(f"{path}: several topics have {what}, {some(found)}: say which {option}")
     if chosen is not None and chosen not in found:
         raise ArgumentError(f"{path}: no topic {chosen!r} has {what}; there are {some(found)}")
     return chosen or found[0]
-
-
-class _Series:
-    """Stamped rows of numbers that come one after the other."""
-
-    def __init__(self, topic: str, width: int) -> None:
-        self.topic, self._width = topic, width
-        self.stamps: list[int] = []
-        self.rows: list[list[float]] = []
-
-    def arrays(self, name: str) -> tuple[NDArrayInt, Array]:
-        """Return stamps (n,) in ns that increase, and rows (n, k)."""
-        t, x = np.array(self.stamps, np.int64), np.array(self.rows, float).reshape(len(self.rows), self._width)
-        for k in np.flatnonzero(np.diff(t) < 0)[:1]:
-            raise FormatError(f"{name}: time goes back in {self.topic}, by {(t[k] - t[k + 1]) * 1e-9:g} s")
-        kept = np.append(True, np.diff(t) > 0)[: len(t)]
-        return t[kept], x[kept]
-
-    def forget(self, count: int) -> None:
-        """Drop the first rows."""
-        del self.stamps[: max(count, 0)], self.rows[: max(count, 0)]
 
 
 class Messages:
@@ -130,15 +109,15 @@ class Messages:
         base = self._coordinates.of_base("q")
         self._wanted = [name for k, name in enumerate(robot.q_names) if k not in base]
         self._effort, self._has_effort = "current" if currents else "tau", True
-        self._joints = _Series(topics.joints, 2 * len(self._wanted))
-        self._others: dict[str, _Series] = {}
+        self._joints = Series(topics.joints, 2 * len(self._wanted))
+        self._others: dict[str, Series] = {}
         if topics.odometry is not None:
-            self._others[topics.odometry] = _Series(topics.odometry, 7)
+            self._others[topics.odometry] = Series(topics.odometry, 7)
         for frame, called in wrenches.items():
             topic = self._topic_of_wrench(frame, called)
             if topic in self._others:
                 raise ArgumentError(f"{self._path}: {topic} is the wrench of two frames")
-            self._others[topic] = _Series(topic, 6)
+            self._others[topic] = Series(topic, 6)
         self._wrenches = [topic for topic in self._others if topic != topics.odometry]
         self._places: dict[tuple[str, ...], list[int] | None] = {}
         self._skipped, self._alone, self.done = 0, 0, 0.0
@@ -188,6 +167,8 @@ class Messages:
             self._add_joints(message, stamp)
             return
         if topic == self._topics.odometry:
+            if not self._others[topic].rows and self._begin is None:
+                self._check_child(str(message.child_frame_id))
             pose = message.pose.pose
             vectors = (pose.position, "xyz"), (pose.orientation, "xyzw")
         else:
@@ -216,6 +197,18 @@ class Messages:
         self._joints.stamps.append(stamp)
         self._joints.rows.append([x for values in (message.position, message.effort) for x in _picked(values, at)])
 
+    def _check_child(self, frame: str) -> None:
+        """Raise unless odometry is of the link that floats; note what else it may be of."""
+        link = self._robot.joint(str(self._coordinates.base)).child
+        if frame in self._robot.frame_names:
+            found = self._robot.frame(frame)
+            if found.body != link or not np.allclose(found.placement, np.eye(4)):
+                raise FormatError(
+                    f"{self._path}: the odometry is of {frame!r}; that of {link!r} is needed, which floats"
+                )
+        elif frame:
+            self.notes.append(f"odometry of {frame!r}, which the robot does not have, is taken for that of {link!r}")
+
     def _raise_nothing(self) -> None:
         """Say why there is no sample."""
         wanted, places = self._wanted, self._places
@@ -239,7 +232,7 @@ class Messages:
         t, rows = t[:count], rows[:count]
         within = np.ones(count, bool)
         for when, _ in others:
-            within &= _surrounded(when, t)
+            within &= surrounded(when, t)
         self._alone += int(np.count_nonzero(~within))
         t, rows = t[within], rows[within]
         if len(t):
@@ -257,42 +250,15 @@ class Messages:
         base = self._coordinates.of_base("q")
         q[:, [k for k in range(q.shape[1]) if k not in base]] = rows[:, :n]
         if self._topics.odometry is not None:
-            q[:, base] = _poses(self._robot, base, t, *others[self._topics.odometry])
+            q[:, base] = poses_at(self._robot, base, t, *others[self._topics.odometry])
         arrays: dict[str, Array] = {"t": np.asarray((t - (self._begin or 0)) * 1e-9, float), "q": q}
         if self._has_effort:
             arrays[self._effort] = rows[:, n:]
         if self._wrenches:
-            arrays["wrench"] = np.hstack([_linear(t, *others[topic]) for topic in self._wrenches])
+            arrays["wrench"] = np.hstack([linear(t, *others[topic]) for topic in self._wrenches])
         return arrays
 
 
 def _picked(values: Array, at: list[int]) -> list[float]:
     """Return some entries, NaN where there are none at all."""
     return [float(values[k]) for k in at] if len(values) > max(at, default=-1) else [float("nan")] * len(at)
-
-
-def _surrounded(when: NDArrayInt, t: NDArrayInt) -> Any:
-    """Return at which times t there is a message before and after, without a gap between these."""
-    if len(when) < 2:
-        return np.zeros(len(t), bool)
-    j = np.clip(np.searchsorted(when, t, side="right") - 1, 0, len(when) - 2)
-    usual = np.quantile(np.diff(when), 0.25)
-    return (when[0] <= t) & (t <= when[-1]) & (np.diff(when)[j] <= WINDOW * usual)
-
-
-def _linear(t: NDArrayInt, when: NDArrayInt, x: Array) -> Array:
-    s, at = (t - when[0]) * 1e-9, (when - when[0]) * 1e-9
-    return np.stack([np.interp(s, at, column) for column in x.T], axis=-1)
-
-
-def _poses(robot: Robot, base: range, t: NDArrayInt, when: NDArrayInt, poses: Array) -> Array:
-    """Return the poses at other times, by cubic polynomials of the motions that lead from the one before."""
-    size = min(4, len(when))
-    j = np.clip(np.searchsorted(when, t, side="right") - 1, 0, len(when) - 1)
-    near = np.clip(j - 1, 0, len(when) - size)[:, None] + np.arange(size)
-    q = np.tile(robot.neutral(), (len(when), 1))
-    q[:, base] = poses
-    span = (when[near[:, -1]] - when[near[:, 0]])[:, None]
-    weights, _, _ = fit_weights((when[near] - t[:, None]) / span, size - 1)
-    motions = robot.difference(np.broadcast_to(q[j, None], (*near.shape, robot.nq)), q[near])
-    return np.asarray(robot.integrate(q[j], np.einsum("ij,ijk->ik", weights, motions))[:, base])
