@@ -80,7 +80,8 @@ class Triangle:
         squares = R.T @ R + A.T @ A
         sizes = np.sqrt(squares.diagonal())
         told = (sizes > 0.0).astype(float)
-        by = Preconditioner(sizes, None, told / np.maximum(sizes, SMALLEST), told, LARGE * sizes**2)
+        scale = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
+        by = Preconditioner(sizes, None, scale, told, LARGE * squares.diagonal())
         try:
             R = by.factor(squares)
         except np.linalg.LinAlgError:
