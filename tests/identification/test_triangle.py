@@ -7,7 +7,7 @@ import pytest
 
 from helpers.trees import Array
 from kinetree.identification import triangle
-from kinetree.identification.triangle import Triangle
+from kinetree.identification.triangle import Triangle, inverse_of
 
 FIRST, PIECE = 1 << 13, 1024
 
@@ -17,7 +17,8 @@ def rows(kind: str) -> Array:
     rng = np.random.default_rng(0)
     n = 4 * FIRST + 100
     A = rng.normal(size=(n, 6)) * [1.0, 1e3, 1e-3, 1.0, 1.0, 1e-6]
-    A[:, 4] = A[:, 3] + 1e-3 * A[:, 4]
+    if "orthogonal" not in kind:
+        A[:, 4] = A[:, 3] + 1e-3 * A[:, 4]
     b = A @ [1.0, 1e-3, 5e2, 2.0, -1.0, 1e6]
     if kind != "exact":
         b += rng.normal(size=n)
@@ -29,12 +30,13 @@ def rows(kind: str) -> Array:
         A[:until, 4] = 2.0 * A[:until, 3]
     if kind == "untold":
         A[:, 2] = 0.0
-    if kind == "told late":
+    if kind in ("told late", "orthogonal, told late"):
         A[: 2 * FIRST, 2] = 0.0
     return np.column_stack([A, b])
 
 
 KINDS = ["noisy", "exact", "other motion", "untold", "told late", "dependent", "dependent at first"]
+KINDS += ["orthogonal", "orthogonal, told late"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -59,9 +61,15 @@ def test_pieces_have_the_factor_of_the_whole(kind: str, monkeypatch: pytest.Monk
     np.testing.assert_allclose(R.T @ R, expected.T @ expected, atol=1e-13)
     if kind not in ("untold", "dependent"):  # there R is not the only one
         np.testing.assert_allclose(R, expected, atol=1e-13)
-    if kind == "noisy":
+    if kind in ("noisy", "orthogonal"):
         x, y = (np.linalg.solve(r[:-1, :-1], r[:-1, -1]) for r in (R, expected))
         np.testing.assert_allclose(x, y, rtol=1e-10)
         np.testing.assert_allclose(R[-1, -1], expected[-1, -1], rtol=1e-10)
     if kind == "exact":
         assert abs(R[-1, -1]) < 1e-14
+
+
+def test_the_inverse_by_halves() -> None:
+    R = np.linalg.qr(np.random.default_rng(0).normal(size=(300, 101)), mode="r")
+    np.testing.assert_allclose(inverse_of(R), np.linalg.inv(R), atol=1e-14)
+    assert (np.tril(inverse_of(R), -1) == 0.0).all()

@@ -34,7 +34,7 @@ class Grouping(NamedTuple):
     projection: Array
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def group(
     model: Model, any_gravity: bool, further: tuple[tuple[tuple[str, int], int], ...], count: int, tolerance: float
 ) -> Grouping:

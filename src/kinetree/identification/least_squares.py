@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.equations import LONGEST, Factors, Rows
-from kinetree.identification.triangle import Triangle
+from kinetree.identification.triangle import Triangle, inverse_of
 from kinetree.validation import Array
 
 TOLD = 1e-10
@@ -126,7 +126,7 @@ def _inverse(R: Array) -> tuple[Array, Array]:
     Singular values are needed only where Frobenius' norms, which bound them, leave open whether all is told.
     """
     if (np.diag(R) != 0.0).all():
-        inverse = np.asarray(np.linalg.inv(R), dtype=np.float64)
+        inverse = inverse_of(R)
         if np.linalg.norm(inverse) * np.linalg.norm(R) * TOLD < 1.0:
             return inverse, np.zeros((0, len(R)))
     U, sizes, Vt = np.linalg.svd(R)

@@ -110,7 +110,7 @@ def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
     return at.body, transfer(matrix_of(at.X)), moved
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def regressor_of_body(robot: Robot, body: int) -> Function:
     """Return the compiled regressor of the inertial parameters of one body, the same for equal robots."""
     made: Function = compile(robot, partial(columns_of_body, robot, body), name="payload_regressor", fuse=True)

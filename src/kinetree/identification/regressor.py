@@ -52,7 +52,7 @@ def _of(robot: Robot, columns: Columns, name: str, flat: bool) -> Function:
     return (_compile.__wrapped__ if columns.own else _compile)(robot, columns, name, flat)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def _compile(robot: Robot, columns: Columns, name: str, flat: bool) -> Function:
     stribeck = any(term == "stribeck" for (term, _), _ in columns.places)
     page: Any = partial(_with_speeds if stribeck else _without_speeds, robot, columns, flat)

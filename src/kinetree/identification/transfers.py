@@ -43,7 +43,7 @@ def matrix_of(X: Transform) -> Array:
 
 def array_of(entries: Sequence[Scalar]) -> Array:
     """Return scalars, each a number or an array (...), as an array (..., n)."""
-    out = np.empty((*max(map(np.shape, entries), key=len), len(entries)))
+    out = np.empty((*np.broadcast(*entries).shape, len(entries)))
     for k, x in enumerate(entries):
         out[..., k] = x
     return out

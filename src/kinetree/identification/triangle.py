@@ -26,6 +26,9 @@ STRONG, LARGE = 1e4, 1e2
 DEPENDENT = 1e-13
 """What is left of a column below this, relative to it, is rounding: it follows from those before it."""
 
+WHOLE = 32
+"""Columns of a factor that is inverted as one."""
+
 SMALLEST = 1e-100
 """The size of a column that is zero."""
 
@@ -77,7 +80,8 @@ class Triangle:
         squares = R.T @ R + A.T @ A
         sizes = np.sqrt(squares.diagonal())
         told = (sizes > 0.0).astype(float)
-        by = Preconditioner(sizes, None, told / np.maximum(sizes, SMALLEST), told, LARGE * sizes**2)
+        scale = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
+        by = Preconditioner(sizes, None, scale, told, LARGE * squares.diagonal())
         try:
             R = by.factor(squares)
         except np.linalg.LinAlgError:
@@ -140,8 +144,20 @@ def _sampled(R: Array, A: Array) -> Preconditioner | None:
         return None
     P[~told, ~told] = 1.0
     most = np.where(told, STRONG, (10.0 * DEPENDENT) ** 2)
-    inverse, ones = np.linalg.inv(P) / sizes[:, None], told.astype(float)
+    inverse, ones = inverse_of(P) / sizes[:, None], told.astype(float)
     return Preconditioner(P * sizes, inverse, ones, ones, most)
+
+
+def inverse_of(R: Array) -> Array:
+    """Return the inverse of a triangular factor, by halves: NumPy's does not know where the zeros are."""
+    n = len(R)
+    if n <= WHOLE:
+        return np.asarray(np.linalg.inv(R))
+    out, k = np.zeros((n, n)), n // 2
+    first, last = out[:k, :k], out[k:, k:]
+    first[:], last[:] = inverse_of(R[:k, :k]), inverse_of(R[k:, k:])
+    out[:k, k:] = -first @ R[:k, k:] @ last
+    return out
 
 
 def _triangular(R: Array, A: Array) -> Array:
