@@ -225,7 +225,9 @@ def floating() -> kt.Robot:
         ("thigh", "shank", Revolute((0, 1, 0))),
     ):
         builder.add_link(link, random_inertia(rng))
-        builder.add_joint(f"to_{link}", parent=parent, child=link, joint=joint, limits=JointLimits(-1.0, 1.0, 2.0, 99.0))
+        builder.add_joint(
+            f"to_{link}", parent=parent, child=link, joint=joint, limits=JointLimits(-1.0, 1.0, 2.0, 99.0)
+        )
     return kt.Robot(builder.build())
 
 
@@ -283,6 +285,13 @@ def test_why_joints_are_held() -> None:
     ):
         with pytest.raises(kt.errors.ArgumentError, match=message):
             robot.excite([], joints=[name])
+
+
+def test_joints_are_held_within_their_limits(floating: kt.Robot) -> None:
+    bent = floating.with_limits(lower={"to_thigh": 0.5, "to_shank": -3.0}, upper={"to_thigh": 0.9, "to_shank": 3.0})
+    np.testing.assert_allclose(excitation._middle(bent), [*floating.neutral()[:-2], 0.7, 0.0])
+    stretched = bent.with_limits(upper={"to_thigh": np.inf})
+    np.testing.assert_allclose(excitation._middle(stretched)[-2:], [0.5, 0.0])
 
 
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:
