@@ -77,9 +77,10 @@ def test_ctrl_c_writes_the_best_until_then(cli, monkeypatch):
         return Progress()
 
     monkeypatch.setattr(excite, "progress", interrupted)
-    code, out, err = cli(*LIMIT, "-o", "motion.npz")
+    code, out, err = cli(*LIMIT, "--joints", "wheel", "-o", "motion.npz")
     assert (code, err) == (130, "kinetree: interrupted\n")
     assert "found in 1 iterations" in out
+    assert "held still: swing; the parameters are those of the robot with these locked" in " ".join(out.split())
     assert Path("motion.npz").exists()
 
 

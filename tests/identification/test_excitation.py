@@ -287,6 +287,13 @@ def test_why_joints_are_held() -> None:
             robot.excite([], joints=[name])
 
 
+def test_joints_are_held_within_their_limits(floating: kt.Robot) -> None:
+    bent = floating.with_limits(lower={"to_thigh": 0.5, "to_shank": -3.0}, upper={"to_thigh": 0.9, "to_shank": 3.0})
+    np.testing.assert_allclose(excitation._middle(bent), [*floating.neutral()[:-2], 0.7, 0.0])
+    stretched = bent.with_limits(upper={"to_thigh": np.inf})
+    np.testing.assert_allclose(excitation._middle(stretched)[-2:], [0.5, 0.0])
+
+
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(kt.errors.ArgumentError, match=r"excite needs SciPy: pip install kinetree\[identification\]"):

@@ -60,6 +60,7 @@ class StoppedFriction(ForceSet):
         return 0.0, self.approach(sigma), work
 
     def approach(self, sigma: Vector) -> Scalar:
+        """Return how fast it goes beyond a stop, or 0."""
         beyond: Scalar = 0.0
         if self.below is not None:
             beyond = larger(beyond, -self.below - sigma[0])

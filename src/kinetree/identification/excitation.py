@@ -74,8 +74,8 @@ def excite(
     ramp : float, optional
         How long it takes from rest to the series, and back (s); a fifth of the period if not given.
     start : (nq,) array-like, optional
-        Where the robot rests at both ends. If not given, where it is best for the joints that move, and neutral for the
-        others.
+        Where the robot rests at both ends. If not given, where it is best for the joints that move; for the others
+        neutral, or the middle of their range where that is outside.
     joints : sequence of str, optional
         Those that move; if not given, all with one degree of freedom. The others are held still: a floating base as if
         the robot were hung up, since how it would move on its feet is up to contacts. `Excitation.std_of` says what
@@ -141,7 +141,7 @@ def excite(
     if positive("rate", rate) * series.period <= 2 * series.harmonics:
         raise ArgumentError(f"{rate:g} samples a second are less than two of the fastest harmonic: give a higher rate")
     most = _whole("iterations", iterations, 0)
-    whole = robot.neutral() if start is None else real_array("start", start, robot.nq, batch=False)
+    whole = _middle(robot) if start is None else real_array("start", start, robot.nq, batch=False)
     if not np.isfinite(whole).all():
         raise ArgumentError("start holds a number that is not finite (NaN or inf)")
     held = _held(robot, joints)
@@ -181,6 +181,16 @@ def _whole(what: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ArgumentError(f"{what} is {value!r}, it must be an integer ≥ {least}")
     return int(value)
+
+
+def _middle(robot: Robot) -> Array:
+    """Return the neutral configuration, with joints in the middle of their range where that is outside."""
+    q = robot.neutral()
+    outside = (q < robot.lower_limits) | (q > robot.upper_limits)
+    lower, upper = robot.lower_limits[outside], robot.upper_limits[outside]
+    both = np.isfinite(lower) & np.isfinite(upper)
+    q[outside] = np.where(both, (lower + upper) / 2.0, np.clip(q[outside], lower, upper))
+    return q
 
 
 def _held(robot: Robot, joints: Sequence[str] | None) -> list[str]:
