@@ -71,6 +71,17 @@ def test_a_robot_file_with_what_the_motions_tell(files, capsys, real: kt.Robot):
     assert "damping of knee" in (files / "r.html").read_text()
 
 
+def test_joints_that_tell_little_are_warned_of(files, capsys, real: kt.Robot):
+    log = recorded(real, 8)
+    log["v"][:, 0] = log["a"][:, 0] = 0.0
+    log["q"][:, 0] = 0.5
+    log["tau"] = real.inverse_dynamics(log["q"], log["v"], log["a"]) + 0.01 * np.cos(np.outer(np.arange(N), [3.0, 5.0]))
+    np.savez("held.npz", **log)
+    code, out, err = identify(capsys, "arm.urdf", "held.npz", "--terms", "damping")
+    assert (code, err) == (0, "")
+    assert "warning: hip never moves" in out
+
+
 def test_json_has_all_figures(files, capsys):
     code, out, _ = identify(capsys, "arm.urdf", "a.npz", "--validate", "b.npz", "--terms", "damping", "--json")
     assert code == 0

@@ -140,6 +140,7 @@ def test_what_is_refused(arm: kt.Robot, logs: list[Samples]) -> None:
         (logs, "joint1", {}, r"a list: \['joint1'\]"),
         (logs, ["joint7"], {}, "no joint 'joint7'"),
         (logs, {"joint1": (1.0, -1.0)}, {}, "its value and its standard deviation"),
+        (logs, {"joint1": 1.0}, {}, "its value and its standard deviation"),
         (logs[0]._replace(tau=np.zeros((100, 3))), MOTORS[:1], {"check": False}, "nothing tells .* joint1"),
         (Samples(*(np.asarray(x)[:3] for x in logs[0][:4])), MOTORS, {}, "9 equations for"),
     ]:

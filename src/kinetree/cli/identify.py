@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import catch_warnings
 
 import numpy as np
 from rich.console import JustifyMethod
@@ -33,7 +34,6 @@ CHOICES = ("cutoff", "presliding", "decimate", "outliers", "standing")
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
-
 
 READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes")
 """How a file is read."""
@@ -137,7 +137,8 @@ def refuse(robot: Robot, log: Recording, samples: Samples | LogStream) -> None:
 
 def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: Read, warnings: list[str]) -> None:
     """Estimate the robot's parameters."""
-    with progress("estimating", shown=not arguments.quiet) as show:
+    quiet = arguments.quiet
+    with progress("estimating", shown=not quiet) as show, catch_warnings(record=True, action="always") as said:
         log = Watched(used.samples, show)
         fit = robot.identify(
             log,
@@ -149,11 +150,11 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
             bounds={link: np.reshape(ends, (3, 2)).T for link, ends in arguments.bounds},
             smoothing=arguments.smoothing,
             prior_spread=arguments.prior_spread,
-            check=False,
+            check=not arguments.force,
         )
         training = fit.validate(log)
         validation = fit.validate(Watched(others.samples, show)) if others.samples else None
-    warnings += notes(used, others)
+    warnings += [*notes(used, others), *(str(warning.message) for warning in said)]
     if arguments.report is not None:
         with waiting(f"drawing {arguments.report}", shown=not arguments.quiet):
             fit.report(arguments.report, training=training, validation=validation)

@@ -83,7 +83,10 @@ def checked(robot: Robot, given: Given) -> Motors:
         if name not in model.joint_names:
             raise ArgumentError(unknown_name("joint", name, model.joint_names))
         known = given[name] if isinstance(given, Mapping) else None
-        value, deviation = (0.0, np.inf) if known is None else known
+        try:
+            value, deviation = (0.0, np.inf) if known is None else map(float, known)
+        except (TypeError, ValueError):
+            value = deviation = np.nan
         if not (deviation >= 0.0 and np.isfinite(value)):
             raise ArgumentError(f"the motor constant of {name} is {known!r}: give its value and its standard deviation")
         own = [k for body in model.leading if body.joint_name == name for k in body.v_index if k in model.actuated]

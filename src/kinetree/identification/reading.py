@@ -92,7 +92,10 @@ class Reading:
         if constants is not None and "current" not in arrays:
             raise FormatError(f"{self.name}: torque_constants are given, and there are no currents, only joint forces")
         if constants is None and "tau" not in arrays and "current" in arrays:
-            raise ArgumentError(f"{self.name}: there are currents and no joint forces: give torque_constants")
+            raise ArgumentError(
+                f"{self.name}: there are currents and no joint forces: give torque_constants; 1 where nobody knows "
+                "them, and the joints to `identify` as its motor_constants"
+            )
         tau, driven = np.zeros((len(arrays["q"]), robot.nv)), _driven(robot)
         if self.has_forces:
             given = arrays["tau"] if constants is None else arrays["current"]
