@@ -116,7 +116,12 @@ class Numbers:
     def blocks(self, names: list[str]) -> Iterator[Mapping[str, Array]]:
         """Yield these columns, NaN where there is no number."""
         try:
-            for batch in self._file.iter_batches(BLOCK, columns=names):
+            every = (
+                batch
+                for group in range(self._file.num_row_groups)  # one at a time: it keeps what it has read
+                for batch in self._file.iter_batches(BLOCK, row_groups=[group], columns=names)
+            )
+            for batch in every:
                 self.done += len(batch) / self._file.metadata.num_rows
                 yield {x: np.asarray(batch.column(x).to_numpy(zero_copy_only=False), np.float64) for x in names}
         except Exception as error:
