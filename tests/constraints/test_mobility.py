@@ -88,6 +88,13 @@ def test_pivots_take_early_columns_of_similar_size() -> None:
     assert pivots(np.zeros((2, 0)), 0) == []
 
 
+def test_many_rows_are_told() -> None:
+    tree = four_bar().mech.tree
+    many = kt.Mechanism(tree, [kt.Weld("coupler_tip", "rocker_tip", name=f"weld {k}") for k in range(7)])
+    assert "42 rows are unrolled in compiled code" in str(many)
+    assert "unrolled" not in str(kt.Mechanism(tree, many.constraints[:6]))
+
+
 def test_a_mechanism_as_text_and_as_json() -> None:
     mech = four_bar().mech
     text = str(mech)

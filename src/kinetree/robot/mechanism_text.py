@@ -23,10 +23,16 @@ if TYPE_CHECKING:
     from kinetree.validation import Array
 
 
+MANY = 36
+"""Rows up to which functions compile in a few seconds."""
+
+
 def print_mechanism(out: Console, mech: Mechanism) -> None:
     """Print the tree, the constraints, and what they leave free."""
     print_robot(out, mech.tree)
     out.print(constraint_table(mech, out.width))
+    if mech.nrows > MANY:
+        out.print(f"[dim]{mech.nrows} rows are unrolled in compiled code: functions take seconds to compile, once[/]")
     q, residual, closed = assembled(mech)
     at = "closed from neutral on" if closed else f"neutral; from there it does not close, by {number(residual.max())}"
     title, *lines = said(mech, q).splitlines()
