@@ -169,6 +169,12 @@ def test_what_is_missing_is_said(robot: kt.Robot, tmp_path: Path, header: str, m
         read_log(write(tmp_path / "log.csv", header, T, *motion()), robot)
 
 
+def test_an_empty_field_is_named(robot: kt.Robot, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("t,q1,q2,tau1,tau2\n0,1,2,3,4\n1,2,3,,\n")
+    with pytest.raises(kt.FormatError, match="line 3, column 'tau1': an empty field is not a number: fill it in"):
+        read_log(tmp_path / "log.csv", robot)
+
+
 def test_time_goes_on(robot: kt.Robot, tmp_path: Path) -> None:
     q, tau = motion()
     t = T.copy()

@@ -141,6 +141,7 @@ class CsvReader:
                 if not _is_number(fields[k]):
                     shown = repr(fields[k]) if fields[k] else "an empty field"
                     hint = f"; {NO_DECIMAL_COMMAS}" if DECIMAL_COMMA.fullmatch(fields[k]) else ""
+                    hint = hint if fields[k] else ": fill it in, or leave the row out; a table has one rate for all"
                     raise FormatError(f"{where}, column {names[k]!r}: {shown} is not a number{hint}")
                 if not np.isfinite(float(fields[k])):
                     raise FormatError(f"{where}, column {names[k]!r}: {fields[k]} is not a finite number")
