@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.samples import Samples, of_joints
+from kinetree.identification.terms import smooth_sign
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, positive, real_array
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 KEPT = 0.9999
 """The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
+
+ABOVE_NOISE = 20.0
+"""Power so many times that of the noise is motion: of white noise one frequency in 5e8 is."""
 
 HALF_WINDOW = 0.78
 """Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
@@ -31,7 +35,7 @@ NEIGHBOURS = 3
 ROWS = 4096
 """Samples fitted at once."""
 
-MARGIN = 3.0
+MARGIN = 4.0
 """By how much the cut-off is above the frequency below which that part is."""
 
 
@@ -46,6 +50,7 @@ def prepare(
     decimate: int | None = None,
     outliers: float | None = None,
     standing: ArrayLike | None = None,
+    smoothing: float | None = None,
 ) -> Samples:
     """Return samples for `Robot.identify` from recorded positions and joint forces.
 
@@ -59,8 +64,8 @@ def prepare(
     q : (n, nq) array-like
     tau : (n, nv) array-like
     cutoff : float, optional
-        Frequency (Hz) above which the motion is noise. If not given, three times the one below which 99.99 % of the
-        power of the velocities is.
+        Frequency (Hz) above which the motion is noise. If not given, four times the one below which 99.99 % of the
+        power of the velocities is that stands out of the noise of the positions.
     presliding : float or (nv,) array-like, optional
         By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
         of geared joints. If not given, friction has the sign of the velocity.
@@ -72,6 +77,9 @@ def prepare(
     standing : float or (nv,) array-like, optional
         Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
         Samples at which a joint does are left out; joints that are always slower do not count.
+    smoothing : float, optional
+        The speed (rad/s, m/s) around which friction turns round where there is no `presliding`; the robot's
+        (`Robot.with_friction`) if not given. That of `Robot.identify` makes no difference to these samples.
 
     Returns
     -------
@@ -117,21 +125,21 @@ def prepare(
     step = float(np.median(np.diff(times)))
     window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
     every = max(1, int(0.5 / (frequency * step))) if decimate is None else max(1, int(decimate))
+    slow = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
     slides = None if presliding is None else sliding_direction(robot, position, presliding)
-    others = force if slides is None else np.hstack([force, slides])
     found = []
     for start, stop in pairwise([0, *gaps(times), len(times)]):
         if stop - start > window:
-            own = slice(start, stop)
-            found.append(_fitted(robot, times[own], position[own], others[own], window, every))
+            own = times[start:stop], position[start:stop]
+            way = smooth_sign(_velocity(robot, *own, window), slow) if slides is None else slides[start:stop]
+            found.append(_fitted(robot, *own, np.hstack([force[start:stop], way]), window, every))
     if not found:
         raise ArgumentError(
             f"a cut-off of {frequency:.3g} Hz needs {window + 1} samples without a gap between them: give more samples "
             "or a higher cutoff"
         )
     when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-    directions = None if slides is None else rest[:, robot.nv :]
-    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=directions, t=when)
+    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=rest[:, robot.nv :], t=when)
     return samples if standing is None else _sliding(samples, of_joints(robot, "standing", standing))
 
 
@@ -177,11 +185,27 @@ def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every:
     return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
 
 
+def _velocity(robot: Robot, t: Array, q: Array, window: int) -> Array:
+    """Return the velocity (n, nv) at every sample, filtered as the positions are; at the ends it stays as it is."""
+    path = np.vstack([np.zeros(robot.nv), np.cumsum(robot.difference(q[:-1], q[1:]), axis=0)])
+    half = window // 2
+    weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0]
+    v = np.column_stack([np.convolve(x, weights[::-1], "valid") for x in path.T])
+    return np.pad(v / (2 * half * (t[-1] - t[0]) / (len(t) - 1)), ((half, half), (0, 0)), mode="edge")
+
+
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
-    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities."""
+    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
+
+    Noise of the positions is taken as white, and as what is in the upper half of the spectrum.
+    """
     step = float(np.median(np.diff(t)))
     v = robot.difference(q[:-1], q[1:]) / step
-    power = (np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2).sum(axis=1)
+    power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
+    of_white = np.sin(np.pi / 2.0 * np.linspace(0.0, 1.0, len(power)))[:, None] ** 2
+    upper = slice(len(power) // 2, None)
+    noise = np.median(power[upper] / of_white[upper], axis=0) / np.log(2.0)
+    power = np.where(power > ABOVE_NOISE * noise * of_white, power, 0.0).sum(axis=1)
     below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
     return float(MARGIN * max(int(below), 1) / (len(v) * step))
 
