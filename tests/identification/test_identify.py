@@ -294,6 +294,33 @@ def test_a_floating_base_tells_without_torque_sensors() -> None:
     assert np.abs(tau[:, free]).max() < 1e-9
     fit = robot.with_inertial_parameters(1.2 * robot.inertial_parameters).identify((q, v, a, tau), [])
     np.testing.assert_allclose(fit.values, fit.base.of(robot), atol=1e-8 * np.abs(fit.values).max())
+    f_ext = np.zeros((len(q), robot.nb, 6))
+    f_ext[:, robot.body_names.index("link0")] = 0.1 * np.sin(q[:, :6])
+    a[:, free] += np.linalg.solve(robot.mass_matrix(q)[:, free][:, :, free], 0.1 * np.sin(q[:, :6, None]))[..., 0]
+    tau = robot.inverse_dynamics(q, v, a, f_ext)
+    tau[:, [k for k in range(robot.nv) if k not in free]] = np.nan
+    log = kt.identification.Samples(q, v, a, tau, f_ext)
+    for choices in ({}, {"weights": None}, {"weights": "covariance"}, {"loss": "huber"}, {"instruments": log}):
+        found = fit.base.robot.identify(log, fit.base, **choices)
+        told = np.isfinite(found.std)
+        assert told.sum() >= 17, "all but those of a joint that the base does not carry"
+        np.testing.assert_allclose(found.values[told], fit.base.of(robot)[told], atol=1e-6 * np.abs(fit.values).max())
+        np.testing.assert_array_equal(np.isnan(found.noise), np.isnan(tau[0]))
+
+
+def test_which_forces_are_measured_is_noted_in_each_motion(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    """A sensor that one motion lacks tells as much as the others do."""
+    q, v, a, tau = motion
+    noise = 0.1 * np.random.default_rng(0).normal(size=tau.shape)
+    lacking = tau + noise
+    lacking[:, 1] = np.nan
+    fit = arm.identify([(q, v, a, lacking), (q, v, a, tau + noise)], TERMS)
+    np.testing.assert_allclose(fit.noise, 0.1, rtol=0.2)
+    lacking[0, 1] = 0.0
+    with pytest.raises(kt.ArgumentError, match=r"tau\[1, 1\] is not finite.* NaN in all"):
+        arm.identify((q, v, a, lacking), TERMS)
+    with pytest.raises(kt.ArgumentError, match="tau is NaN throughout"):
+        arm.identify((q, v, a, np.full_like(tau, np.nan)), TERMS)
 
 
 def test_robots_without_inertias_are_a_prior_too() -> None:

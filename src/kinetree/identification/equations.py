@@ -54,8 +54,9 @@ class Rows:
         return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
-        """Yield the rows of each entry of v and what they add up to, piece by piece."""
-        return map(self.of, pieces(self.robot, log))
+        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured."""
+        for piece in pieces(self.robot, log):
+            yield measured(*self.of(piece))
 
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
@@ -93,6 +94,16 @@ class Rows:
         return found
 
 
+def measured(rows: list[Array], tau: Array) -> tuple[list[Array], Array]:
+    """Return equations with zeros for those of joints whose forces are NaN: these are not measured."""
+    absent = np.flatnonzero(np.isnan(tau).any(axis=0))
+    if not len(absent):
+        return rows, tau
+    tau = tau.copy()
+    tau[:, absent] = 0.0
+    return [np.zeros_like(Y) if k in absent else Y for k, Y in enumerate(rows)], tau
+
+
 class Factors:
     """R of a QR factorization of ``[Y_k | τ_k]`` for each entry k of v: all that least squares need.
 
@@ -103,6 +114,8 @@ class Factors:
         Number of samples.
     total : (nv,) array
         Sums of the weights.
+    measured : (nv,) array of int
+        Number of samples with a force of each joint.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -110,6 +123,7 @@ class Factors:
         self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
         self._given: list[Array] | None = None
         self.total, self._sum, self._squares = np.zeros((3, len(rows.pattern)))
+        self.measured = np.zeros(len(rows.pattern), int)
 
     def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
         """Add some samples."""
@@ -120,6 +134,7 @@ class Factors:
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
             block = np.empty((len(tau), Y.shape[1] + 1), order="F")
             block[:, :-1], block[:, -1] = Y, tau[:, k]
+            self.measured[k] += len(tau) if block.any() else 0
             if weights is not None:
                 block *= weights[:, k, None]
             triangle.add(block)

@@ -62,7 +62,7 @@ class Fit:
     covariance : (n, n) array
         Of what the data tell.
     noise : (nv,) array
-        Standard deviation of the noise of each joint force (N·m, N).
+        Standard deviation of the noise of each joint force (N·m, N), NaN of those that are not measured.
     correlation_time : (nv,) array
         How many samples of each joint count as one, since their residuals are alike: what a model lacks, it lacks for
         a while.

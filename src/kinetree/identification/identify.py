@@ -66,7 +66,8 @@ def identify(
     ----------
     log : (q, v, a, tau), Trajectory, or an iterable of these
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
-        which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
+        which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most;
+        forces that no sensor measures are NaN in all samples.
         An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
     joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
@@ -171,6 +172,7 @@ def identify(
     else:
         solution = estimate(rows, log, factors, prior, weights, loss)
     found = consistent_with(base, factors, solution, spread, solver, bounds or {}) if consistent else None
+    solution = solution._replace(noise=np.where(factors.measured > 0, solution.noise, np.nan))
     return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
 
 
@@ -210,8 +212,9 @@ def consistent_with(
     count = 10 * base.robot.nb
     prior = base.all_parameters()
     limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
-    exact = (solution.noise < limit).any()
-    A = factors.stacked(np.maximum(solution.noise, limit))[0] if exact else solution.information
+    exact = (solution.noise[factors.measured > 0] < limit).any()
+    root = np.sqrt(solution.times)
+    A = factors.stacked(np.maximum(solution.noise, limit) * root)[0] if exact else solution.information
     ten = prior[:count].reshape(-1, 10)
     masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
     tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]

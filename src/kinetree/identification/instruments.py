@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.equations import Factors, Rows, measured
 from kinetree.identification.least_squares import TOLD, Prior, Solution, correlation_times
 from kinetree.identification.samples import pieces
 from kinetree.validation import Array
 
 STEPS = 30
+
+TINY = 1e-150
+"""Added to deviations, whose squares are divided by."""
 
 
 def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior: Prior) -> Solution:
@@ -28,10 +31,10 @@ def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior
     The covariance is ``G⁻¹ (Zᵀ W Z) G⁻ᵀ`` with ``G = Zᵀ W Y``.
     """
     sums = _sums(rows, log, instruments)
-    noise, times = np.sqrt(factors.mean_squares) + np.finfo(float).tiny, np.ones(len(factors.R))
+    noise, times = np.sqrt(factors.mean_squares) + TINY, np.ones(len(factors.R))
     for step in range(STEPS):
         found = _solved(rows, sums, noise * np.sqrt(times), prior, factors)
-        before, noise = noise, np.sqrt(factors.squares(found.values) / factors.count) + np.finfo(float).tiny
+        before, noise = noise, np.sqrt(factors.squares(found.values) / factors.count) + TINY
         found = found._replace(noise=noise, times=times)
         if np.abs(noise - before).max() <= 1e-6 * noise.max():
             break
@@ -48,8 +51,9 @@ def _sums(rows: Rows, log: Any, instruments: Any) -> list[tuple[Array, Array, Ar
         motion = next(other, None)
         if motion is None or len(motion.q) != len(piece.q):
             raise ArgumentError("instruments are a motion with the samples of the log, one for each")
-        Y, tau = rows.of(piece)
-        Z, _ = rows.of(motion)
+        Y, forces = rows.of(piece)
+        Z, _ = measured(rows.of(motion)[0], forces)
+        Y, tau = measured(Y, forces)
         for k, (ZtY, Ztau, ZtZ) in enumerate(sums):
             ZtY += Z[k].T @ Y[k]
             Ztau += Z[k].T @ tau[:, k]

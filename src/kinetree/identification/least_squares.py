@@ -194,7 +194,7 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
 
 def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None) -> Array:
     """Return the standard deviations of the residuals (nv,), less what the estimate has taken from them."""
-    left = np.full(len(factors.R), float(factors.count))
+    left = factors.measured.astype(float)
     if inverse is not None:
         A, _ = factors.stacked(scales)
         taken = ((A @ inverse) * A).sum(axis=1)
@@ -216,4 +216,5 @@ def _effective_noise(rows: Rows, log: Any, values: Array, scale: Array, law: Los
         squares += ((law.weight(e / scale) * e) ** 2).sum(axis=0)
         slopes += law.slope(e / scale).sum(axis=0)
         count += len(e)
-    return np.asarray(np.sqrt(squares / count) / np.maximum(slopes / count, 1e-3))
+    noise = np.sqrt(squares / count) / np.maximum(slopes / count, 1e-3)
+    return np.asarray(np.maximum(noise, np.finfo(float).tiny))

@@ -27,7 +27,8 @@ class Samples(NamedTuple):
     q : (n, nq) array-like
         Configurations.
     v, a, tau : (n, nv) array-like
-        Velocities, accelerations and joint forces.
+        Velocities, accelerations and joint forces: NaN in all samples of joints whose forces are not measured, zero of
+        a floating base.
     f_ext : (n, nb, 6) array-like, optional
         Measured wrenches on the bodies, as `inverse_dynamics` takes them.
     direction : (n, nv) array-like, optional
@@ -98,10 +99,18 @@ def _arrays(robot: Robot, part: Any) -> Piece:
         arrays["f_ext"] = real_array("f_ext", given.f_ext, *lead, robot.nb, 6, batch=False)
     if given.direction is not None:
         arrays["direction"] = real_array("direction", given.direction, *lead, robot.nv, batch=False)
+    unmeasured = np.isnan(arrays["tau"]).all(axis=tuple(range(len(lead))))
+    if unmeasured.all() and q.size:
+        raise ArgumentError("tau is NaN throughout: joints whose forces are measured are needed, or a floating base")
     for name, x in arrays.items():
-        if not np.isfinite(x).all():
-            bad = ", ".join(map(str, np.argwhere(~np.isfinite(x))[0]))
-            raise ArgumentError(f"{name}[{bad}] is not finite: leave such samples out")
+        bad = ~np.isfinite(x)
+        if name == "tau":
+            bad &= ~unmeasured
+        if bad.any():
+            at = ", ".join(map(str, np.argwhere(bad)[0]))
+            raise ArgumentError(
+                f"{name}[{at}] is not finite: leave out such samples; forces that no sensor measures are NaN in all"
+            )
     flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
     return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))
 
