@@ -206,6 +206,7 @@ def test_a_payload_that_few_joints_tell_in_part(arm: kt.Robot, motion: tuple[Arr
     tau = arm.attach(BOX, hand).inverse_dynamics(q, v, a)
     found = arm.identify_payload((q, v, a, tau), hand)
     assert np.isinf(found.std).any()
+    assert str(found).splitlines()[1].endswith("m"), "a row for each of the ten"
     np.testing.assert_allclose(arm.attach(found.inertia, hand).inverse_dynamics(q, v, a), tau, atol=1e-5)
     with pytest.raises(kt.ArgumentError, match="'base' does not move"):
         arm.identify_payload(motion, "base")
@@ -306,6 +307,19 @@ def test_a_floating_base_tells_without_torque_sensors() -> None:
         assert told.sum() >= 17, "all but those of a joint that the base does not carry"
         np.testing.assert_allclose(found.values[told], fit.base.of(robot)[told], atol=1e-6 * np.abs(fit.values).max())
         np.testing.assert_array_equal(np.isnan(found.noise), np.isnan(tau[0]))
+
+
+def test_what_cannot_be_known_by_itself_is_told(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    base = arm.base_parameters([])
+    others = [k for k in range(len(base.all_names)) if k not in base.independent]
+    lumped = next(base.all_names[k] for k in others if base.projection[:, k].any())
+    for name, message in {
+        "m of link0": "no motion tells 'm of link0': it stays as this robot has it",
+        lumped: f"'{lumped}' only together with others, in '.* near this robot's, as prior_spread says",
+        "m of arm": "no base parameter 'm of arm'",
+    }.items():
+        with pytest.raises(kt.ArgumentError, match=message):
+            arm.identify(motion, base, known={name: 0.0})
 
 
 def test_which_forces_are_measured_is_noted_in_each_motion(arm: kt.Robot, motion: tuple[Array, ...]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, unknown_name, warn_user
+from kinetree.errors import ArgumentError, listed, unknown_name, warn_user
 from kinetree.identification import consistent as bodies
 from kinetree.identification import semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
@@ -185,12 +185,25 @@ def _refuse(found: list[str]) -> None:
         warn_user(text, LogWarning)
 
 
+def _not_known(base: BaseParameters, name: str) -> str:
+    """Return why nothing can be known of a parameter of this name."""
+    if name not in base.all_names:
+        return unknown_name("base parameter", name, base.names)
+    parts = [repr(base.names[k]) for k in np.flatnonzero(base.projection[:, base.all_names.index(name)])]
+    if not parts:
+        return f"no motion tells {name!r}: it stays as this robot has it"
+    return (
+        f"motions tell {name!r} only together with others, in {listed(parts, 3)}: give what is known of these; by "
+        "itself it stays near this robot's, as prior_spread says"
+    )
+
+
 def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
     """Return what is known before, by the names of base parameters."""
     deviations = np.full(base.dimension, np.inf)
     for name, s in known.items():
         if name not in base.names:
-            raise ArgumentError(unknown_name("base parameter", name, base.names))
+            raise ArgumentError(_not_known(base, name))
         if not s >= 0.0:
             raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation cannot be negative")
         deviations[base.names.index(name)] = s

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
+from kinetree.identification.base_parameters import TEN
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.consistent import Problem, newton, repaired
 from kinetree.identification.equations import Rows
@@ -18,6 +19,7 @@ from kinetree.identification.samples import Piece
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
+from kinetree.tables import number
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -86,6 +88,12 @@ class Payload(NamedTuple):
     values: Array
     std: Array
     noise: Array
+
+    def __str__(self) -> str:
+        """Return a table: estimates, standard deviations, and the body that can exist."""
+        title = f"{'estimate':>10}  {'std':>10}  {'body':>10}  parameter"
+        rows = zip(self.values, self.std, self.inertia, TEN, strict=True)
+        return "\n".join([title, *("  ".join([*(f"{number(float(x)):>10}" for x in row[:3]), row[3]]) for row in rows)])
 
 
 @on_one_thread
