@@ -53,6 +53,14 @@ def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot, noise: float) -> 
     assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-5])
+def test_without_motion_there_is_no_cutoff(robot: kt.Robot, noise: float) -> None:
+    q = 0.3 + noise * np.random.default_rng(0).normal(size=(len(T), 2))
+    with pytest.raises(kt.ArgumentError, match="no joint moves by more than the noise"):
+        prepare(robot, T, q, q)
+    assert len(prepare(robot, T, q, q, cutoff=8.0).q) > 50
+
+
 def test_nothing_is_fitted_across_a_gap(robot: kt.Robot) -> None:
     there = (T < 2.0) | (T > 4.0)
     t = T[there]

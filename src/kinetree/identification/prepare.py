@@ -35,7 +35,7 @@ NEIGHBOURS = 3
 ROWS = 4096
 """Samples fitted at once."""
 
-MARGIN = 4.0
+MARGIN = 6.0
 """By how much the cut-off is above the frequency below which that part is."""
 
 
@@ -64,7 +64,7 @@ def prepare(
     q : (n, nq) array-like
     tau : (n, nv) array-like
     cutoff : float, optional
-        Frequency (Hz) above which the motion is noise. If not given, four times the one below which 99.99 % of the
+        Frequency (Hz) above which the motion is noise. If not given, six times the one below which 99.99 % of the
         power of the velocities is that stands out of the noise of the positions.
     presliding : float or (nv,) array-like, optional
         By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
@@ -88,7 +88,8 @@ def prepare(
     Raises
     ------
     ArgumentError
-        If arrays do not fit, times do not increase, or too few samples are left.
+        If arrays do not fit, times do not increase, too few samples are left, or nothing moves that could tell a
+        cut-off.
 
     Examples
     --------
@@ -202,10 +203,16 @@ def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     step = float(np.median(np.diff(t)))
     v = robot.difference(q[:-1], q[1:]) / step
     power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
-    of_white = np.sin(np.pi / 2.0 * np.linspace(0.0, 1.0, len(power)))[:, None] ** 2
+    reach = 2  # frequencies to either side that Hann's window mixes
+    of_white = np.sin(np.pi / len(v) * np.minimum(np.arange(len(power)) + reach, len(v) / 2))[:, None] ** 2
     upper = slice(len(power) // 2, None)
     noise = np.median(power[upper] / of_white[upper], axis=0) / np.log(2.0)
     power = np.where(power > ABOVE_NOISE * noise * of_white, power, 0.0).sum(axis=1)
+    if not power.any():
+        raise ArgumentError(
+            "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
+            "motions are taken as they are"
+        )
     below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
     return float(MARGIN * max(int(below), 1) / (len(v) * step))
 
