@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.equations import Factors, Rows
-from kinetree.identification.least_squares import TOLD, Prior, Solution, correlation_times
+from kinetree.identification.least_squares import SMALLEST, TOLD, Prior, Solution, correlation_times
 from kinetree.identification.samples import pieces
 from kinetree.validation import Array
 
@@ -28,10 +28,10 @@ def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior
     The covariance is ``G⁻¹ (Zᵀ W Z) G⁻ᵀ`` with ``G = Zᵀ W Y``.
     """
     sums = _sums(rows, log, instruments)
-    noise, times = np.sqrt(factors.mean_squares) + np.finfo(float).tiny, np.ones(len(factors.R))
+    noise, times = np.sqrt(factors.mean_squares) + SMALLEST, np.ones(len(factors.R))
     for step in range(STEPS):
         found = _solved(rows, sums, noise * np.sqrt(times), prior, factors)
-        before, noise = noise, np.sqrt(factors.squares(found.values) / factors.count) + np.finfo(float).tiny
+        before, noise = noise, np.sqrt(factors.squares(found.values) / factors.count) + SMALLEST
         found = found._replace(noise=noise, times=times)
         if np.abs(noise - before).max() <= 1e-6 * noise.max():
             break

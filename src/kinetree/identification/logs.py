@@ -65,6 +65,7 @@ class Recording:
         *,
         cutoff: float | None = None,
         presliding: ArrayLike | None = None,
+        smoothing: float | None = None,
         decimate: int | None = None,
         outliers: float | None = None,
         standing: ArrayLike | None = None,
@@ -86,7 +87,7 @@ class Recording:
         if self.t is None:
             raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
         try:
-            return prepare(self.robot, self.t, self.q, self.tau, **choices)
+            return prepare(self.robot, self.t, self.q, self.tau, smoothing=smoothing, **choices)
         except ArgumentError as error:
             raise ArgumentError(f"{self.name}: {error}") from None
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.samples import Samples, of_joints
+from kinetree.identification.terms import smooth_sign
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, positive, real_array
 
@@ -31,8 +32,11 @@ NEIGHBOURS = 3
 ROWS = 4096
 """Samples fitted at once."""
 
-MARGIN = 3.0
-"""By how much the cut-off is above the frequency below which that part is."""
+MARGIN = 6.0
+"""By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
+
+ABOVE_NOISE = 10.0
+"""Power that is less than so many times what white noise of the positions has is no motion."""
 
 
 def prepare(
@@ -43,6 +47,7 @@ def prepare(
     *,
     cutoff: float | None = None,
     presliding: ArrayLike | None = None,
+    smoothing: float | None = None,
     decimate: int | None = None,
     outliers: float | None = None,
     standing: ArrayLike | None = None,
@@ -59,11 +64,13 @@ def prepare(
     q : (n, nq) array-like
     tau : (n, nv) array-like
     cutoff : float, optional
-        Frequency (Hz) above which the motion is noise. If not given, three times the one below which 99.99 % of the
-        power of the velocities is.
+        Frequency (Hz) above which the motion is noise. If not given, six times the one below which 99.99 % of the
+        power of the velocities is, without that of noise.
     presliding : float or (nv,) array-like, optional
         By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
         of geared joints. If not given, friction has the sign of the velocity.
+    smoothing : float, optional
+        The speed around which that changes (rad/s, m/s); the robot's if not given, as in `Robot.identify`.
     decimate : int, optional
         Every so many-th sample is returned; if not given, two a period of the cut-off.
     outliers : float, optional
@@ -116,22 +123,25 @@ def prepare(
     frequency = chosen_cutoff(robot, times, position) if cutoff is None else positive("cutoff", cutoff)
     step = float(np.median(np.diff(times)))
     window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
-    every = max(1, int(0.5 / (frequency * step))) if decimate is None else max(1, int(decimate))
+    fine = max(1, int(0.5 / (frequency * step)))
+    every = fine if decimate is None else max(1, int(decimate))
     slides = None if presliding is None else sliding_direction(robot, position, presliding)
-    others = force if slides is None else np.hstack([force, slides])
+    speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
     found = []
     for start, stop in pairwise([0, *gaps(times), len(times)]):
         if stop - start > window:
             own = slice(start, stop)
-            found.append(_fitted(robot, times[own], position[own], others[own], window, every))
+            now, path = times[own], position[own]
+            z = _signs(robot, now, path, window, fine, speed) if slides is None else slides[own]
+            found.append(_fitted(robot, now, path, np.hstack([force[own], z]), window, every))
     if not found:
         raise ArgumentError(
             f"a cut-off of {frequency:.3g} Hz needs {window + 1} samples without a gap between them: give more samples "
             "or a higher cutoff"
         )
     when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-    directions = None if slides is None else rest[:, robot.nv :]
-    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=directions, t=when)
+    given = None if slides is not None else speed
+    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=rest[:, robot.nv :], t=when, smoothing=given)
     return samples if standing is None else _sliding(samples, of_joints(robot, "standing", standing))
 
 
@@ -158,7 +168,8 @@ def _sliding(samples: Samples, slowest: Array) -> Samples:
     kept = (speed > slowest)[:, moves].all(axis=1)
     if not kept.any():
         raise ArgumentError("at every sample some joint is slower than standing: give a lower speed")
-    return Samples(*(None if x is None else np.asarray(x)[kept] for x in samples))  # type: ignore[arg-type]
+    arrays: dict[str, Any] = {name: np.asarray(x)[kept] for name, x in samples._asdict().items() if np.ndim(x) > 0}
+    return samples._replace(**arrays)
 
 
 def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every: int) -> tuple[Array, ...]:
@@ -177,11 +188,27 @@ def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every:
     return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
 
 
+def _signs(robot: Robot, t: Array, q: Array, window: int, every: int, smoothing: float) -> Array:
+    """Return the signs of smoothed velocities (n, nv) at all times: cubic between fits, straight beyond the ends."""
+    at, _, v, a, _ = _fitted(robot, t, q, np.zeros((len(t), 0)), window, every)
+    k = np.maximum(np.searchsorted(at, t, "right") - 1, 0)
+    after = np.minimum(k + 1, len(at) - 1)
+    h = (at[after] - at[k])[:, None]
+    s = np.divide((t - at[k])[:, None], h, out=np.zeros_like(h), where=h > 0.0)
+    s, beyond = np.clip(s, 0.0, 1.0), (t - np.clip(t, at[0], at[-1]))[:, None]
+    d = v[after] - v[k]
+    bend = s * (1.0 - s) * ((1.0 - s) * (h * a[k] - d) - s * (h * a[after] - d))
+    return np.asarray(smooth_sign(v[k] + s * d + bend + beyond * a[k], smoothing))
+
+
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities."""
     step = float(np.median(np.diff(t)))
     v = robot.difference(q[:-1], q[1:]) / step
     power = (np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2).sum(axis=1)
+    white = np.sin(0.5 * np.pi * np.linspace(0.0, 1.0, len(power))) ** 2  # of differences of positions
+    fast = slice(len(power) // 2, None)
+    power[power < ABOVE_NOISE * np.median(power[fast] / white[fast]) * white] = 0.0
     below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
     return float(MARGIN * max(int(below), 1) / (len(v) * step))
 
