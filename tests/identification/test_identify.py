@@ -107,7 +107,7 @@ def test_estimates_are_bodies_and_no_worse(arm: kt.Robot, motion: tuple[Array, .
     rng = np.random.default_rng(2)
     other = arm.random_state(5, 300)
     test = (*other, arm.inverse_dynamics(*other) + MORE)
-    prior = poor(arm)
+    prior, worse = poor(arm), []
     for _ in range(10):
         fit = prior.identify((q, v, a, tau + 10.0 * NOISE * rng.normal(size=tau.shape)), TERMS)
         J = pseudo_inertia(fit.parameters[:30].reshape(-1, 10))
@@ -118,7 +118,9 @@ def test_estimates_are_bodies_and_no_worse(arm: kt.Robot, motion: tuple[Array, .
             assert fit.robot.inertial_parameters is not None
         rms = [fit.residual(test, consistent=c).rms for c in (False, True)]
         free, bound = (np.linalg.norm(x / NOISE) for x in rms)
-        assert bound < 1.02 * free
+        worse.append(bound / free)
+    assert max(worse) < 1.06, "60 samples with ten times the noise: of single ones chance decides"
+    assert np.mean(worse) < 0.95
 
 
 def test_a_solver_of_cone_programmes_finds_the_same(arm: kt.Robot, motion: tuple[Array, ...]) -> None:

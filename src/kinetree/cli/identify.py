@@ -25,7 +25,7 @@ from kinetree.trajectories.files.write import check_output, whole_file
 IN_FILES = ("damping", "friction")
 """The joint terms that URDF has a place for."""
 
-CHOICES = ("cutoff", "presliding", "decimate", "outliers", "standing", "smoothing")
+CHOICES = ("cutoff", "presliding", "smoothing", "decimate", "outliers", "standing")
 """How samples are made of a recording."""
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")

@@ -103,11 +103,11 @@ class BaseParameters:
         values : mapping of str to (nv,) array-like, optional
             Of joint terms, and numbers of columns of the user's own. Armature, damping, friction and stiffness are the
             robot's figures where they are not given, whether or not its dynamics count friction
-            (`Robot.with_friction`); an ``offset`` is that of its springs if their stiffness is a term; all others are
-            zero.
+            (`Robot.with_friction`); an ``offset`` is that of springs that rest elsewhere than those that these
+            parameters were made of, if their stiffness is a term; all others are zero.
         """
         robot = self.robot if robot is None else robot
-        rest, sprung = robot.rest_positions[positions(robot.model)], np.zeros(robot.nv)
+        rest, sprung = (robot.rest_positions - self.robot.rest_positions)[positions(robot.model)], np.zeros(robot.nv)
         sprung[[k for term, k in self.places if term == "stiffness"]] = 1.0
         known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
         known["offset"] = -robot.stiffness * rest * sprung

@@ -16,8 +16,9 @@ from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.identification.base_parameters import OF_ROBOTS, BaseParameters, base_parameters
 from kinetree.identification.equations import Rows
 from kinetree.identification.fit import Fit, robot_with
-from kinetree.identification.identify import consistent_with, identify, prior_of
+from kinetree.identification.identify import identify, prior_of
 from kinetree.identification.least_squares import estimate
+from kinetree.identification.nearest_bodies import consistent_with
 from kinetree.identification.samples import PIECE, Samples, motion_of, parts
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
@@ -157,16 +158,16 @@ def _output_error(
 ) -> Fit:
     """Return where the simulated forces, taken as linear in the base parameters, are nearest to the measured ones."""
     rows, values = Rows(base), base.projection @ parameters
-    motion = Samples(*(np.concatenate([np.asarray(x[k]) for x in simulated]) for k in range(4)))
-    size = np.sqrt(np.mean(base.regressor(motion.q, motion.v, motion.a) ** 2, axis=0)).max(axis=0)
-    force = np.sqrt(np.mean(np.square(motion.tau), axis=0)).max()
+    q, v, a, tau = (np.concatenate([np.asarray(x[k]) for x in simulated]) for k in range(4))
+    size = np.sqrt(np.mean(base.regressor(q, v, a) ** 2, axis=0)).max(axis=0)
+    force = np.sqrt(np.mean(np.square(tau), axis=0)).max()
     J = [np.zeros((*np.shape(own.tau), base.dimension)) for own in recorded]
     for j, place in enumerate(base.independent):
         other = parameters.copy()
         other[place] += (delta := PART * force / size[j] if size[j] > 0.0 else 1.0)
         moved = _simulated(simulate, robot_with(base, other), recorded)
-        for of_motion, a, b in zip(J, moved, simulated, strict=True):
-            of_motion[..., j] = (np.asarray(a.tau) - np.asarray(b.tau)) / delta
+        for of_motion, there, here in zip(J, moved, simulated, strict=True):
+            of_motion[..., j] = (np.asarray(there.tau) - np.asarray(here.tau)) / delta
     linear = [
         Linear(of_motion, np.asarray(own.tau) - np.asarray(now.tau) + of_motion @ values)
         for of_motion, own, now in zip(J, recorded, simulated, strict=True)
@@ -174,7 +175,7 @@ def _output_error(
     own = LinearRows(base)
     factors, prior = own.factors(linear), prior_of(base, {})
     solution = estimate(own, linear, factors, prior, "joints", None)
-    return Fit(rows, factors.count, solution, consistent_with(base, factors, solution, spread, "newton", {}))
+    return Fit(rows, factors.count, solution, consistent_with(base, factors, solution, prior, spread, "newton", {}))
 
 
 def _moved(

@@ -8,19 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.regressor import massless, pattern
-from kinetree.identification.samples import Piece, parts, pieces
+from kinetree.identification.samples import LONGEST, Piece, motion_of, parts, pieces
 from kinetree.identification.triangle import Triangle
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
 Weights = Callable[[Array], Array]
 """From residuals (n, nv) to the factors of the rows."""
-
-
-LONGEST = 1 << 17
-"""Samples of one motion that are looked at in one piece, for how they are correlated."""
 
 
 class Rows:
@@ -39,6 +36,7 @@ class Rows:
 
     def __init__(self, base: BaseParameters, stribeck_speed: Array | None = None) -> None:
         self.base, self.robot, self.dimension, self.stribeck_speed = base, base.robot, base.dimension, stribeck_speed
+        self.smoothing: float | None = base.smoothing
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
         self._ends = np.cumsum([0, *map(len, self.pattern)])
         self._function, self._speed = base.rows, [] if stribeck_speed is None else [stribeck_speed]
@@ -54,9 +52,21 @@ class Rows:
         return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
-        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured."""
-        for piece in pieces(self.robot, log):
-            yield measured(*self.of(piece))
+        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured.
+
+        Raises
+        ------
+        ArgumentError
+            If friction of the samples changes sign around another speed.
+        """
+        for part in parts(log):
+            speed = motion_of(part).smoothing
+            if speed not in (None, self.smoothing):
+                raise ArgumentError(
+                    f"the samples were prepared with smoothing={speed:g}, and {self.smoothing:g} is asked for: "
+                    "give both the same"
+                )
+            yield from (measured(*self.of(piece)) for piece in pieces(self.robot, part))
 
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""

@@ -10,32 +10,22 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, listed, unknown_name, warn_user
 from kinetree.identification import consistent as bodies
-from kinetree.identification import semidefinite
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
-from kinetree.identification.bounds import inequalities
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
-from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
+from kinetree.identification.least_squares import LOSSES, Prior, estimate
+from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, warn_of_bodies
+from kinetree.identification.samples import of_joints, once_and_again
 from kinetree.identification.shared_noise import generalized
 from kinetree.identification.stribeck import estimated_speeds
 from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
-from kinetree.validation import positive, real_array
+from kinetree.validation import positive
 
-SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
 WEIGHTS = ("joints", "covariance", None)
-NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness", "load_friction")
-BARRIER = 0.01
-"""How much a link's distance from its bounds counts, relative to the prior of a joint's parameter."""
-
-KEPT = 1e-6
-"""Of an offset or a column of the user's own that the data do not tell, the inverse of a standard deviation."""
-
-LEAST_NOISE = 1e-6
-"""Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
 
 
 @on_one_thread
@@ -68,7 +58,8 @@ def identify(
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most;
         forces that no sensor measures are NaN in all samples.
-        An iterator, which can be read only once, is enough if there is no `loss` and no "stribeck".
+        An iterator, which can be read only once, is enough if nothing reads the log again: a loss, instruments, the
+        covariance of the joints' noise, unknown Stribeck speeds.
     joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
         and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
@@ -101,7 +92,7 @@ def identify(
     tolerance : float
         See `Robot.base_parameters`.
     check : bool
-        Whether to refuse a log with `suspicions`, unless it is an iterator; joints that never move are a warning.
+        Whether to refuse a log with `suspicions`; what only tells little is a warning.
 
     Returns
     -------
@@ -110,7 +101,8 @@ def identify(
     Warns
     -----
     LogWarning
-        If a joint never moves.
+        If a joint never moves, or there are no more samples than parameters; or if bodies that can exist explain much
+        less than the estimates alone.
 
     Raises
     ------
@@ -127,14 +119,14 @@ def identify(
     >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
     True
     """
+    if robot.nv == 0:
+        raise ArgumentError(f"{robot.name} has no joint that moves: there is nothing to identify")
     if weights not in WEIGHTS:
         raise ArgumentError(f"weights is {weights!r}, it must be 'joints', 'covariance' or None")
     if loss is not None and loss not in LOSSES:
         raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
     if loss is not None and weights != "joints":
         raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
-    if weights == "covariance" and isinstance(log, Iterator):
-        raise ArgumentError("the covariance of the joints' noise needs a log that can be read again: give a list")
     if instruments is not None and (loss is not None or weights != "joints"):
         raise ArgumentError("instruments go with weights by joints, and without a loss")
     if bounds and not consistent:
@@ -148,11 +140,19 @@ def identify(
             raise ArgumentError("these base parameters are another robot's, or smoothing is given with them")
     else:
         base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
-    if check and not isinstance(log, Iterator):
-        _refuse(suspicions(robot, log))
-    if "stribeck" in base.joint_terms:
-        given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
-        speeds = estimated_speeds(base, log) if given is None else given
+    falls_off = "stribeck" in base.joint_terms
+    several = loss is not None or weights == "covariance" or instruments is not None
+    if isinstance(log, Iterator) and (several or (falls_off and stribeck_speed is None)):
+        raise ArgumentError(
+            "a loss, instruments, the covariance of the joints' noise and unknown Stribeck speeds need a log that can "
+            "be read again: give a list"
+        )
+    log, again = once_and_again(log)
+    if check:
+        _refuse(suspicions(robot, again))
+    if falls_off:
+        known_speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
+        speeds = estimated_speeds(base, log) if known_speeds is None else known_speeds
     elif stribeck_speed is not None:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     else:
@@ -164,16 +164,22 @@ def identify(
             f"{factors.count} samples are {factors.count * robot.nv} equations for {base.dimension} parameters: more "
             "samples are needed"
         )
+    if check:
+        warn_of_few(factors)
     prior = prior_of(base, known or {})
     if instruments is not None:
-        solution = instrumental(rows, log, instruments, factors, prior)
+        solution = instrumental(rows, again, instruments, factors, prior)
     elif weights == "covariance":
-        solution = generalized(rows, log, factors, prior)
+        solution = generalized(rows, again, factors, prior)
     else:
-        solution = estimate(rows, log, factors, prior, weights, loss)
-    found = consistent_with(base, factors, solution, spread, solver, bounds or {}) if consistent else None
-    solution = solution._replace(noise=np.where(factors.measured > 0, solution.noise, np.nan))
-    return Fit(rows, factors.count, solution, found or bodies.Consistent(base.representative(solution.values), np.nan))
+        solution = estimate(rows, again, factors, prior, weights, loss)
+    told = solution._replace(noise=np.where(factors.measured > 0, solution.noise, np.nan))
+    if not consistent:
+        return Fit(rows, factors.count, told, bodies.Consistent(base.representative(solution.values), np.nan))
+    found = consistent_with(base, factors, solution, prior, spread, solver, bounds or {})
+    if check:
+        warn_of_bodies(base, factors, solution, found)
+    return Fit(rows, factors.count, told, found)
 
 
 def _refuse(found: list[str]) -> None:
@@ -198,6 +204,16 @@ def _not_known(base: BaseParameters, name: str) -> str:
     )
 
 
+def warn_of_few(factors: Factors) -> None:
+    """Warn where a joint has no more equations than parameters: its residuals then say nothing of its noise."""
+    most = max(map(len, factors.pattern))
+    if factors.count <= most:
+        warn_user(
+            f"{factors.count} samples are few beside {most} parameters: noise and standard deviations are not told",
+            LogWarning,
+        )
+
+
 def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
     """Return what is known before, by the names of base parameters."""
     deviations = np.full(base.dimension, np.inf)
@@ -208,45 +224,3 @@ def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
             raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation cannot be negative")
         deviations[base.names.index(name)] = s
     return Prior(base.of(), deviations)
-
-
-def consistent_with(
-    base: BaseParameters,
-    factors: Factors,
-    solution: Solution,
-    spread: float,
-    solver: str,
-    bounds: Mapping[str, ArrayLike],
-) -> bodies.Consistent:
-    """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's.
-
-    Friction is near the estimate only: who describes a robot seldom knows it.
-    """
-    count = 10 * base.robot.nb
-    prior = base.all_parameters()
-    limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
-    exact = (solution.noise[factors.measured > 0] < limit).any()
-    root = np.sqrt(solution.times)
-    A = factors.stacked(np.maximum(solution.noise, limit) * root)[0] if exact else solution.information
-    ten = prior[:count].reshape(-1, 10)
-    masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
-    tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]
-    A, b = A @ base.projection, A @ solution.values
-    prior = min(tried, key=lambda p: float(((A @ p - b) ** 2).sum()))
-    rows, inside = inequalities(base.robot, bounds, prior[:count].reshape(-1, 10))
-    prior[:count] = inside.ravel()
-    bounded = np.zeros(len(prior), bool)
-    std = np.sqrt(np.diag(solution.covariance))
-    for (term, _), place in base.places.items():
-        if term in NOT_NEGATIVE:
-            bounded[place] = True
-            if term != "armature" or not prior[place] > 0.0:
-                j = base.independent.index(place) if place in base.independent else None
-                size = 1.0 if j is None else max(abs(solution.values[j]), std[j])
-                prior[place] = size or 1.0
-    free = np.flatnonzero(~bounded[count:]) + count  # by no prior: what the data do not tell of them stays
-    free = free[np.abs(solution.untold @ base.projection[:, free]).max(axis=0, initial=0.0) > 0.0]
-    A, b = np.vstack([A, KEPT * np.eye(len(prior))[free]]), np.append(b, KEPT * prior[free])
-    C = np.vstack([np.eye(len(prior))[bounded], np.pad(rows, ((0, 0), (0, len(prior) - count)))])
-    weights = min(spread**-2, 1.0) * np.repeat([1.0, BARRIER], [len(C) - len(rows), len(rows)])
-    return SOLVERS[solver](bodies.Problem(A, b, base.robot.nb, C, weights, prior, spread**-2))

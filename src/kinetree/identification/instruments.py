@@ -15,14 +15,11 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.equations import Factors, Rows, measured
-from kinetree.identification.least_squares import TOLD, Prior, Solution, correlation_times
+from kinetree.identification.least_squares import SMALLEST, TOLD, Prior, Solution, correlation_times
 from kinetree.identification.samples import pieces
 from kinetree.validation import Array
 
 STEPS = 30
-
-TINY = 1e-150
-"""Added to deviations, whose squares are divided by."""
 
 
 def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior: Prior) -> Solution:
@@ -31,10 +28,10 @@ def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior
     The covariance is ``G⁻¹ (Zᵀ W Z) G⁻ᵀ`` with ``G = Zᵀ W Y``.
     """
     sums = _sums(rows, log, instruments)
-    noise, times = np.sqrt(factors.mean_squares) + TINY, np.ones(len(factors.R))
+    noise, times = np.sqrt(factors.mean_squares) + SMALLEST, np.ones(len(factors.R))
     for step in range(STEPS):
         found = _solved(rows, sums, noise * np.sqrt(times), prior, factors)
-        before, noise = noise, np.sqrt(factors.squares(found.values) / factors.count) + TINY
+        before, noise = noise, np.sqrt(factors.squares(found.values) / factors.count) + SMALLEST
         found = found._replace(noise=noise, times=times)
         if np.abs(noise - before).max() <= 1e-6 * noise.max():
             break

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.equations import Factors, Rows
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TOLD = 1e-10
 """Directions of the scaled parameters whose effect is below this, relative to the greatest, are not told."""
@@ -21,6 +25,15 @@ HUBER = 1.345
 
 CAUCHY = 2.385
 """The scale of Cauchy's loss with the same efficiency."""
+
+SILENT = 1e-9
+"""Forces below this, relative to the greatest, are zero: those of a floating base in the air."""
+
+LOOSE = 1e3
+"""The first noise of such forces, where that of others is one."""
+
+SMALLEST = 1e-100
+"""The least noise, where all forces are zero."""
 
 SIGNIFICANT = 4.5
 """The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2."""
@@ -91,6 +104,8 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     x0, s = prior
     known = np.isfinite(s) & (s > 0.0)
     A, b = np.vstack([A, np.diag(1.0 / np.where(known, s, 1.0))[known]]), np.append(b - A @ x0, np.zeros(known.sum()))
+    if not (np.isfinite(A).all() and np.isfinite(b).all()):
+        raise ArgumentError("the regressor is not finite at some sample: look at columns of your own")
     free = s > 0.0
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0
@@ -107,10 +122,7 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
 
 
 def estimate(rows: Rows, log: Any, factors: Factors, prior: Prior, weights: str | None, loss: str | None) -> Solution:
-    """Return the estimate by these choices, with residuals that are correlated in time counted as so many fewer.
-
-    Where the log can be read once only, all are taken as independent.
-    """
+    """Return the estimate by these choices, with residuals that are correlated in time counted as so many fewer."""
 
     def once(times: Array) -> Solution:
         if loss is not None:
@@ -118,8 +130,6 @@ def estimate(rows: Rows, log: Any, factors: Factors, prior: Prior, weights: str 
         return weighted(factors, prior, times) if weights else ordinary(factors, prior, times)
 
     found = once(np.ones(len(factors.R)))
-    if isinstance(log, Iterator):
-        return found
     times = correlation_times(rows, log, found)
     return once(times) if (times > 1.0).any() else found
 
@@ -148,27 +158,53 @@ def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
 
 
 def ordinary(factors: Factors, prior: Prior, times: Array) -> Solution:
-    """Return what makes the sum of squared residuals least; the covariance counts each joint's own noise."""
-    one = np.ones(len(factors.R))
-    values, inverse, untold = solve(*factors.stacked(one), prior)
-    noise = _noise(factors, values, one, inverse)
-    A, _ = factors.stacked(one)
+    """Return what makes the sum of squared residuals least; the covariance counts each joint's own noise.
+
+    What is known before counts beside residuals in units of the noise of all joints together.
+    """
+    known = np.isfinite(prior.deviations) & (prior.deviations > 0.0)
+    common, before = 1.0, 0.0
+    for _ in range(ITERATIONS if known.any() else 1):
+        if abs(common - before) <= 1e-6 * common:
+            break
+        before, scale = common, common * np.ones(len(factors.R))
+        A, b = factors.stacked(scale)
+        values, inverse, untold = solve(A, b, prior)
+        noise = _noise(factors, values, scale, inverse)
+        common = float(np.sqrt(np.mean(noise**2)))
     scales = noise * np.sqrt(times)
-    spread = np.repeat(scales, [len(R) for R in factors.R])[:, None] * (A @ inverse)
+    spread = np.repeat(scales / scale, [len(R) for R in factors.R])[:, None] * (A @ inverse)
+    spread = np.vstack([spread, inverse[known] / prior.deviations[known, None]])
     return Solution(values, spread.T @ spread, noise, untold, factors.stacked(scales)[0], times)
 
 
 def weighted(factors: Factors, prior: Prior, times: Array | float = 1.0) -> Solution:
     """Return what makes the residuals least in units of each joint's noise, which is estimated with them."""
-    scales, root = np.ones(len(factors.R)), np.sqrt(times)
+    scales, root = np.where(silent(factors), LOOSE, 1.0), np.sqrt(times)
     values, inverse, untold = solve(*factors.stacked(scales), prior)
     noise = _noise(factors, values, scales, inverse)
+    fixed = noise_where(silent(factors), noise)
     for _ in range(ITERATIONS):
         values, inverse, untold = solve(*factors.stacked(noise * root), prior)
-        before, noise = noise, _noise(factors, values, noise * root, inverse)
+        before, noise = noise, fixed(_noise(factors, values, noise * root, inverse))
         if np.abs(noise - before).max(initial=0.0) <= 1e-6 * noise.max(initial=0.0):
             break
     return Solution(values, inverse, noise, untold, factors.stacked(noise * root)[0], root**2 * np.ones(len(noise)))
+
+
+def silent(factors: Factors) -> NDArray[np.bool_]:
+    """Return which forces (nv,) are always zero.
+
+    There ``Y π = 0``, as of a floating base in the air, and a robot without mass has no residuals, whatever the noise
+    of the motion: weights from residuals would grow until it is the estimate. So these equations have the weights that
+    they have where the others are fulfilled as well as they can be.
+    """
+    return np.asarray(factors.mean_squares <= SILENT**2 * factors.mean_squares.max(initial=0.0), dtype=np.bool_)
+
+
+def noise_where(known: NDArray[np.bool_], noise: Array) -> Callable[[Array], Array]:
+    """Return what puts this noise in the place of estimates where it is known."""
+    return lambda estimated: np.where(known, noise, estimated)
 
 
 def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, times: Array) -> Solution:
@@ -179,10 +215,11 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
     """
     law = LOSSES[loss]
     found = weighted(factors, prior, times)
+    fixed = noise_where(silent(factors), found.noise)
     for _ in range(ITERATIONS):
-        scale = law.constant * _median_noise(rows, log, found.values)
+        scale = law.constant * fixed(_median_noise(rows, log, found.values))
         seen = rows.factors(log, found.values, lambda e, c=scale: np.sqrt(law.weight(e / c)))  # type: ignore[misc]
-        noise = _effective_noise(rows, log, found.values, scale, law)
+        noise = fixed(_effective_noise(rows, log, found.values, scale, law))
         A, b = seen.stacked(noise * np.sqrt(times * seen.total / seen.count))
         values, inverse, untold = solve(A, b, prior)
         moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))
@@ -199,14 +236,14 @@ def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None
         A, _ = factors.stacked(scales)
         taken = ((A @ inverse) * A).sum(axis=1)
         left -= np.add.reduceat(taken, np.cumsum([0, *map(len, factors.R)])[:-1])
-    least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
+    least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + SMALLEST
     return np.asarray(np.maximum(np.sqrt(factors.squares(values) / np.maximum(left, 1.0)), least))
 
 
 def _median_noise(rows: Rows, log: Any, values: Array) -> Array:
     """Return the standard deviations of normal residuals of the same median size: outliers make no difference."""
     sizes = [np.median(np.abs(e), axis=0) for e, _ in rows.residuals(log, values)]
-    return np.asarray(np.maximum(np.median(sizes, axis=0) / 0.6744897501960817, np.finfo(float).tiny))
+    return np.asarray(np.maximum(np.median(sizes, axis=0) / 0.6744897501960817, SMALLEST))
 
 
 def _effective_noise(rows: Rows, log: Any, values: Array, scale: Array, law: Loss) -> Array:

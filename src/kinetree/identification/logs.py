@@ -65,10 +65,10 @@ class Recording:
         *,
         cutoff: float | None = None,
         presliding: ArrayLike | None = None,
+        smoothing: float | None = None,
         decimate: int | None = None,
         outliers: float | None = None,
         standing: ArrayLike | None = None,
-        smoothing: float | None = None,
     ) -> Samples:
         """Return samples for `Robot.identify`.
 
@@ -87,7 +87,7 @@ class Recording:
         if self.t is None:
             raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
         try:
-            return prepare(self.robot, self.t, self.q, self.tau, **choices, smoothing=smoothing)
+            return prepare(self.robot, self.t, self.q, self.tau, smoothing=smoothing, **choices)
         except ArgumentError as error:
             raise ArgumentError(f"{self.name}: {error}") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,19 +11,16 @@ from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
 from kinetree.identification.base_parameters import TEN
 from kinetree.identification.blas import on_one_thread
-from kinetree.identification.consistent import Problem, newton, repaired
+from kinetree.identification.consistent import THIN, Problem, newton, repaired
 from kinetree.identification.equations import Rows
-from kinetree.identification.least_squares import Prior, estimate
+from kinetree.identification.least_squares import SMALLEST, Prior, estimate
 from kinetree.identification.observability import matrix_of, transfer
-from kinetree.identification.samples import Piece
+from kinetree.identification.samples import Piece, once_and_again
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 from kinetree.tables import number
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    pass
 
 VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
@@ -31,15 +28,12 @@ VAGUE = 1e-2
 NONE = np.zeros((0, 10)), np.zeros(0)
 """No further inequalities."""
 
-THIN = 1e-2
-"""Payloads thinner than this, by the eigenvalues of their pseudo-inertia relative to a ball, are not expected."""
-
 
 class PayloadRows(Rows):
     """The equations of ten parameters in a frame, with the robot's own forces subtracted."""
 
     def __init__(self, robot: Robot, frame: str) -> None:
-        self.robot, self.dimension, self.rest = robot, 10, None
+        self.robot, self.dimension, self.rest, self.smoothing = robot, 10, None, None
         body, self._to_body, moved = place_of(robot, frame)
         self._function = compile(robot, partial(columns_of_body, robot, body), name="payload_regressor", fuse=True)
         self.pattern = [np.arange(10 if k in moved else 0) for k in range(robot.nv)]
@@ -133,15 +127,17 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     >>> round(found.inertia.m, 6), round(found.inertia.h.z, 6)
     (2.0, 0.2)
     """
-    rows = PayloadRows(robot, frame)
+    if weights not in ("joints", None):
+        raise ArgumentError(f"weights is {weights!r}, it must be 'joints' or None")
+    rows, (log, again) = PayloadRows(robot, frame), once_and_again(log)
     factors = rows.factors(log)
     if factors.count < 2:
         raise ArgumentError(f"{factors.count} samples do not tell a payload: more are needed")
-    found = estimate(rows, log, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
+    found = estimate(rows, again, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
     untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
     std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))
     prior = repaired(found.values[None], 1e-3, THIN)[0]
-    least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
+    least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + SMALLEST
     A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
     near = newton(Problem(A, A @ found.values, 1, *NONE, prior, VAGUE))
     return Payload(Inertia.from_parameters(near.parameters.tolist()), found.values, std, found.noise)

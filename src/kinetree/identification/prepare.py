@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 KEPT = 0.9999
 """The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
 
-ABOVE_NOISE = 20.0
-"""Power so many times that of the noise is motion: of white noise one frequency in 5e8 is."""
-
 HALF_WINDOW = 0.78
 """Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
 
@@ -36,7 +33,10 @@ ROWS = 4096
 """Samples fitted at once."""
 
 MARGIN = 6.0
-"""By how much the cut-off is above the frequency below which that part is."""
+"""By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
+
+ABOVE_NOISE = 20.0
+"""Power that is less than so many times the mean of white noise of the positions is no motion: one in 5e8 is more."""
 
 
 def prepare(
@@ -47,10 +47,10 @@ def prepare(
     *,
     cutoff: float | None = None,
     presliding: ArrayLike | None = None,
+    smoothing: float | None = None,
     decimate: int | None = None,
     outliers: float | None = None,
     standing: ArrayLike | None = None,
-    smoothing: float | None = None,
 ) -> Samples:
     """Return samples for `Robot.identify` from recorded positions and joint forces.
 
@@ -65,10 +65,12 @@ def prepare(
     tau : (n, nv) array-like
     cutoff : float, optional
         Frequency (Hz) above which the motion is noise. If not given, six times the one below which 99.99 % of the
-        power of the velocities is that stands out of the noise of the positions.
+        power of the velocities is, without that of noise.
     presliding : float or (nv,) array-like, optional
         By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
         of geared joints. If not given, friction has the sign of the velocity.
+    smoothing : float, optional
+        The speed around which that changes (rad/s, m/s); the robot's if not given, as in `Robot.identify`.
     decimate : int, optional
         Every so many-th sample is returned; if not given, two a period of the cut-off.
     outliers : float, optional
@@ -77,9 +79,6 @@ def prepare(
     standing : float or (nv,) array-like, optional
         Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
         Samples at which a joint does are left out; joints that are always slower do not count.
-    smoothing : float, optional
-        The speed (rad/s, m/s) around which friction turns round where there is no `presliding`; the robot's
-        (`Robot.with_friction`) if not given. That of `Robot.identify` makes no difference to these samples.
 
     Returns
     -------
@@ -88,8 +87,7 @@ def prepare(
     Raises
     ------
     ArgumentError
-        If arrays do not fit, times do not increase, too few samples are left, or nothing moves that could tell a
-        cut-off.
+        If arrays do not fit, times do not increase, or too few samples are left.
 
     Examples
     --------
@@ -125,22 +123,25 @@ def prepare(
     frequency = chosen_cutoff(robot, times, position) if cutoff is None else positive("cutoff", cutoff)
     step = float(np.median(np.diff(times)))
     window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
-    every = max(1, int(0.5 / (frequency * step))) if decimate is None else max(1, int(decimate))
-    slow = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
+    fine = max(1, int(0.5 / (frequency * step)))
+    every = fine if decimate is None else max(1, int(decimate))
     slides = None if presliding is None else sliding_direction(robot, position, presliding)
+    speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
     found = []
     for start, stop in pairwise([0, *gaps(times), len(times)]):
         if stop - start > window:
-            own = times[start:stop], position[start:stop]
-            way = smooth_sign(_velocity(robot, *own, window), slow) if slides is None else slides[start:stop]
-            found.append(_fitted(robot, *own, np.hstack([force[start:stop], way]), window, every))
+            own = slice(start, stop)
+            now, path = times[own], position[own]
+            z = _signs(robot, now, path, window, fine, speed) if slides is None else slides[own]
+            found.append(_fitted(robot, now, path, np.hstack([force[own], z]), window, every))
     if not found:
         raise ArgumentError(
             f"a cut-off of {frequency:.3g} Hz needs {window + 1} samples without a gap between them: give more samples "
             "or a higher cutoff"
         )
     when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=rest[:, robot.nv :], t=when)
+    given = None if slides is not None else speed
+    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=rest[:, robot.nv :], t=when, smoothing=given)
     return samples if standing is None else _sliding(samples, of_joints(robot, "standing", standing))
 
 
@@ -167,7 +168,8 @@ def _sliding(samples: Samples, slowest: Array) -> Samples:
     kept = (speed > slowest)[:, moves].all(axis=1)
     if not kept.any():
         raise ArgumentError("at every sample some joint is slower than standing: give a lower speed")
-    return Samples(*(None if x is None else np.asarray(x)[kept] for x in samples))  # type: ignore[arg-type]
+    arrays: dict[str, Any] = {name: np.asarray(x)[kept] for name, x in samples._asdict().items() if np.ndim(x) > 0}
+    return samples._replace(**arrays)
 
 
 def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every: int) -> tuple[Array, ...]:
@@ -186,28 +188,32 @@ def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every:
     return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
 
 
-def _velocity(robot: Robot, t: Array, q: Array, window: int) -> Array:
-    """Return the velocity (n, nv) at every sample, filtered as the positions are; at the ends it stays as it is."""
-    path = np.vstack([np.zeros(robot.nv), np.cumsum(robot.difference(q[:-1], q[1:]), axis=0)])
-    half = window // 2
-    weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0]
-    v = np.column_stack([np.convolve(x, weights[::-1], "valid") for x in path.T])
-    return np.pad(v / (2 * half * (t[-1] - t[0]) / (len(t) - 1)), ((half, half), (0, 0)), mode="edge")
+def _signs(robot: Robot, t: Array, q: Array, window: int, every: int, smoothing: float) -> Array:
+    """Return the signs of smoothed velocities (n, nv) at all times: cubic between fits, straight beyond the ends."""
+    at, _, v, a, _ = _fitted(robot, t, q, np.zeros((len(t), 0)), window, every)
+    k = np.maximum(np.searchsorted(at, t, "right") - 1, 0)
+    after = np.minimum(k + 1, len(at) - 1)
+    h = (at[after] - at[k])[:, None]
+    s = np.divide((t - at[k])[:, None], h, out=np.zeros_like(h), where=h > 0.0)
+    s, beyond = np.clip(s, 0.0, 1.0), (t - np.clip(t, at[0], at[-1]))[:, None]
+    d = v[after] - v[k]
+    bend = s * (1.0 - s) * ((1.0 - s) * (h * a[k] - d) - s * (h * a[after] - d))
+    return np.asarray(smooth_sign(v[k] + s * d + bend + beyond * a[k], smoothing))
 
 
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
 
-    Noise of the positions is taken as white, and as what is in the upper half of the spectrum.
+    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum.
     """
     step = float(np.median(np.diff(t)))
     v = robot.difference(q[:-1], q[1:]) / step
     power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
-    reach = 2  # frequencies to either side that Hann's window mixes
-    of_white = np.sin(np.pi / len(v) * np.minimum(np.arange(len(power)) + reach, len(v) / 2))[:, None] ** 2
-    upper = slice(len(power) // 2, None)
-    noise = np.median(power[upper] / of_white[upper], axis=0) / np.log(2.0)
-    power = np.where(power > ABOVE_NOISE * noise * of_white, power, 0.0).sum(axis=1)
+    beside = np.minimum(np.arange(len(power)) + 2, len(v) / 2)  # Hann's window mixes so many to either side
+    white = np.sin(np.pi * beside / len(v))[:, None] ** 2  # of differences of positions
+    fast = slice(len(power) // 2, None)
+    noise = np.median(power[fast] / white[fast], axis=0) / np.log(2.0)
+    power = np.where(power > ABOVE_NOISE * noise * white, power, 0.0).sum(axis=1)
     if not power.any():
         raise ArgumentError(
             "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "

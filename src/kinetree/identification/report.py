@@ -115,7 +115,12 @@ def _what(fit: Fit, training: Validation | None, validation: Validation | None) 
 
 
 def _bad(seen: Validation | None) -> set[int]:
-    return set() if seen is None else set(np.flatnonzero(seen.relative > 0.5).tolist())
+    return set() if seen is None else set(np.flatnonzero((seen.relative > 0.5) & np.isfinite(seen.relative)).tolist())
+
+
+def _part(x: float) -> str:
+    """Return a part of the spread of forces, ``–`` where these do not change."""
+    return f"{x:.3f}" if np.isfinite(x) else "–"
 
 
 def joint_rows(fit: Fit, training: Validation | None, validation: Validation | None) -> tuple[Mapping[str, Any], Rows]:
@@ -125,10 +130,10 @@ def joint_rows(fit: Fit, training: Validation | None, validation: Validation | N
     columns["unit"] = torque_units(robot)
     for what, seen in (("used", training), ("others", validation)):
         if seen is not None:
-            columns[f"residual, {what}"] = [f"{x:.3f}" for x in seen.relative.tolist()]
+            columns[f"residual, {what}"] = [_part(x) for x in seen.relative.tolist()]
     seen = validation if validation is not None else training
     if seen is not None:
-        columns["before"] = [f"{x:.3f}" for x in seen.before.tolist()]
+        columns["before"] = [_part(x) for x in seen.before.tolist()]
         columns["white"] = ["yes" if white else "no" for white in seen.white.tolist()]
     columns["samples as one"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
     left = {"joint", "unit"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 PIECE = 1024
 """Samples that are worked on at once."""
+
+LONGEST = 1 << 17
+"""Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator."""
 
 
 class Samples(NamedTuple):
@@ -36,6 +41,8 @@ class Samples(NamedTuple):
         stretches what it holds knows where the joint came from (`sliding_direction`).
     t : (n,) array-like, optional
         Their times (s), for plots: no estimate depends on them.
+    smoothing : float, optional
+        The speed around which the directions change sign (rad/s, m/s), if they are from velocities.
     """
 
     q: ArrayLike
@@ -45,6 +52,7 @@ class Samples(NamedTuple):
     f_ext: ArrayLike | None = None
     direction: ArrayLike | None = None
     t: ArrayLike | None = None
+    smoothing: float | None = None
 
 
 class Piece(NamedTuple):
@@ -60,10 +68,17 @@ class Piece(NamedTuple):
 
 def parts(log: Any) -> Iterable[Any]:
     """Return the motions of a log: itself, or what an iterable holds."""
-    one = isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in range(4, 8))
+    one = _is_motion(log)
     if not one and not isinstance(log, Iterable):
         raise ArgumentError(f"a log is (q, v, a, tau), a Trajectory, or an iterable of these; {log!r} was given")
     return (log,) if one else log
+
+
+def _is_motion(log: Any) -> bool:
+    """Return whether this is one motion; a tuple of four motions is none."""
+    if isinstance(log, Trajectory | Samples):
+        return True
+    return isinstance(log, tuple) and len(log) in range(4, 9) and not _is_motion(log[0])
 
 
 def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
@@ -80,11 +95,27 @@ def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
             yield Piece(*(None if x is None else x[start : start + PIECE] for x in whole))  # type: ignore[arg-type]
 
 
+def once_and_again(log: Any) -> tuple[Any, Any]:
+    """Return a log to be read once, and what of it can be read before and after that: all, or of an iterator the first.
+
+    These are about `LONGEST` samples.
+    """
+    if not isinstance(log, Iterator):
+        return log, log
+    first, count = [], 0
+    for part in log:
+        first.append(part)
+        count += np.size(motion_of(part).q, 0)
+        if count >= LONGEST:
+            break
+    return chain(first, log), first
+
+
 def motion_of(part: Any) -> Samples:
     """Return what was given as one motion."""
     if isinstance(part, Trajectory):
         return Samples(part.q, part.v, part.a, part.tau, t=part.t)
-    if not isinstance(part, tuple) or len(part) not in range(4, 8):
+    if not isinstance(part, tuple) or len(part) not in range(4, 9):
         raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(part).__name__} was given")
     return Samples(*part)
 
@@ -111,7 +142,8 @@ def _arrays(robot: Robot, part: Any) -> Piece:
             raise ArgumentError(
                 f"{name}[{at}] is not finite: leave out such samples; forces that no sensor measures are NaN in all"
             )
-    flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
+    count = math.prod(lead)
+    flat = {name: x.reshape(count, *x.shape[len(lead) :]) for name, x in arrays.items()}
     return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))
 
 

@@ -15,9 +15,12 @@ from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.least_squares import (
     EXACT,
     ITERATIONS,
+    SMALLEST,
     Prior,
     Solution,
     correlation_times,
+    noise_where,
+    silent,
     solve,
     weighted,
 )
@@ -35,9 +38,12 @@ def generalized(rows: Rows, log: Any, factors: Factors, prior: Prior) -> Solutio
     found = weighted(factors, prior)
     times = correlation_times(rows, log, found)
     root = np.sqrt(times)
-    least = (EXACT**2 * factors.mean_squares.max(initial=0.0) + np.finfo(float).tiny) * np.eye(len(times))
+    least = (EXACT**2 * factors.mean_squares.max(initial=0.0) + SMALLEST**2) * np.eye(len(times))
+    fixed = noise_where(silent(factors), found.noise)
     for _ in range(ITERATIONS):
         C = _covariance(rows, log, found) + least
+        size = np.sqrt(np.diag(C))
+        C *= np.outer(fixed(size) / size, fixed(size) / size)
         whitening = np.linalg.inv(np.linalg.cholesky(root[:, None] * C * root))
         A, b = _whitened(rows, log, whitening)
         values, inverse, untold = solve(A, b, prior)

@@ -60,7 +60,8 @@ def suspicions(robot: Robot, log: Any) -> list[str]:
     return [*_degrees(robot, whole), *_still(robot, whole), *saturated(robot, whole), *_flipped(robot, whole)]
 
 
-def _named(robot: Robot, there: Iterable[Any]) -> str:
+def named(robot: Robot, there: Iterable[Any]) -> str:
+    """Return the names of the entries of v that are there."""
     return listed([name for name, is_there in zip(robot.v_names, there, strict=True) if is_there])
 
 
@@ -71,7 +72,7 @@ def _degrees(robot: Robot, log: Piece) -> Iterator[str]:
     reach = np.where(np.isfinite(reach), reach, 4.0 * math.pi)
     found = turning & (np.abs(log.q[:, at]).max(axis=0) > TURNS * np.maximum(reach, math.pi / 2.0))
     if found.any():
-        yield f"the positions of {_named(robot, found)} are far beyond the joints' limits: are they in degrees?"
+        yield f"the positions of {named(robot, found)} are far beyond the joints' limits: are they in degrees?"
 
 
 def _axes(robot: Robot) -> list[Any]:
@@ -86,7 +87,7 @@ def _axes(robot: Robot) -> list[Any]:
 def _still(robot: Robot, log: Piece) -> Iterator[str]:
     still = np.abs(log.v).max(axis=0) <= 1e-6 * np.abs(log.v).max()
     if still.any():
-        yield f"{_named(robot, still)} never moves: nothing tells its friction, and little its inertia"
+        yield f"{named(robot, still)} never moves: nothing tells its friction, and little its inertia"
 
 
 def saturated(robot: Robot, log: Piece) -> Iterator[str]:
@@ -95,7 +96,7 @@ def saturated(robot: Robot, log: Piece) -> Iterator[str]:
     ends = [np.count_nonzero(log.tau == x, axis=0) for x in (low, high)]
     found = (np.maximum(*ends) > SATURATED * len(log.tau)) & (high > low) & (np.maximum(*ends) > 2)
     if found.any():
-        yield f"the forces of {_named(robot, found)} stay at their greatest or least value: is a sensor at its end?"
+        yield f"the forces of {named(robot, found)} stay at their greatest or least value: is a sensor at its end?"
 
 
 def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
@@ -103,7 +104,7 @@ def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
     expected = robot.inverse_dynamics(log.q, log.v, log.a, *f_ext)
     found = _correlation(expected, log.tau) < FLIPPED
     if found.any():
-        yield f"the forces of {_named(robot, found)} have the other sign: the robot expects their opposite"
+        yield f"the forces of {named(robot, found)} have the other sign: the robot expects their opposite"
 
 
 def _correlation(a: Array, b: Array) -> Array:

@@ -17,8 +17,9 @@ from kinetree.scalars.functions import Scalar, select_less, sqrt
 class JointMotion(NamedTuple):
     """The motion of one degree of freedom: position, velocity, acceleration; which way it slides; a speed of friction.
 
-    `sign` is that of the velocity, smooth around zero, unless the samples have a direction of sliding; `load` is the
-    force that the robot, as it is before, needs for the motion without friction.
+    `q` is from where the robot's spring rests; `sign` is that of the velocity, smooth around zero, unless the samples
+    have a direction of sliding; `load` is the force that the robot, as it is before, needs for the motion without
+    friction.
     """
 
     q: Scalar
