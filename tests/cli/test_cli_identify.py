@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.logs import HOPPER, hop
 from kinetree.cli import main
+from kinetree.cli.identify import Watched
+from kinetree.identification import stream_log
 
 LINK = '<link name="{0}"><visual><geometry><mesh filename="package://{0}.stl"/></geometry></visual><!-- {0} -->\n'
 LINK += '<inertial><origin xyz="0.1 0 {1}"/><mass value="{2}"/>'
@@ -139,6 +142,16 @@ def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: s
         (["a.npz", "-o", "new.txt"], 1, "end it in .urdf or .xml"),
         (["a.npz", "--report", "r.pdf"], 1, "end it in .html"),
         (["a.npz", "--payload", "c", "--report", "r.html"], 1, "--report is for the parameters of the robot"),
+        (["a.npz", "--payload", "c", "--known", "m of c=0"], 1, "--known is for the parameters of the robot"),
+        (["a.npz", "--known", "damping"], 2, "'damping' is not PARAMETER=STD, as in 'damping of elbow=0'"),
+        (["a.npz", "--known", "damping of ankle=0"], 1, "no base parameter 'damping of ankle'"),
+        (["a.npz", "--known", "damping of knee=-1"], 2, "it must be a number ≥ 0"),
+        (["a.npz", "--bounds", "c=0,1"], 2, "is not LINK=X0,X1,Y0,Y1,Z0,Z1"),
+        (["a.npz", "--bounds", "d=0,1,0,1,0,1"], 1, "no moving link 'd'"),
+        (["a.npz", "--bounds", "c=1,0,0,1,0,1"], 1, "has to be a box"),
+        (["a.npz", "--wrench", "=foot"], 2, "is not FRAME[=NAME]"),
+        (["a.npz", "--wrench", "c"], 1, "a.npz: there is no wrench of c. Expected columns: t, q.hip"),
+        (["a.npz", "--weights", "covariance", "--loss", "huber"], 1, "a loss needs the noise of each joint"),
         (["a.npz", "--payload", "d"], 1, "no frame 'd'"),
         (["a.npz", "--terms", "damping@ankle"], 1, "no joint 'ankle'"),
         (["a.npz", "--terms", "dumping"], 1, "no joint term 'dumping'"),
@@ -152,6 +165,47 @@ def test_wrong_arguments_are_named(files, capsys, arguments, code, message):
     found, out, err = identify(capsys, "arm.urdf", *arguments)
     assert (found, out) == (code, "")
     assert message in err
+
+
+def test_what_is_known_before_and_where_mass_is(files, capsys):
+    options = ["--known", "damping of knee=0", "--bounds", "c=-0.5,0.5,-0.4,0.02,-0.5,0.5", "--weights", "none"]
+    code, out, _ = identify(capsys, "arm.urdf", "a.npz", "--terms", "damping", "-o", "new.urdf", "--json", *options)
+    assert code == 0
+    (damping,) = (x for x in json.loads(out)["parameters"] if x["parameter"] == "damping of knee")
+    assert (damping["estimate"], damping["std"]) == (damping["before"], 0.0)
+    found = kt.load("new.urdf")
+    m, _, h_y = found.inertial_parameters.reshape(-1, 10)[found.body_names.index("c")][:3]
+    assert h_y / m < 0.02
+
+
+def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(files, capsys, monkeypatch):
+    (files / "hopper.urdf").write_text(HOPPER)
+    log = hop(kt.load(HOPPER, floating_base=True), 600)
+    np.savez("hop.npz", t=log["t"], q=log["q"], wrench=log["wrench"])
+    monkeypatch.setattr("kinetree.identification.logs.PART", 200)
+    options = ["hopper.urdf", "--floating-base", "hop.npz", "--terms", "none", "--cutoff", "25", "--json"]
+    code, out, err = identify(capsys, *options)
+    assert (code, out) == (1, "")
+    assert "the floating base needs" in err
+    assert "no wrenches are given" in err
+    whole, streamed = (identify(capsys, *options, "--wrench", "foot", *more) for more in ([], ["--stream"]))
+    assert whole[0] == streamed[0] == 0
+    whole, streamed = (json.loads(x[1]) for x in (whole, streamed))
+    assert whole["samples"] == streamed["samples"]
+    assert "hop.npz: no joint forces: only the equations of the base tell" in whole["warnings"]
+    assert sorted(whole["warnings"]) == sorted(streamed["warnings"])
+    assert [joint["noise"] is None for joint in whole["joints"]] == [False] * 6 + [True]
+    for one, other in zip(whole["parameters"], streamed["parameters"], strict=True):
+        assert abs(one["estimate"] - other["estimate"]) < 0.1 * one["std"] + 1e-6
+
+
+def test_progress_goes_from_nothing_to_all(files, real: kt.Robot):
+    shown: list[float] = []
+    log = stream_log("a.npz", real, part=100)
+    motions = [log, next(iter(log))]
+    assert sum(len(part.q) for part in Watched(motions, shown.append)()) == N + 100
+    assert shown == sorted(shown)
+    assert shown[-1] == 1.0
 
 
 def test_choices_of_how_samples_are_made(files, capsys):

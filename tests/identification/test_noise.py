@@ -53,7 +53,7 @@ def test_noise_that_joints_share(arm: kt.Robot) -> None:
     body = arm.identify(noisy, base, weights="covariance").parameters[:30]
     assert np.linalg.eigvalsh(pseudo_inertia(body.reshape(-1, 10))).min() > 0.0
     for wrong, message in [
-        ({"log": iter([noisy])}, "can be read again"),
+        ({"log": iter([noisy])}, "can be read only once"),
         ({"log": noisy, "loss": "huber"}, "a loss needs"),
         ({"log": noisy, "instruments": noisy}, "instruments go with"),
     ]:

@@ -70,25 +70,3 @@ examples:
   kinetree simulate go2 --random --seed 3 -o tumble.npz --animate tumble.gif
   kinetree simulate arm.urdf --friction --tau 1,0,0 -o motion.csv
 """
-
-IDENTIFY = """\
-Estimates a robot's inertias and friction from recorded motions. Prints how far the estimate is from the motions, joint
-by joint, and what is to be known of it; writes the robot with -o, and a page with all figures with --report.
-
-A LOG has positions and joint forces over time (t, q, tau), or currents of motors with --torque-constants; accelerations
-may be there too. Columns are called as for inverse-dynamics, forces by tau, torque or effort, currents by current:
-  tau.elbow   elbow_effort   torque2   tau[2]   /joint_states/elbow/effort   current.elbow   i2
-An NPZ has the arrays t (n,), q (n, nq), tau (n, nv) or current; of a ROS bag (a folder, .mcap, .db3), messages of the
-type JointState are read. Positions are differentiated, and forces filtered alike; nothing is fitted across gaps.
-
-What seems wrong with a LOG is an error before anything is estimated: positions in degrees, forces of the other sign,
-sensors at their end, time that goes back. What the motions do not tell stays as ROBOT has it.
-"""
-
-IDENTIFY_EXAMPLES = """\
-examples:
-  kinetree identify arm.urdf a.csv b.csv --validate c.csv -o identified.urdf --report report.html
-  kinetree identify panda log.npz --terms armature,damping,friction,offset --cutoff 10 --parameters
-  kinetree identify arm.urdf bag/ --gear-ratios 101,101,101,121,121,121 --torque-constants 0.11
-  kinetree identify panda held.csv --payload panda_hand
-"""

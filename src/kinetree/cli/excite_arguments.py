@@ -106,9 +106,9 @@ def limit(text: str) -> tuple[str, list[float]]:
     return _numbers(text, 3, "JOINT=LOWER,UPPER,SPEED")
 
 
-def box(text: str) -> tuple[str, list[float]]:
-    """Return a frame with the ends of its box along x, y and z."""
-    return _numbers(text, 6, "FRAME=X0,X1,Y0,Y1,Z0,Z1")
+def box(text: str, what: str = "FRAME") -> tuple[str, list[float]]:
+    """Return a frame, or a link, with the ends of its box along x, y and z."""
+    return _numbers(text, 6, f"{what}=X0,X1,Y0,Y1,Z0,Z1")
 
 
 def _numbers(text: str, count: int, form: str) -> tuple[str, list[float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +13,9 @@ from rich.console import JustifyMethod
 from rich.markup import escape
 
 from kinetree.cli.compiling import compiling_notice
-from kinetree.cli.terminal import console, load_robot, print_json, waiting
+from kinetree.cli.terminal import console, load_robot, print_json, progress, waiting
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import Fit, Payload, Recording, Samples, Validation, read_log, suspicions
+from kinetree.identification import Fit, LogStream, Payload, Recording, Samples, Validation, stream_log, suspicions
 from kinetree.identification.report import joint_table, parameter_table
 from kinetree.identification.validation import verdict
 from kinetree.robot import Robot
@@ -32,11 +33,30 @@ TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 
 
+READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes")
+"""How a file is read."""
+
+
 class Read(NamedTuple):
     """What the files hold: samples of each, and what is to be known of them."""
 
-    samples: list[Samples]
+    samples: list[Samples | LogStream]
     notes: list[str]
+
+
+class Watched:
+    """Motions that show how far each pass through them is."""
+
+    def __init__(self, motions: list[Samples | LogStream], show: Callable[[float], None]) -> None:
+        self.motions, self.show = motions, show
+
+    def __call__(self) -> Iterator[Samples]:
+        """Yield the motions, or their parts."""
+        for k, motion in enumerate(self.motions):
+            for part in (motion,) if isinstance(motion, Samples) else motion:
+                yield part
+                done = motion.done if isinstance(motion, LogStream) else 1.0
+                self.show((k + done) / len(self.motions))
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -63,9 +83,11 @@ def check(arguments: argparse.Namespace) -> None:
     file = Path(arguments.robot)
     if arguments.output is not None:
         check_output(arguments.output, file if file.is_file() else None, (".urdf", ".xml"))
+    if arguments.payload_frame is not None:
+        for option in ("report", "known", "bounds"):
+            if getattr(arguments, option):
+                raise ArgumentError(f"--{option} is for the parameters of the robot, and --payload for what it holds")
     if arguments.report is not None:
-        if arguments.payload_frame is not None:
-            raise ArgumentError("--report is for the parameters of the robot, and --payload for what it holds")
         check_output(arguments.report, None, (".html", ".htm"))
         check_matplotlib()
     twice = [name for name in arguments.validate if name in arguments.logs]
@@ -76,25 +98,25 @@ def check(arguments: argparse.Namespace) -> None:
 def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
     """Return the samples of these files; `ArgumentError` says what seems wrong with one."""
     found = Read([], [])
+    how: dict[str, Any] = {name: getattr(arguments, name) for name in READING} | {"wrenches": dict(arguments.wrench)}
+    choices = {choice: getattr(arguments, choice) for choice in CHOICES}
     for name in names:
-        with waiting(f"reading {name}", shown=not arguments.quiet):
-            log = read_log(
-                name,
-                robot,
-                gear_ratios=arguments.gear_ratios,
-                torque_constants=arguments.torque_constants,
-                motor_positions=arguments.motor_positions,
-                topic=arguments.topic,
-            )
-            samples = log.samples(**{choice: getattr(arguments, choice) for choice in CHOICES})
-        if not arguments.force:
-            refuse(robot, log, samples)
+        stream = stream_log(name, robot, **choices, **how)
+        if arguments.stream:
+            seen: Recording | None = next(stream.recordings(), None)
+            samples: Samples | LogStream = stream
+        else:
+            with progress(f"reading {name}", shown=not arguments.quiet) as show:
+                seen = stream.whole(show)
+            samples = seen.samples(**choices)
+            found.notes.extend(f"{name}: {note}" for note in seen.notes)
+        if not arguments.force and seen is not None:
+            refuse(robot, seen, samples)
         found.samples.append(samples)
-        found.notes.extend(f"{name}: {note}" for note in log.notes)
     return found
 
 
-def refuse(robot: Robot, log: Recording, samples: Samples) -> None:
+def refuse(robot: Robot, log: Recording, samples: Samples | LogStream) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
     wrong = [*log.suspicions(), *(text for text in suspicions(robot, samples) if "never moves" not in text)]
     if wrong:
@@ -103,17 +125,22 @@ def refuse(robot: Robot, log: Recording, samples: Samples) -> None:
 
 def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: Read, warnings: list[str]) -> None:
     """Estimate the robot's parameters."""
-    with waiting("estimating", shown=not arguments.quiet):
+    with progress("estimating", shown=not arguments.quiet) as show:
+        log = Watched(used.samples, show)
         fit = robot.identify(
-            used.samples,
+            log,
             arguments.terms,
+            weights=None if arguments.weights == "none" else arguments.weights,
             loss=arguments.loss,
+            known=dict(arguments.known),
+            bounds={link: np.reshape(ends, (3, 2)).T for link, ends in arguments.bounds},
             smoothing=arguments.smoothing,
             prior_spread=arguments.prior_spread,
             check=False,
         )
-        training = fit.validate(used.samples)
-        validation = fit.validate(others.samples) if others.samples else None
+        training = fit.validate(log)
+        validation = fit.validate(Watched(others.samples, show)) if others.samples else None
+    warnings += notes(used, others)
     if arguments.report is not None:
         with waiting(f"drawing {arguments.report}", shown=not arguments.quiet):
             fit.report(arguments.report, training=training, validation=validation)
@@ -124,6 +151,12 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
             warnings.append(f"URDF has no place for {', '.join(left)}: {arguments.output} lacks them")
     if not arguments.quiet:
         told(arguments, fit, training, validation, warnings)
+
+
+def notes(*read: Read) -> list[str]:
+    """Return what is to be known of files that were streamed."""
+    streams = [log for one in read for log in one.samples if isinstance(log, LogStream)]
+    return [f"{log.name}: {note}" for log in streams for note in log.notes]
 
 
 def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:
@@ -187,8 +220,9 @@ def written(arguments: argparse.Namespace) -> None:
 def payload(arguments: argparse.Namespace, robot: Robot, used: Read, others: Read, warnings: list[str]) -> None:
     """Estimate what the robot holds."""
     frame = arguments.payload_frame
-    with waiting("estimating", shown=not arguments.quiet):
-        found = robot.identify_payload(used.samples, frame)
+    with progress("estimating", shown=not arguments.quiet) as show:
+        found = robot.identify_payload(Watched(used.samples, show), frame)
+    warnings += notes(used, others)
     holding = robot.attach(found.inertia, frame)
     if arguments.output is not None:
         warnings += write(arguments, holding)
@@ -240,7 +274,12 @@ def payload_table(found: Payload, width: int) -> Any:
     return make_table(headings, rows, width)
 
 
-def residuals(robot: Robot, samples: list[Samples]) -> Any:
+def residuals(robot: Robot, log: list[Samples | LogStream]) -> Any:
     """Return root mean squares (nv,) of what a robot does not explain."""
-    errors = [np.asarray(x.tau) - robot.inverse_dynamics(x.q, x.v, x.a) for x in samples]
-    return np.sqrt(np.mean(np.concatenate(errors) ** 2, axis=0))
+    count, squares = 0, np.zeros(robot.nv)
+    for part in Watched(log, lambda done: None)():
+        wrenches = [] if part.f_ext is None else [part.f_ext]
+        errors = np.asarray(part.tau) - robot.inverse_dynamics(part.q, part.v, part.a, *wrenches)
+        squares += (errors**2).sum(axis=0)
+        count += len(errors)
+    return np.sqrt(squares / count)

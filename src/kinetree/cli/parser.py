@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from kinetree._version import __version__
-from kinetree.cli import descriptions, excite_arguments
-from kinetree.cli.options import add_dynamics_options, add_gravity, add_robot_options
-from kinetree.cli.readers import gains, joined, joint_terms, number, numbers
+from kinetree.cli import descriptions, excite_arguments, identify_arguments
+from kinetree.cli.options import add_dynamics_options, add_robot_options
+from kinetree.cli.readers import gains, joined, number
 
 JSON = "print it as JSON, for programs"
 INTEGRATORS = "semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational"
@@ -64,7 +64,8 @@ def make_parser() -> argparse.ArgumentParser:
     excite = excite_arguments.add(commands, ROBOT, JSON)
     add_robot_options(excite)
     add_dynamics_options(excite)
-    _add_identify(commands)
+    add_robot_options(identify := identify_arguments.add(commands, ROBOT, JSON))
+    identify_arguments.add_choices(identify)
     _add_export(commands)
     _add_cache(commands)
     return parser
@@ -163,68 +164,6 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--record-every", type=number(int, "≥", 1), metavar="N", help="keep every N-th step (about 1000 in all)"
     )
     command.set_defaults(module="kinetree.cli.simulate")
-
-
-def _add_identify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
-        "identify",
-        help="from recorded motions to a robot file with the parameters they tell",
-        description=descriptions.IDENTIFY,
-        epilog=descriptions.IDENTIFY_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    positive = number(float, ">", 0)
-    command.add_argument("robot", metavar="ROBOT", help=ROBOT)
-    command.add_argument("logs", metavar="LOG", nargs="+", help="CSV, NPZ, Parquet or ROS bag, a motion each")
-    command.add_argument(
-        "--validate",
-        metavar="LOG",
-        action="append",
-        default=[],
-        help="a motion that is not used, to say how good it is",
-    )
-    command.add_argument("-o", "--output", metavar="OUT", help="write OUT.urdf: ROBOT's file with other inertias, …")
-    command.add_argument("--report", metavar="FILE", help="write a page with all figures and pictures: FILE.html")
-    command.add_argument("--parameters", action="store_true", help="print all parameters")
-    command.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
-    command.add_argument("--json", action="store_true", help=JSON)
-    add_robot_options(command)
-    acting = command.add_argument_group("what acts on the robot")
-    add_gravity(acting)
-    acting.add_argument(
-        "--friction", action="store_true", help="with --payload, count the damping and friction of ROBOT"
-    )
-    what = command.add_argument_group("what is estimated")
-    what.add_argument(
-        "--terms",
-        type=joint_terms,
-        default="armature,damping,friction",
-        metavar="TERM[@JOINT],…",
-        help="what joints do: armature, damping, friction, offset, stiffness, damping_asymmetry, stribeck, "
-        "load_friction, of all joints or some; none for inertias alone (%(default)s)",
-    )
-    what.add_argument(
-        "--payload", dest="payload_frame", metavar="FRAME", help="only what is held there; ROBOT is right without it"
-    )
-    what.add_argument("--loss", choices=("huber", "cauchy"), help="outliers count less, or hardly at all")
-    what.add_argument("--smoothing", type=positive, metavar="V", help="speed around which friction turns, > 0 (1e-3)")
-    what.add_argument(
-        "--prior-spread", type=positive, default=1.0, metavar="X", help="how far off ROBOT may be, > 0 (1; 0.2 for CAD)"
-    )
-    data = command.add_argument_group("the recorded motions")
-    data.add_argument("--cutoff", type=positive, metavar="HZ", help="above it all is noise (chosen from the motion)")
-    data.add_argument("--presliding", type=positive, metavar="X", help="rad until friction turns, such as 5e-5 (none)")
-    data.add_argument(
-        "--decimate", type=number(int, "≥", 1), metavar="N", help="use every N-th sample (by the cut-off)"
-    )
-    data.add_argument("--outliers", type=positive, metavar="X", help="leave out what is X deviations away, such as 8")
-    data.add_argument("--standing", type=positive, metavar="V", help="leave out joints slower than V rad/s (none)")
-    data.add_argument("--gear-ratios", type=numbers, metavar="N,…", help="forces and currents are those of motors")
-    data.add_argument("--torque-constants", type=numbers, metavar="K,…", help="N·m/A: forces are K times the currents")
-    data.add_argument("--motor-positions", action="store_true", help="positions are those of motors too")
-    data.add_argument("--topic", help="of a ROS bag with several topics of joint states")
-    data.add_argument("--force", action="store_true", help="use a log that seems wrong")
-    command.set_defaults(module="kinetree.cli.identify")
 
 
 def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

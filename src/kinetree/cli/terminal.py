@@ -7,12 +7,14 @@ import io
 import json
 import math
 import sys
+import time
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, NoReturn, SupportsFloat, TypeVar
 
 from rich.console import Console
+from rich.markup import escape
 
 from kinetree.errors import ArgumentError
 from kinetree.tables import WIDE
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
 
 T = TypeVar("T")
+
+PATIENCE = 1.0
+"""Seconds from which on a terminal shows the progress."""
 
 
 class _Console(Console):
@@ -42,6 +47,21 @@ def waiting(what: str, *, shown: bool) -> AbstractContextManager[object]:
     """Show on a terminal that something is being done, while it is."""
     err = console(stderr=True)
     return err.status(what) if shown and err.is_terminal else nullcontext()
+
+
+@contextmanager
+def progress(what: str, *, shown: bool) -> Iterator[Callable[[float], None]]:
+    """Give what shows on a terminal which part is done, from 0 to 1, of what takes long."""
+    err = console(stderr=True)
+    if not shown or not err.is_terminal:
+        yield lambda done: None
+        return
+    from rich.progress import Progress
+
+    begin = time.perf_counter()
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task(escape(what), total=1.0, visible=False)
+        yield lambda done: bar.update(task, completed=done, visible=time.perf_counter() - begin > PATIENCE)
 
 
 def print_json(value: object, *, stderr: bool = False) -> None:

@@ -6,10 +6,12 @@ from kinetree.identification.excitation import excite
 from kinetree.identification.excitation_result import Excitation
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
-from kinetree.identification.logs import Recording, read_log
+from kinetree.identification.logs import LogStream, read_log, stream_log
 from kinetree.identification.payload import Payload, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
-from kinetree.identification.prepare import prepare, sliding_direction
+from kinetree.identification.preparation import sliding_direction
+from kinetree.identification.prepare import prepare
+from kinetree.identification.recording import Recording
 from kinetree.identification.samples import Samples
 from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.validation import Validation, correlated, cross_validate, validate
@@ -18,6 +20,7 @@ __all__ = [
     "BaseParameters",
     "Excitation",
     "Fit",
+    "LogStream",
     "LogWarning",
     "Payload",
     "PayloadTracker",
@@ -32,4 +35,12 @@ __all__ = [
     "read_log",
     "validate",
 ]
-__all__ += ["excite", "identify_closed_loop", "identify_payload", "prepare", "sliding_direction", "suspicions"]
+__all__ += [
+    "excite",
+    "identify_closed_loop",
+    "identify_payload",
+    "prepare",
+    "sliding_direction",
+    "stream_log",
+    "suspicions",
+]

@@ -20,6 +20,10 @@ Weights = Callable[[Array], Array]
 """From residuals (n, nv) to the factors of the rows."""
 
 
+ENOUGH = 1 << 20
+"""Samples of all motions that are looked at for that."""
+
+
 class Rows:
     """From samples to rows of ``Y π = τ`` for each entry of v, without the columns that are always zero.
 
@@ -66,15 +70,24 @@ class Rows:
                     f"the samples were prepared with smoothing={speed:g}, and {self.smoothing:g} is asked for: "
                     "give both the same"
                 )
-            yield from (measured(*self.of(piece)) for piece in pieces(self.robot, part))
+            yield from map(self.told, pieces(self.robot, part))
+
+    def told(self, piece: Piece) -> tuple[list[Array], Array]:
+        """Return the same as `of`, with zeros in the equations of forces that were not measured."""
+        there: Any = ~np.isnan(piece.tau[:1]).any(axis=0)
+        if there.all():
+            return self.of(piece)
+        rows, tau = self.of(piece._replace(tau=np.where(there, piece.tau, 0.0)))
+        return [Y if is_there else 0.0 * Y for Y, is_there in zip(rows, there, strict=True)], tau * there
 
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
         for rows, tau in self.equations(log):
-            yield self._residual(rows, tau, values), tau
+            yield self.residual(rows, tau, values), tau
 
     def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
-        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples."""
+        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
+        total = 0
         for part in parts(log):
             seen, count = [], 0
             for e, _ in self.residuals(part, values):
@@ -84,8 +97,12 @@ class Rows:
                     break
             if count:
                 yield np.concatenate(seen)
+            total += count
+            if total >= ENOUGH:
+                break
 
-    def _residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+    def residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
+        """Return ``τ − Y π`` (n, nv) of some samples."""
         predicted = [Y @ values[columns] for Y, columns in zip(rows, self.pattern, strict=True)]
         left: Array = tau - np.stack(predicted, axis=-1)
         return left
@@ -99,19 +116,9 @@ class Rows:
         for rows, tau in self.equations(log):
             w = None
             if weights is not None and values is not None:
-                w = weights(self._residual(rows, tau, values))
+                w = weights(self.residual(rows, tau, values))
             found.add(rows, tau, w)
         return found
-
-
-def measured(rows: list[Array], tau: Array) -> tuple[list[Array], Array]:
-    """Return equations with zeros for those of joints whose forces are NaN: these are not measured."""
-    absent = np.flatnonzero(np.isnan(tau).any(axis=0))
-    if not len(absent):
-        return rows, tau
-    tau = tau.copy()
-    tau[:, absent] = 0.0
-    return [np.zeros_like(Y) if k in absent else Y for k, Y in enumerate(rows)], tau
 
 
 class Factors:
@@ -122,18 +129,17 @@ class Factors:
     R : list of (m_k + 1, m_k + 1) arrays
     count : int
         Number of samples.
+    counts : (nv,) array
+        Of those at which the force was measured.
     total : (nv,) array
         Sums of the weights.
-    measured : (nv,) array of int
-        Number of samples with a force of each joint.
     """
 
     def __init__(self, rows: Rows) -> None:
         self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
         self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
         self._given: list[Array] | None = None
-        self.total, self._sum, self._squares = np.zeros((3, len(rows.pattern)))
-        self.measured = np.zeros(len(rows.pattern), int)
+        self.counts, self.total, self._sum, self._squares = np.zeros((4, len(rows.pattern)))
 
     def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
         """Add some samples."""
@@ -144,7 +150,9 @@ class Factors:
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
             block = np.empty((len(tau), Y.shape[1] + 1), order="F")
             block[:, :-1], block[:, -1] = Y, tau[:, k]
-            self.measured[k] += len(tau) if block.any() else 0
+            if not block.any():  # not measured
+                continue
+            self.counts[k] += len(tau)
             if weights is not None:
                 block *= weights[:, k, None]
             triangle.add(block)
@@ -163,12 +171,12 @@ class Factors:
     @property
     def spread(self) -> Array:
         """Standard deviation of the joint forces (nv,)."""
-        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / max(self.count, 1)) ** 2, 0.0)))
+        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / np.maximum(self.counts, 1.0)) ** 2, 0.0)))
 
     @property
     def mean_squares(self) -> Array:
         """Mean squares of the joint forces (nv,)."""
-        return self._squares / max(self.count, 1)
+        return np.asarray(self._squares / np.maximum(self.counts, 1.0))
 
     def stacked(self, scales: Array) -> tuple[Array, Array]:
         """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""

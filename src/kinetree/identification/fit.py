@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import OF_ROBOTS
 from kinetree.identification.consistent import Consistent
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Solution
 from kinetree.identification.regressor import positions
+from kinetree.identification.residuals import ResidualSums
+from kinetree.identification.samples import parts
 from kinetree.lazy import cached_property, lazy_methods
 from kinetree.signatures import told
 from kinetree.tables import number
@@ -62,7 +65,7 @@ class Fit:
     covariance : (n, n) array
         Of what the data tell.
     noise : (nv,) array
-        Standard deviation of the noise of each joint force (N·m, N), NaN of those that are not measured.
+        Standard deviation of the noise of each joint force (N·m, N), NaN where none was measured.
     correlation_time : (nv,) array
         How many samples of each joint count as one, since their residuals are alike: what a model lacks, it lacks for
         a while.
@@ -142,13 +145,15 @@ class Fit:
             As in `predict`.
         """
         values = self.consistent_values if consistent else self.values
-        found = list(self.rows.residuals(log, values))
-        e, tau = (np.concatenate(x) for x in zip(*found, strict=True))
-        rms = np.sqrt((e * e).mean(axis=0))
-        centred = e - e.mean(axis=0)
-        power = np.maximum((centred * centred).sum(axis=0), np.finfo(float).tiny)
-        spread = np.maximum(tau.std(axis=0), np.finfo(float).tiny)
-        return Residual(rms, rms / spread, (centred[1:] * centred[:-1]).sum(axis=0) / power)
+        found = ResidualSums(self.base.robot.nv, 1)
+        for part in parts(log):
+            found.begin()
+            for e, tau in self.rows.residuals(part, values):
+                found.add(e, tau)
+        if not found.count:
+            raise ArgumentError("a log without samples tells nothing")
+        spread = np.maximum(found.spread, np.finfo(float).tiny)
+        return Residual(found.rms, found.rms / spread, found.autocorrelation[0])
 
     def __str__(self) -> str:
         """Return a table: estimate, standard deviation, the value before, that of bodies that can exist, and what."""

@@ -54,12 +54,13 @@ def identify(
 
     Parameters
     ----------
-    log : (q, v, a, tau), Trajectory, or an iterable of these
+    log : (q, v, a, tau), Trajectory, an iterable of these, or a function that returns one
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most;
         forces that no sensor measures are NaN in all samples.
-        An iterator, which can be read only once, is enough if nothing reads the log again: a loss, instruments, the
-        covariance of the joints' noise, unknown Stribeck speeds.
+        A function without arguments that returns an iterator of motions, or of parts of one, is called for every pass
+        through the data: more samples than memory holds. An iterator, which can be read only once, is enough if nothing
+        reads the log again: a loss, instruments, the covariance of the joints' noise, unknown Stribeck speeds.
     joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
         and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
@@ -144,8 +145,8 @@ def identify(
     several = loss is not None or weights == "covariance" or instruments is not None
     if isinstance(log, Iterator) and (several or (falls_off and stribeck_speed is None)):
         raise ArgumentError(
-            "a loss, instruments, the covariance of the joints' noise and unknown Stribeck speeds need a log that can "
-            "be read again: give a list"
+            "an iterator can be read only once, and a loss, instruments, the covariance of the joints' noise and "
+            "unknown Stribeck speeds read the log again: give a list, or a function that returns an iterator"
         )
     log, again = once_and_again(log)
     if check:
@@ -159,9 +160,9 @@ def identify(
         speeds = None
     rows = Rows(base, speeds)
     factors = rows.factors(log)
-    if factors.count * robot.nv < base.dimension:
+    if factors.counts.sum() < base.dimension:
         raise ArgumentError(
-            f"{factors.count} samples are {factors.count * robot.nv} equations for {base.dimension} parameters: more "
+            f"{factors.count} samples are {factors.counts.sum():.0f} equations for {base.dimension} parameters: more "
             "samples are needed"
         )
     if check:
@@ -173,7 +174,7 @@ def identify(
         solution = generalized(rows, again, factors, prior)
     else:
         solution = estimate(rows, again, factors, prior, weights, loss)
-    told = solution._replace(noise=np.where(factors.measured > 0, solution.noise, np.nan))
+    told = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
     if not consistent:
         return Fit(rows, factors.count, told, bodies.Consistent(base.representative(solution.values), np.nan))
     found = consistent_with(base, factors, solution, prior, spread, solver, bounds or {})

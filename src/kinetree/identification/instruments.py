@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.equations import Factors, Rows, measured
+from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.least_squares import SMALLEST, TOLD, Prior, Solution, correlation_times
 from kinetree.identification.samples import pieces
 from kinetree.validation import Array
@@ -31,7 +31,7 @@ def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior
     noise, times = np.sqrt(factors.mean_squares) + SMALLEST, np.ones(len(factors.R))
     for step in range(STEPS):
         found = _solved(rows, sums, noise * np.sqrt(times), prior, factors)
-        before, noise = noise, np.sqrt(factors.squares(found.values) / factors.count) + SMALLEST
+        before, noise = noise, np.sqrt(factors.squares(found.values) / np.maximum(factors.counts, 1.0)) + SMALLEST
         found = found._replace(noise=noise, times=times)
         if np.abs(noise - before).max() <= 1e-6 * noise.max():
             break
@@ -48,9 +48,8 @@ def _sums(rows: Rows, log: Any, instruments: Any) -> list[tuple[Array, Array, Ar
         motion = next(other, None)
         if motion is None or len(motion.q) != len(piece.q):
             raise ArgumentError("instruments are a motion with the samples of the log, one for each")
-        Y, forces = rows.of(piece)
-        Z, _ = measured(rows.of(motion)[0], forces)
-        Y, tau = measured(Y, forces)
+        Y, tau = rows.told(piece)
+        Z, _ = rows.told(motion._replace(tau=piece.tau))
         for k, (ZtY, Ztau, ZtZ) in enumerate(sums):
             ZtY += Z[k].T @ Y[k]
             Ztau += Z[k].T @ tau[:, k]

@@ -151,6 +151,10 @@ def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
         total = total.copy()
         total[: len(short)] += short
         count += len(e)
+    if not count:
+        raise ArgumentError(
+            "the log is empty when it is read again: give a list, or a function that returns an iterator"
+        )
     rho = total / np.maximum(total[0], np.finfo(float).tiny)
     pairs = rho[1:-1:2] + rho[2::2]
     going_on = np.logical_and.accumulate(pairs > SIGNIFICANT / np.sqrt(max(count, 1)), axis=0)
@@ -231,11 +235,11 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
 
 def _noise(factors: Factors, values: Array, scales: Array, inverse: Array | None) -> Array:
     """Return the standard deviations of the residuals (nv,), less what the estimate has taken from them."""
-    left = factors.measured.astype(float)
+    left = factors.counts.copy()
     if inverse is not None:
         A, _ = factors.stacked(scales)
         taken = ((A @ inverse) * A).sum(axis=1)
-        left -= np.add.reduceat(taken, np.cumsum([0, *map(len, factors.R)])[:-1])
+        left -= [x.sum() for x in np.split(taken, np.cumsum([len(R) for R in factors.R])[:-1])]
     least = EXACT * np.sqrt(factors.mean_squares.max(initial=0.0)) + SMALLEST
     return np.asarray(np.maximum(np.sqrt(factors.squares(values) / np.maximum(left, 1.0)), least))
 

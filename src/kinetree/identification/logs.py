@@ -1,109 +1,25 @@
-"""Recorded motions from files: CSV, NPZ, Parquet and ROS bags; from motors to joints."""
+"""Recorded motions from files: CSV, NPZ, Parquet and ROS bags, at once or part by part."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from os import PathLike, fspath
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, FormatError
-from kinetree.identification import bags
-from kinetree.identification.prepare import prepare
-from kinetree.identification.regressor import positions
-from kinetree.identification.samples import Piece, Samples
-from kinetree.identification.suspicions import saturated
+from kinetree.errors import ArgumentError
+from kinetree.identification.preparation import Preparation
+from kinetree.identification.reading import Reading
+from kinetree.identification.recording import Recording, cut, joined, notes_on_time
+from kinetree.identification.samples import Samples
 from kinetree.robot import Robot
-from kinetree.trajectories.columns.match import layout_of_header
-from kinetree.trajectories.columns.messages import unused_columns
-from kinetree.trajectories.columns.names import LOG
-from kinetree.trajectories.coordinates import Coordinates, some
-from kinetree.trajectories.files import parquet
-from kinetree.trajectories.files.read import open_trajectory
-from kinetree.trajectories.signals.differentiate import gaps
-from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Recording:
-    """A recorded motion as a file has it, at the joints, in SI units: what `read_log` returns.
-
-    Attributes
-    ----------
-    robot : Robot
-        Whose motion it is.
-    name : str
-        The file.
-    t : (n,) array or None
-        Times (s).
-    q : (n, nq) array
-    v, a : (n, nv) arrays or None
-        Velocities and accelerations, where the file has them.
-    tau : (n, nv) array
-        Joint forces; zero of a floating base.
-    notes : tuple of str
-        What was left out, and what is to be known.
-    """
-
-    robot: Robot
-    name: str
-    t: Array | None
-    q: Array
-    v: Array | None
-    a: Array | None
-    tau: Array
-    notes: tuple[str, ...] = ()
-
-    def samples(
-        self,
-        *,
-        cutoff: float | None = None,
-        presliding: ArrayLike | None = None,
-        smoothing: float | None = None,
-        decimate: int | None = None,
-        outliers: float | None = None,
-        standing: ArrayLike | None = None,
-    ) -> Samples:
-        """Return samples for `Robot.identify`.
-
-        Where the file has accelerations and no choice is given, they are as they are. Else they are made from
-        positions and forces by `kinetree.identification.prepare`, whose choices these are.
-
-        Raises
-        ------
-        ArgumentError
-            If they have to be made and there are no times, or as `prepare` raises it.
-        """
-        choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}
-        choices |= {"outliers": outliers, "standing": standing}
-        if self.v is not None and self.a is not None and all(x is None for x in choices.values()):
-            return Samples(self.q, self.v, self.a, self.tau, t=self.t)
-        if self.t is None:
-            raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
-        try:
-            return prepare(self.robot, self.t, self.q, self.tau, smoothing=smoothing, **choices)
-        except ArgumentError as error:
-            raise ArgumentError(f"{self.name}: {error}") from None
-
-    def suspicions(self) -> list[str]:
-        """Return what seems to be wrong with forces as they were recorded: sensors that are at their end.
-
-        `kinetree.identification.suspicions` finds the rest in samples; filtered forces do not show this.
-        """
-        return list(saturated(self.robot, Piece(self.q, self.tau, self.tau, self.tau, None, None)))
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def __repr__(self) -> str:
-        time = "" if self.t is None else f" from {self.t[0]:g} to {self.t[-1]:g} s"
-        return f"<Recording of {self.robot.name!r}: {len(self)} samples{time}, {self.name}>"
+PART = 1 << 17
+"""Recorded samples that are in memory at once where a file is streamed."""
 
 
 def read_log(
@@ -114,19 +30,24 @@ def read_log(
     torque_constants: ArrayLike | None = None,
     motor_positions: bool = False,
     topic: str | None = None,
+    odometry: str | None = None,
+    wrenches: Sequence[str] | Mapping[str, str] = (),
+    wrench_axes: str = "frame",
 ) -> Recording:
     """Return the recorded motion of a robot in a file: positions and joint forces, or currents of its motors.
 
     Columns are understood in many spellings, as the command line does: ``q.elbow``, ``elbow/position``, ``q2``;
-    ``tau.elbow``, ``elbow_effort``, ``torque[2]``; ``current.elbow``, ``i2``; ``t`` or ``time`` (s). Columns of other
-    units than those of the SI are refused. Samples with the time of the one before are left out.
+    ``tau.elbow``, ``elbow_effort``, ``torque[2]``; ``current.elbow``, ``i2``; ``wrench.foot.fx``, ``foot/force/x``,
+    ``foot.tx`` (moments are n, t or m); ``t`` or ``time`` (s). Columns of other units than those of the SI are
+    refused. Samples with the time of the one before are left out.
 
     Parameters
     ----------
     path : str or path
         A CSV; an NPZ with the arrays t, q, tau (v and a are read if they are there); a Parquet file; a ROS bag
-        (a folder, ``.mcap``, ``.db3``, ``.bag``) with messages of the type JointState.
+        (a folder, ``.mcap``, ``.db3``, ``.bag``) with messages of the type JointState, and Odometry of a floating base.
     robot : Robot
+        Forces may be left out where its base floats: the equations of the base tell without them.
     gear_ratios : float or array-like, optional
         Revolutions of the motor in one of the joint (or rad a metre), negative where it turns the other way, for each
         actuated entry of v. If given, forces and currents are those of motors: the joint's are so many times greater.
@@ -137,6 +58,14 @@ def read_log(
         Whether positions are those of motors too.
     topic : str, optional
         Which one of a bag, if several have messages of the type JointState.
+    odometry : str, optional
+        Which one of a bag, if several have messages of the type Odometry: the pose of the floating base.
+    wrenches : sequence of str, or mapping of str to str
+        Frames at whose origins wrenches on the robot are measured, of the ground on its feet; by frames, what the
+        columns or the topic of a bag (messages of the type WrenchStamped) are called, if they are called otherwise. An
+        NPZ has them in an array wrench (n, k, 6), moments first.
+    wrench_axes : "frame" or "world"
+        Whether they are in the axes of these frames, or in the world's.
 
     Returns
     -------
@@ -166,117 +95,136 @@ def read_log(
     >>> log.samples(cutoff=5.0).tau.shape
     (39, 6)
     """
-    if not isinstance(robot, Robot):
-        raise ArgumentError(f"read_log takes the path and the robot; {type(robot).__name__} was given for the robot")
-    name, coordinates = fspath(path), Coordinates(robot.q_names, robot.v_names)
-    arrays, notes = _arrays(Path(name), coordinates, topic, currents=torque_constants is not None)
-    ratios = _of_motors(robot, "gear_ratios", gear_ratios)
-    constants = _of_motors(robot, "torque_constants", torque_constants)
-    if motor_positions and ratios is None:
-        raise ArgumentError("motor_positions are given without gear_ratios")
-    if constants is not None and "current" not in arrays:
-        raise FormatError(f"{name}: torque_constants are given, and there are no currents, only joint forces")
-    if constants is None and "tau" not in arrays:
-        raise ArgumentError(f"{name}: there are currents and no joint forces: give torque_constants")
-    tau = np.zeros((len(arrays["q"]), robot.nv))
-    given = arrays["tau"] if constants is None else arrays["current"]
-    driven = list(range(robot.nv)) if given.shape[1] == robot.nv else _driven(coordinates)
-    tau[:, driven] = given
-    tau *= (1.0 if constants is None else constants) * (1.0 if ratios is None else ratios)
-    q, v, a = arrays["q"], arrays.get("v"), arrays.get("a")
-    if motor_positions and ratios is not None:
-        q = q.copy()
-        q[:, positions(robot.model)] /= ratios
-        v, a = (None if x is None else x / ratios for x in (v, a))
-    return _in_time(Recording(robot, name, arrays.get("t"), q, v, a, tau, notes))
+    return Reading(
+        path,
+        robot,
+        gear_ratios=gear_ratios,
+        torque_constants=torque_constants,
+        motor_positions=motor_positions,
+        topic=topic,
+        odometry=odometry,
+        wrenches=wrenches,
+        wrench_axes=wrench_axes,
+    ).whole()
 
 
-def _driven(coordinates: Coordinates) -> list[int]:
-    return [k for k in range(len(coordinates.v)) if k not in coordinates.of_base("v")]
+class LogStream:
+    """A recorded motion that is read and prepared part by part, anew for every pass: what `stream_log` returns.
 
+    It is a log for `Robot.identify`, `Fit.validate` and others, which never hold more than a part of it.
 
-def _of_motors(robot: Robot, what: str, given: ArrayLike | None) -> Array | None:
-    """Return a number for each entry of v, one where there is no motor."""
-    if given is None:
-        return None
-    actuated = list(robot.model.actuated)
-    numbers = real_array(what, given)
-    if numbers.ndim > 0 and numbers.shape != (len(actuated),):
-        raise ArgumentError(
-            f"{what} has shape {numbers.shape}: a number, or {len(actuated)} are needed, of "
-            f"{some([robot.v_names[k] for k in actuated])}"
+    Attributes
+    ----------
+    robot : Robot
+    name : str
+    notes : tuple of str
+        What is to be known of the file, as far as it has been read.
+    """
+
+    def __init__(self, reading: Reading, part: int, choices: Mapping[str, Any]) -> None:
+        self.robot, self.name, self._reading, self._part, self._choices = (
+            reading.robot,
+            reading.name,
+            reading,
+            part,
+            choices,
         )
-    if not (np.isfinite(numbers) & (numbers != 0.0)).all():
-        raise ArgumentError(f"{what} must be finite, and not zero")
-    out = np.ones(robot.nv)
-    out[actuated] = numbers
-    return out
+        Preparation(self.robot, **choices)  # wrong choices are known before anything is read
+        self.notes: tuple[str, ...] = ()
+
+    @property
+    def done(self) -> float:
+        """Which part of the file has been read in this pass, from 0 to 1."""
+        return self._reading.done
+
+    def whole(self, show: Callable[[float], object] | None = None) -> Recording:
+        """Return all of it at once, as `read_log` does; what shows is told which part of the file has been read."""
+        return self._reading.whole(show)
+
+    def recordings(self) -> Iterator[Recording]:
+        """Yield the parts as the file has them."""
+        kept: list[Recording] = []
+        for block in self._reading.blocks():
+            for start in range(0, len(block), self._part):
+                kept.append(cut(block, slice(start, start + self._part)))
+                if sum(map(len, kept)) >= self._part:
+                    yield joined(kept)
+                    kept = []
+        if kept:
+            yield joined(kept)
+        self.notes = (*self._reading.notes, *notes_on_time(None, self._reading.left_out))
+
+    def __iter__(self) -> Iterator[Samples]:
+        """Yield samples for `Robot.identify`, part by part."""
+        way = Preparation(self.robot, **self._choices)
+        asis = all(x is None for name, x in self._choices.items() if name != "smoothing")
+        for log in self.recordings():
+            if asis and log.v is not None and log.a is not None:
+                yield Samples(log.q, log.v, log.a, log.tau, log.f_ext, t=log.t)
+            elif log.t is None:
+                raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
+            elif (made := way.part(log.t, log.q, log.tau, log.f_ext)) is not None and len(np.asarray(made.q)):
+                yield made
+        if (made := way.rest()) is not None and len(np.asarray(made.q)):
+            yield made
+
+    def __repr__(self) -> str:
+        return f"<LogStream of {self.robot.name!r}: {self.name}>"
 
 
-def _arrays(
-    path: Path, coordinates: Coordinates, topic: str | None, *, currents: bool
-) -> tuple[dict[str, Array], tuple[str, ...]]:
-    """Return the arrays of a file, finite, and what is to be known of them."""
-    is_bag = path.is_dir() or path.suffix.lower() in bags.SUFFIXES
-    if topic is not None and not is_bag:
-        raise ArgumentError(f"a topic is for ROS bags; {path} is none")
-    if is_bag:
-        found = bags.read(path, topic, coordinates.q, effort="current" if currents else "tau")
-        return _of_table(str(path), found.columns, coordinates, found.notes)
-    if path.suffix.lower() == ".parquet":
-        with path.open("rb") as stream:
-            return _of_table(str(path), parquet.numbers(stream, str(path)), coordinates)
-    with open_trajectory(path, coordinates, LOG) as reader:
-        blocks = list(reader.blocks())
-        arrays = {x: np.concatenate([getattr(block, x) for block in blocks]) for x in reader.quantities}
-        return arrays, (*_ignored(reader.ignored, reader.quantities), *reader.notes)
+def stream_log(
+    path: str | PathLike[str],
+    robot: Robot,
+    *,
+    part: int | None = None,
+    cutoff: float | None = None,
+    presliding: ArrayLike | None = None,
+    smoothing: float | None = None,
+    decimate: int | None = None,
+    outliers: float | None = None,
+    standing: ArrayLike | None = None,
+    **reading: Any,
+) -> LogStream:
+    """Return the recorded motion in a file as a log that is never in memory as a whole.
 
+    The samples are those of ``read_log(path, robot).samples()``, but that what is told from the data (the cut-off if it
+    is not given, what is an outlier) is told from a part. Arrays in an NPZ are best in C order, NumPy's default.
 
-def _ignored(names: Sequence[str], quantities: set[str]) -> tuple[str, ...]:
-    return (unused_columns(names, quantities),) if names else ()
+    Parameters
+    ----------
+    path, robot, **reading
+        As `read_log` takes them.
+    part : int, optional
+        Recorded samples that are in memory at once; 131072 if not given.
+    cutoff, presliding, smoothing, decimate, outliers, standing
+        As in `kinetree.identification.prepare`.
 
+    Returns
+    -------
+    LogStream
 
-def _of_table(
-    name: str, columns: Mapping[str, Array], coordinates: Coordinates, notes: tuple[str, ...] = ()
-) -> tuple[dict[str, Array], tuple[str, ...]]:
-    """Return the arrays of named columns."""
-    names = list(columns)
-    try:
-        layout = layout_of_header(names, coordinates, LOG)
-    except FormatError as error:
-        raise FormatError(f"{name}: {error}") from None
-    arrays: dict[str, Any] = {}
-    for quantity in ("t", *LOG.words):
-        if at := layout.columns(quantity):
-            arrays[quantity] = np.stack([columns[names[k]] for k in at], axis=-1)
-            for row, column in np.argwhere(~np.isfinite(arrays[quantity]))[:1]:
-                raise FormatError(f"{name}, row {row}, column {names[at[column]]!r}: there is no finite number")
-    if not len(arrays["q"]):
-        raise FormatError(f"{name}: there are no rows")
-    if "t" in arrays:
-        arrays["t"] = arrays["t"][:, 0]
-    return arrays, (*notes, *_ignored(layout.ignored, set(arrays)), *layout.notes)
+    Raises
+    ------
+    ArgumentError
+        If a choice cannot be. What is wrong with the file is raised while it is read, as `read_log` does.
 
-
-def _in_time(log: Recording) -> Recording:
-    """Return a recording whose times increase: samples with the time of the one before are left out."""
-    if log.t is None:
-        return log
-    steps = np.diff(log.t)
-    for k in np.flatnonzero(steps < 0.0)[:1]:
-        raise FormatError(
-            f"{log.name}: time goes back from {log.t[k]:g} s to {log.t[k + 1]:g} s at sample {k + 1}: are "
-            "these several motions? Give them in a file each"
-        )
-    kept = np.append(True, steps > 0.0)
-    cut = {x: y[kept] for x in ("t", "q", "v", "a", "tau") if (y := getattr(log, x)) is not None}
-    notes = list(log.notes)
-    if not kept.all():
-        notes.append(f"{np.count_nonzero(~kept)} samples with the time of the one before are left out")
-    times = cut["t"]
-    if len(times) > 1 and np.median(np.diff(times)) > 1.0:
-        notes.append(f"samples are {np.median(np.diff(times)):g} s apart: is the time in seconds?")
-    if len(times) > 1 and (holes := gaps(times)):
-        listed = some([f"{times[k - 1]:g} s to {times[k]:g} s" for k in holes], 3)
-        notes.append(f"gaps in time, across which nothing is fitted: {listed}")
-    return replace(log, notes=tuple(notes), **cut)
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q, v, a = robot.random_state(seed=0, size=500)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/log.npz", q=q, v=v, a=a, tau=robot.inverse_dynamics(q, v, a))
+    ...     log = stream_log(f"{folder}/log.npz", robot, part=100)
+    ...     fit = robot.identify(log, [])
+    >>> fit.count
+    500
+    """
+    part = PART if part is None else part
+    if type(part) is not int or part < 1:
+        raise ArgumentError(f"part is {part!r}: one sample is the least")
+    choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "smoothing": smoothing}
+    choices |= {"decimate": decimate, "outliers": outliers, "standing": standing}
+    return LogStream(Reading(path, robot, **reading), part, choices)

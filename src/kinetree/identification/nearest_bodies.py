@@ -57,7 +57,7 @@ def consistent_with(
     count = 10 * base.robot.nb
     prior = base.all_parameters()
     limit = LEAST_NOISE * np.sqrt(factors.mean_squares.max())
-    exact = (solution.noise[factors.measured > 0] < limit).any()
+    exact = (solution.noise[factors.counts > 0.0] < limit).any()
     root = np.sqrt(solution.times)
     A = factors.stacked(np.maximum(solution.noise, limit) * root)[0] if exact else solution.information
     A = np.vstack([A, _known_rows(A, prior_of_base.deviations)])

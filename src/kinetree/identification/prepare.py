@@ -1,42 +1,20 @@
-"""From a recorded motion to samples: derivatives, smoothing without delay, fewer samples, directions of sliding."""
+"""From a recorded motion to samples."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.samples import Samples, of_joints
-from kinetree.identification.terms import smooth_sign
-from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
-from kinetree.validation import Array, positive, real_array
+from kinetree.identification.preparation import Preparation
+from kinetree.identification.samples import Samples, measured
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from kinetree.robot import Robot
-
-KEPT = 0.9999
-"""The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
-
-HALF_WINDOW = 0.78
-"""Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
-
-Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
-
-NEIGHBOURS = 3
-"""Samples to either side that tell outliers."""
-
-ROWS = 4096
-"""Samples fitted at once."""
-
-MARGIN = 6.0
-"""By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
-
-ABOVE_NOISE = 20.0
-"""Power that is less than so many times the mean of white noise of the positions is no motion: one in 5e8 is more."""
 
 
 def prepare(
@@ -44,6 +22,7 @@ def prepare(
     t: ArrayLike,
     q: ArrayLike,
     tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
     *,
     cutoff: float | None = None,
     presliding: ArrayLike | None = None,
@@ -54,8 +33,8 @@ def prepare(
 ) -> Samples:
     """Return samples for `Robot.identify` from recorded positions and joint forces.
 
-    Around each sample polynomials are fitted to the positions, and differentiated: a filter without delay. The forces
-    and the directions of sliding go through the same filter, so that the equations stay true.
+    Around each sample polynomials are fitted to the positions, and differentiated: a filter without delay. The forces,
+    wrenches and the directions of sliding go through the same filter, so that the equations stay true.
 
     Parameters
     ----------
@@ -63,9 +42,12 @@ def prepare(
         Times in s, increasing. Nothing is fitted across gaps.
     q : (n, nq) array-like
     tau : (n, nv) array-like
+        Columns that are NaN throughout are forces that were not measured.
+    f_ext : (n, nb, 6) array-like, optional
+        Measured wrenches on the bodies, see `Samples`.
     cutoff : float, optional
         Frequency (Hz) above which the motion is noise. If not given, six times the one below which 99.99 % of the
-        power of the velocities is, without that of noise.
+        power of the velocities is that stands out of the noise of the positions.
     presliding : float or (nv,) array-like, optional
         By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
         of geared joints. If not given, friction has the sign of the velocity.
@@ -87,7 +69,8 @@ def prepare(
     Raises
     ------
     ArgumentError
-        If arrays do not fit, times do not increase, or too few samples are left.
+        If arrays do not fit, times do not increase, too few samples are left, or nothing moves that could tell a
+        cut-off.
 
     Examples
     --------
@@ -106,8 +89,9 @@ def prepare(
         raise ArgumentError("t must be two times and more")
     position = real_array("q", q, len(times), robot.nq, batch=False)
     force = real_array("tau", tau, len(times), robot.nv, batch=False)
-    for name, x in (("t", times), ("q", position), ("tau", force)):
-        if not np.isfinite(x).all():
+    wrench = None if f_ext is None else real_array("f_ext", f_ext, len(times), robot.nb, 6, batch=False)
+    for name, x in (("t", times), ("q", position), ("tau", measured(force)), ("f_ext", wrench)):
+        if x is not None and not np.isfinite(x).all():
             raise ArgumentError(f"{name} holds a number that is not finite, first at sample {_first(x)}")
     back = np.flatnonzero(np.diff(times) <= 0.0)
     if len(back):
@@ -116,147 +100,16 @@ def prepare(
             f"t must increase: it goes from {times[k]:.9g} s to {times[k + 1]:.9g} s at sample {k + 1}, and so at "
             f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
         )
-    if outliers is not None:
-        path = np.vstack([np.zeros(robot.nv), np.cumsum(robot.difference(position[:-1], position[1:]), axis=0)])
-        kept = ~far_out(np.hstack([path, force]), positive("outliers", outliers))
-        times, position, force = times[kept], position[kept], force[kept]
-    frequency = chosen_cutoff(robot, times, position) if cutoff is None else positive("cutoff", cutoff)
-    step = float(np.median(np.diff(times)))
-    window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
-    fine = max(1, int(0.5 / (frequency * step)))
-    every = fine if decimate is None else max(1, int(decimate))
-    slides = None if presliding is None else sliding_direction(robot, position, presliding)
-    speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
-    found = []
-    for start, stop in pairwise([0, *gaps(times), len(times)]):
-        if stop - start > window:
-            own = slice(start, stop)
-            now, path = times[own], position[own]
-            z = _signs(robot, now, path, window, fine, speed) if slides is None else slides[own]
-            found.append(_fitted(robot, now, path, np.hstack([force[own], z]), window, every))
-    if not found:
+    way = Preparation(robot, cutoff, presliding, smoothing, decimate, outliers, standing)
+    samples = way.part(times, position, force, wrench, last=True)
+    if samples is None:
         raise ArgumentError(
-            f"a cut-off of {frequency:.3g} Hz needs {window + 1} samples without a gap between them: give more samples "
-            "or a higher cutoff"
+            f"a cut-off of {way.frequency:.3g} Hz needs {way.window + 1} samples without a gap between them: give more "
+            "samples or a higher cutoff"
         )
-    when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-    given = None if slides is not None else speed
-    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=rest[:, robot.nv :], t=when, smoothing=given)
-    return samples if standing is None else _sliding(samples, of_joints(robot, "standing", standing))
-
-
-def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
-    """Return which rows (n,) of x are so many standard deviations away from the median of seven neighbours.
-
-    The standard deviation is that of normal noise with the same median distance, of all samples or of these neighbours,
-    whichever is larger; or the least distance that there is where samples are what their neighbours are (Pearson et
-    al., "Generalized Hampel filters", 2016).
-    """
-    padded = np.pad(x, ((NEIGHBOURS, NEIGHBOURS), (0, 0)), mode="reflect" if len(x) > NEIGHBOURS else "edge")
-    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=0)
-    middle = np.median(near, axis=-1)
-    away, own = np.abs(x - middle), np.median(np.abs(near - middle[..., None]), axis=-1)
-    scale = np.maximum(np.median(away, axis=0), own) / 0.6744897501960817
-    least = np.min(np.where(away > 0.0, away, np.inf), axis=0)
-    return np.asarray((away > limit * np.where(scale > 0.0, scale, least)).any(axis=1), dtype=np.bool_)
-
-
-def _sliding(samples: Samples, slowest: Array) -> Samples:
-    """Return the samples at which no joint stands still that moves at any time."""
-    speed = np.abs(samples.v)
-    moves = (speed > slowest).any(axis=0)
-    kept = (speed > slowest)[:, moves].all(axis=1)
-    if not kept.any():
+    if not len(np.asarray(samples.q)):
         raise ArgumentError("at every sample some joint is slower than standing: give a lower speed")
-    arrays: dict[str, Any] = {name: np.asarray(x)[kept] for name, x in samples._asdict().items() if np.ndim(x) > 0}
-    return samples._replace(**arrays)
-
-
-def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every: int) -> tuple[Array, ...]:
-    """Return t, q, v, a and the others smoothed at every so many-th sample that has a whole window around it."""
-    half, parts = window // 2, []
-    centres = np.arange(half, len(t) - half, every)
-    for start in range(0, len(centres), ROWS):
-        i = centres[start : start + ROWS]
-        near = i[:, None] + np.arange(-half, half + 1)
-        span = (t[near[:, -1]] - t[near[:, 0]])[:, None]
-        w0, w1, w2 = fit_weights((t[near] - t[i, None]) / span, DEGREE)
-        d = robot.difference(np.broadcast_to(q[i, None], (*near.shape, robot.nq)), q[near])
-        moved, v, a = (np.einsum("ij,ijk->ik", w, d) for w in (w0, w1, w2))
-        smooth = np.einsum("ij,ijk->ik", w0, others[near])
-        parts.append((t[i], robot.integrate(q[i], moved), v / span, a / span**2, smooth))
-    return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
-
-
-def _signs(robot: Robot, t: Array, q: Array, window: int, every: int, smoothing: float) -> Array:
-    """Return the signs of smoothed velocities (n, nv) at all times: cubic between fits, straight beyond the ends."""
-    at, _, v, a, _ = _fitted(robot, t, q, np.zeros((len(t), 0)), window, every)
-    k = np.maximum(np.searchsorted(at, t, "right") - 1, 0)
-    after = np.minimum(k + 1, len(at) - 1)
-    h = (at[after] - at[k])[:, None]
-    s = np.divide((t - at[k])[:, None], h, out=np.zeros_like(h), where=h > 0.0)
-    s, beyond = np.clip(s, 0.0, 1.0), (t - np.clip(t, at[0], at[-1]))[:, None]
-    d = v[after] - v[k]
-    bend = s * (1.0 - s) * ((1.0 - s) * (h * a[k] - d) - s * (h * a[after] - d))
-    return np.asarray(smooth_sign(v[k] + s * d + bend + beyond * a[k], smoothing))
-
-
-def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
-    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
-
-    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum.
-    """
-    step = float(np.median(np.diff(t)))
-    v = robot.difference(q[:-1], q[1:]) / step
-    power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
-    beside = np.minimum(np.arange(len(power)) + 2, len(v) / 2)  # Hann's window mixes so many to either side
-    white = np.sin(np.pi * beside / len(v))[:, None] ** 2  # of differences of positions
-    fast = slice(len(power) // 2, None)
-    noise = np.median(power[fast] / white[fast], axis=0) / np.log(2.0)
-    power = np.where(power > ABOVE_NOISE * noise * white, power, 0.0).sum(axis=1)
-    if not power.any():
-        raise ArgumentError(
-            "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
-            "motions are taken as they are"
-        )
-    below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
-    return float(MARGIN * max(int(below), 1) / (len(v) * step))
-
-
-def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike) -> Array:
-    """Return which way each joint slides, from −1 to 1: ``dz = (sign(dq) − z) |dq| / s``, Dahl's model of friction.
-
-    Friction of a joint that turns round first stretches what it holds: over the distance s the direction turns from one
-    to the other, and it keeps it while the joint stands still. It is zero at the first sample.
-
-    Parameters
-    ----------
-    robot : Robot
-    q : (n, nq) array-like
-        Configurations one after another.
-    presliding : float or (nv,) array-like
-        The distance s (rad, m).
-
-    References
-    ----------
-    Dahl, "Solid friction damping of mechanical vibrations", 1976.
-
-    Examples
-    --------
-    >>> import kinetree as kt
-    >>> robot = kt.load("ur5")
-    >>> q = [[0.0] * 6, [0.01] * 6, [0.01] * 6, [0.0099] * 6]
-    >>> sliding_direction(robot, q, 1e-4)[:, 0].round(3)
-    array([ 0.   ,  1.   ,  1.   , -0.264])
-    """
-    path = real_array("q", q, None, robot.nq, batch=False)
-    s = of_joints(robot, "presliding", presliding)
-    dq = robot.difference(path[:-1], path[1:])
-    sign, keep = np.sign(dq), np.exp(-np.abs(dq) / s)
-    z = np.zeros((len(path), robot.nv))
-    for i in range(len(dq)):
-        z[i + 1] = sign[i] + (z[i] - sign[i]) * keep[i]
-    return z
+    return samples
 
 
 def _first(x: Array) -> int:

@@ -17,6 +17,7 @@ from kinetree.identification.validation import Validation, validate, verdict
 from kinetree.tables import make_table, number
 from kinetree.trajectories.curves import torque_units
 from kinetree.trajectories.files.write import check_output, whole_file
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -118,11 +119,6 @@ def _bad(seen: Validation | None) -> set[int]:
     return set() if seen is None else set(np.flatnonzero((seen.relative > 0.5) & np.isfinite(seen.relative)).tolist())
 
 
-def _part(x: float) -> str:
-    """Return a part of the spread of forces, ``–`` where these do not change."""
-    return f"{x:.3f}" if np.isfinite(x) else "–"
-
-
 def joint_rows(fit: Fit, training: Validation | None, validation: Validation | None) -> tuple[Mapping[str, Any], Rows]:
     """Return headings with their alignment, and a row a joint."""
     robot = fit.base.robot
@@ -130,14 +126,19 @@ def joint_rows(fit: Fit, training: Validation | None, validation: Validation | N
     columns["unit"] = torque_units(robot)
     for what, seen in (("used", training), ("others", validation)):
         if seen is not None:
-            columns[f"residual, {what}"] = [_part(x) for x in seen.relative.tolist()]
+            columns[f"residual, {what}"] = _measured(fit, seen.relative)
     seen = validation if validation is not None else training
     if seen is not None:
-        columns["before"] = [_part(x) for x in seen.before.tolist()]
+        columns["before"] = _measured(fit, seen.before)
         columns["white"] = ["yes" if white else "no" for white in seen.white.tolist()]
     columns["samples as one"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
     left = {"joint", "unit"}
     return {name: "left" if name in left else "right" for name in columns}, list(zip(*columns.values(), strict=True))
+
+
+def _measured(fit: Fit, numbers: Array) -> list[str]:
+    """Return parts of the spread of forces, a dash where these do not change, or none was measured."""
+    return [f"{x:.3f}" if np.isfinite(x + noise) else "–" for x, noise in zip(numbers, fit.noise, strict=True)]
 
 
 def parameter_rows(fit: Fit, *, combinations: bool = False) -> tuple[Mapping[str, Any], Rows]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,12 +66,33 @@ class Piece(NamedTuple):
     direction: Array | None
 
 
-def parts(log: Any) -> Iterable[Any]:
-    """Return the motions of a log: itself, or what an iterable holds."""
+def motions(log: Any) -> Iterable[Any]:
+    """Return what a log holds: itself if it is one motion; else motions, or logs in their turn.
+
+    A function is called for what it returns, anew for every pass through the log.
+    """
     one = _is_motion(log)
-    if not one and not isinstance(log, Iterable):
-        raise ArgumentError(f"a log is (q, v, a, tau), a Trajectory, or an iterable of these; {log!r} was given")
+    if not one and callable(log):
+        log = log()
+        one = _is_motion(log)
+    if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping | str)):
+        raise ArgumentError(
+            f"a log is (q, v, a, tau), a Trajectory, an iterable of these, or a function that returns one; "
+            f"{type(log).__name__} was given"
+        )
     return (log,) if one else log
+
+
+def parts(log: Any) -> Iterator[Any]:
+    """Yield the motions of a log one after the other, those of logs within it too."""
+    within = motions(log)
+    for part in within:
+        if isinstance(part, Trajectory) or (isinstance(part, tuple) and not (part and _is_motion(part[0]))):
+            yield part
+        elif isinstance(part, Iterator) and not isinstance(within, Iterator):
+            raise ArgumentError("an iterator among several logs is empty when it is read again: give what makes it")
+        else:
+            yield from parts(part)
 
 
 def _is_motion(log: Any) -> bool:
@@ -145,6 +166,11 @@ def _arrays(robot: Robot, part: Any) -> Piece:
     count = math.prod(lead)
     flat = {name: x.reshape(count, *x.shape[len(lead) :]) for name, x in arrays.items()}
     return Piece(flat["q"], flat["v"], flat["a"], flat["tau"], flat.get("f_ext"), flat.get("direction"))
+
+
+def measured(tau: Array) -> Array:
+    """Return forces with zeros where an entry of v has none that were measured."""
+    return np.where(np.isnan(tau).all(axis=tuple(range(tau.ndim - 1))), 0.0, tau)
 
 
 def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:

@@ -11,8 +11,9 @@ import numpy as np
 
 from kinetree.errors import listed
 from kinetree.identification.regressor import positions
-from kinetree.identification.samples import Piece, pieces
+from kinetree.identification.samples import Piece, measured, pieces
 from kinetree.robot import Robot
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
 LOOKED_AT = 128
@@ -23,6 +24,9 @@ SATURATED = 0.02
 
 FLIPPED = -0.6
 """A correlation of measured and expected forces below this is no bad model, but the other sign."""
+
+HELD = 0.5
+"""The part of the force that a floating base needs, from which on it is missed."""
 
 TURNS = 3.0
 """Positions of revolute joints with limits that are so many times beyond them are no radians."""
@@ -35,8 +39,8 @@ class LogWarning(UserWarning):
 def suspicions(robot: Robot, log: Any) -> list[str]:
     """Return what seems to be wrong with recorded motions, in a sentence each; nothing if they seem right.
 
-    Positions in degrees, joints that do not move, sensors at their end, forces of the other sign than this robot's; in
-    the first 131072 samples.
+    Positions in degrees, joints that do not move, sensors at their end, forces of the other sign than this robot's, a
+    floating base that is held by no measured wrench; in the first 131072 samples.
 
     Parameters
     ----------
@@ -57,7 +61,13 @@ def suspicions(robot: Robot, log: Any) -> list[str]:
     if not parts:
         return []
     whole = Piece(*(None if x[0] is None else np.concatenate(x) for x in zip(*parts, strict=True)))  # type: ignore[arg-type]
-    return [*_degrees(robot, whole), *_still(robot, whole), *saturated(robot, whole), *_flipped(robot, whole)]
+    return [
+        *_degrees(robot, whole),
+        *_still(robot, whole),
+        *saturated(robot, whole),
+        *_flipped(robot, whole),
+        *_held(robot, whole),
+    ]
 
 
 def named(robot: Robot, there: Iterable[Any]) -> str:
@@ -105,6 +115,22 @@ def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
     found = _correlation(expected, log.tau) < FLIPPED
     if found.any():
         yield f"the forces of {named(robot, found)} have the other sign: the robot expects their opposite"
+
+
+def _held(robot: Robot, log: Piece) -> Iterator[str]:
+    """Yield that a floating base needs a force that nothing measured gives."""
+    base = Coordinates(robot.q_names, robot.v_names).of_base("v")
+    weight = robot.mass * float(np.linalg.norm(robot.gravity))
+    if not base or not weight > 0.0:
+        return
+    needed = robot.inverse_dynamics(log.q, log.v, log.a)
+    left = needed if log.f_ext is None else robot.inverse_dynamics(log.q, log.v, log.a, log.f_ext)
+    needs, lacks = (
+        float(np.sqrt((x[:, base[3:]] ** 2).sum(axis=1).mean())) for x in (needed, left - measured(log.tau))
+    )
+    if lacks > HELD * max(needs, weight):
+        which = "no wrenches are given" if log.f_ext is None else "some are missing, or have another sign or other axes"
+        yield f"the floating base needs {needs:.3g} N, of which the measured wrenches leave {lacks:.3g} N: {which}"
 
 
 def _correlation(a: Array, b: Array) -> Array:

@@ -11,7 +11,9 @@ import numpy as np
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.fit import Fit
 from kinetree.identification.identify import identify
+from kinetree.identification.residuals import ResidualSums
 from kinetree.identification.samples import Samples, parts
+from kinetree.identification.samples import motions as within
 from kinetree.tables import number
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
@@ -33,7 +35,8 @@ STRONG = 0.95
 EXACT = 1e-6
 """Residuals below this part of the spread of the forces are rounding, whatever they look like."""
 
-TINY = np.finfo(float).tiny
+KEPT = 1 << 17
+"""Samples of which measured and predicted forces are kept."""
 
 
 class Compared(NamedTuple):
@@ -59,6 +62,7 @@ class Validation(NamedTuple):
     ----------
     fit : Fit
     motions : tuple of Compared
+        The first 131072 samples, for pictures.
     rms : (nv,) array
         Root mean square of the residuals (N·m, N).
     relative : (nv,) array
@@ -71,6 +75,8 @@ class Validation(NamedTuple):
     p : (nv,) array
         Of Ljung and Box's test: in which part of all cases noise would be as correlated as this or more; 1 where
         there is only rounding.
+    size : int
+        Number of samples.
     """
 
     fit: Fit
@@ -81,11 +87,7 @@ class Validation(NamedTuple):
     autocorrelation: Array
     bound: float
     p: Array
-
-    @property
-    def size(self) -> int:
-        """Number of samples."""
-        return sum(len(motion.measured) for motion in self.motions)
+    size: int
 
     @property
     def white(self) -> Array:
@@ -145,53 +147,44 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     if type(lags) is not int or lags < 1:
         raise ArgumentError(f"lags is {lags!r}: one lag is the least")
     values = fit.consistent_values if consistent else fit.values
-    before = fit.base.of()
-    every = [_compared(fit, part, values, before) for part in parts(log)]
-    motions = tuple(motion for motion, _ in every if len(motion.measured))
-    if not motions:
+    sums, old, kept, room = ResidualSums(fit.base.robot.nv, lags), np.zeros(fit.base.robot.nv), [], KEPT
+    for part in parts(log):
+        sums.begin()
+        motion = _compared(fit, part, values, sums, old, room)
+        if len(motion.measured):
+            kept.append(motion)
+            room -= len(motion.measured)
+    if not sums.count:
         raise ArgumentError("a log without samples tells nothing")
-    errors = [motion.measured - motion.predicted for motion in motions]
-    e, tau = np.concatenate(errors), np.concatenate([motion.measured for motion in motions])
-    rms, spread = np.sqrt((e * e).mean(axis=0)), tau.std(axis=0)
-    old = np.sqrt(sum(squares for _, squares in every) / len(e))
-    rho = _autocorrelation([x - e.mean(axis=0) for x in errors], max(1, min(lags, max(map(len, errors)) // 4)))
-    n = len(e)
+    n, spread, rms = sums.count, sums.spread, sums.rms
+    rho = sums.autocorrelation[: max(1, sums.longest // 4)]
     weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
     p = np.array([_chi_squared_tail(float(x), len(rho)) for x in (weights * rho**2).sum(axis=0)])
     p[rms < EXACT * spread.max()] = 1.0
-    return Validation(fit, motions, rms, _over(rms, spread), _over(old, spread), rho, 1.96 / math.sqrt(n), p)
+    before = _over(np.sqrt(old / n), spread)
+    return Validation(fit, tuple(kept), rms, _over(rms, spread), before, rho, 1.96 / math.sqrt(n), p, n)
 
 
-def _compared(fit: Fit, part: Any, values: Array, before: Array) -> tuple[Compared, Array]:
-    """Return a motion with what is predicted, and the sums of squared residuals (nv,) of the robot before."""
-    nv = fit.base.robot.nv
-    errors, forces, squares = [np.zeros((0, nv))], [np.zeros((0, nv))], np.zeros(nv)
-    both = (fit.rows.residuals(part, x) for x in (values, before))
-    for (e, tau), (old, _) in zip(*both, strict=True):
-        errors.append(e)
-        forces.append(tau)
-        squares += (old * old).sum(axis=0)
-    tau = np.concatenate(forces)
+def _compared(fit: Fit, part: Any, values: Array, sums: ResidualSums, old: Array, room: int) -> Compared:
+    """Return a motion with what is predicted, as far as there is room; count it, and squares of the robot before."""
+    nv, before = fit.base.robot.nv, fit.base.of()
+    measured, predicted = [np.zeros((0, nv))], [np.zeros((0, nv))]
+    for rows, tau in fit.rows.equations(part):
+        e, e_before = (fit.rows.residual(rows, tau, x) for x in (values, before))
+        sums.add(e, tau)
+        old += (e_before * e_before).sum(axis=0)
+        measured.append(tau[:room])
+        predicted.append((tau - e)[:room])
+        room -= len(measured[-1])
     t = part.t if isinstance(part, Samples | Trajectory) else None
-    return Compared(
-        None if t is None else np.asarray(t, dtype=float).ravel(), tau, tau - np.concatenate(errors)
-    ), squares
+    forces = np.concatenate(measured)
+    times = None if t is None else np.asarray(t, dtype=float).ravel()[: len(forces)]
+    return Compared(times, forces, np.concatenate(predicted))
 
 
 def _over(rms: Array, spread: Array) -> Array:
     """Return how large residuals are beside forces: infinite where these do not change."""
     return np.divide(rms, spread, out=np.where(rms > 0.0, np.inf, 0.0), where=spread > 0.0)
-
-
-def _autocorrelation(errors: list[Array], lags: int) -> Array:
-    """Return normalised autocorrelations (lags, nv) of residuals without their mean; never across two motions."""
-    power = sum((x * x).sum(axis=0) for x in errors)
-    return np.stack(
-        [
-            sum((x[k:] * x[:-k]).sum(axis=0) for x in errors if len(x) > k) / np.maximum(power, TINY)
-            for k in range(1, lags + 1)
-        ]
-    )
 
 
 def _chi_squared_tail(x: float, freedom: int) -> float:
@@ -233,7 +226,7 @@ def cross_validate(
     >>> [float(one.relative.max().round(6)) for one in found]
     [0.0, 0.0]
     """
-    every = list(parts(motions))
+    every = list(within(motions))
     if len(every) < 2:
         raise ArgumentError("cross-validation needs two motions or more: cut a long one in two")
     found = []
@@ -258,11 +251,12 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
     """Return what is to be known of an estimate, in a sentence each."""
     names = fit.base.robot.v_names
     found = []
-    if validation is not None and (there := np.isfinite(validation.relative)).any():
-        worst = int(np.argmax(np.where(there, validation.relative, -1.0)))
+    if validation is not None and (there := np.isfinite(validation.relative + fit.noise)).any():
+        relative = np.where(there, validation.relative, np.nan)
+        worst = int(np.nanargmax(relative))
         found.append(
-            f"On motions that were not used the residuals are {number(validation.relative.min(), 2)} to "
-            f"{number(validation.relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
+            f"On motions that were not used the residuals are {number(np.nanmin(relative), 2)} to "
+            f"{number(relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
         )
         bad = [name for name, x in zip(names, validation.relative, strict=True) if 0.5 < x < np.inf]
         if bad:

@@ -18,7 +18,7 @@ BLOCK = 8192
 class Block:
     """Consecutive samples of a motion: t (n,) in s, q (n, nq), v, a and tau (n, nv), motor currents (n, nv) in A.
 
-    `first` is the index of the first.
+    Measured wrenches (n, 6 k) are moments (N·m) and forces (N). `first` is the index of the first.
     """
 
     first: int
@@ -28,6 +28,7 @@ class Block:
     a: Array | None = None
     tau: Array | None = None
     current: Array | None = None
+    wrench: Array | None = None
 
     @property
     def when(self) -> Array:

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Slot = tuple[str, int]
-"""A quantity ("t", "q", "v", "a", "tau" or "current") and the index of the entry."""
+"""A quantity ("t", "q", "v", "a", "tau", "current" or "wrench") and the index of the entry."""
 
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 QUATERNION = ("qx", "qy", "qz", "qw")
+WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")
+"""What a moment and a force add to the name of their frame."""
+
 BASE = {"q": ("x", "y", "z", *QUATERNION)} | dict.fromkeys(("v", "a", "tau", "current"), TWIST)
 """What a floating base adds to its name in q, v, a, tau and current."""
 
@@ -24,9 +27,13 @@ class Coordinates:
 
     q: tuple[str, ...]
     v: tuple[str, ...]
+    wrenches: tuple[str, ...] = ()
+    """What measured wrenches are called: frames, or other names of theirs."""
 
     def names(self, quantity: str) -> tuple[str, ...]:
-        """Return the names of the entries of "q", or of "v", "a", "tau" or "current"."""
+        """Return the names of the entries of "q", of "v", "a", "tau" or "current", or of "wrench"."""
+        if quantity == "wrench":
+            return tuple(f"{name}.{end}" for name in self.wrenches for end in WRENCH)
         return self.q if quantity == "q" else self.v
 
     def call(self, slot: Slot) -> str:
@@ -47,7 +54,7 @@ class Coordinates:
 
     def of_base(self, quantity: str) -> range:
         """Return the indices of the floating base's entries; none if nothing floats."""
-        if self.base is None:
+        if self.base is None or quantity not in BASE:
             return range(0)
         first = self.names(quantity).index(f"{self.base}.{BASE[quantity][0]}")
         return range(first, first + len(BASE[quantity]))

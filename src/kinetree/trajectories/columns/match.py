@@ -18,7 +18,7 @@ from kinetree.trajectories.columns.messages import (
 )
 from kinetree.trajectories.columns.names import FORCES, MOTION, Number, Spellings, Vocabulary
 from kinetree.trajectories.columns.units import is_si, split_unit, wrong_unit
-from kinetree.trajectories.coordinates import Coordinates, Slot
+from kinetree.trajectories.coordinates import Coordinates, Slot, some
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _check_complete(layout: Layout, spellings: Spellings) -> None:
         missing = [slot for slot in wanted if slot not in first]
         if quantity in FORCES and missing == [(quantity, k) for k in coordinates.of_base(quantity)]:
             continue  # nothing drives a floating base
-        if missing and (quantity == "q" or len(missing) < len(wanted)):
+        if missing and (quantity in ("q", "wrench") or len(missing) < len(wanted)):
             raise FormatError(lacking(missing, layout.ignored, spellings))
     check_quantities({quantity for quantity, _ in first}, coordinates, layout.ignored, spellings.vocabulary)
 
@@ -208,11 +208,13 @@ def check_quantities(
 ) -> None:
     """Raise `FormatError` unless there are q, v and a, or what gives the missing ones by differentiation.
 
-    Of a log, joint forces or currents too.
+    Of a log, joint forces or currents too, unless its base floats, which tells without them.
     """
     rest = f"{not_understood(ignored)} {expected_columns(coordinates, vocabulary)}."
-    if vocabulary.has_forces and not held & FORCES.keys():
+    if vocabulary.has_forces and not held & FORCES.keys() and coordinates.base is None:
         raise FormatError(f"there are neither joint forces nor currents.{rest}")
+    if coordinates.wrenches and "wrench" not in held:
+        raise FormatError(f"there is no wrench of {some(coordinates.wrenches)}.{rest}")
     if "a" in held and "v" not in held:
         raise FormatError(f"there are accelerations but no velocities.{rest}")
     if "a" not in held and "t" not in held:

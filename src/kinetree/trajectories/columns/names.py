@@ -83,7 +83,11 @@ class Vocabulary:
 
 MOTION = Vocabulary(QUANTITIES)
 LOG = Vocabulary({**QUANTITIES, **FORCES})
-"""What is read of motions, and of recorded motions with their forces."""
+WRENCHES = Vocabulary({**LOG.words, "wrench": ("wrench", "wrenches", "ft")})
+"""What is read of motions, of recorded motions with their forces, and of those with measured wrenches."""
+
+COMPONENTS = ({"f": ("force",), "n": ("torque", "moment")}, {"f": "f", "n": "ntm"})
+"""How the forces and the moments of a wrench may be called: by words before the axis, and by letters."""
 
 
 class Spellings:
@@ -101,7 +105,7 @@ class Spellings:
         worded: defaultdict[str, set[Slot]] = defaultdict(set)
         bare: defaultdict[str, set[Slot]] = defaultdict(set, {word: {("t", 0)} for word in TIME})
         for quantity, words in vocabulary.words.items():
-            ends = dict(zip(coordinates.of_base(quantity), BASE[quantity], strict=False))
+            ends = dict(zip(coordinates.of_base(quantity), BASE.get(quantity, ()), strict=False))
             for slot, name in zip(coordinates.slots([quantity]), coordinates.names(quantity), strict=True):
                 names, alone = {name}, set()
                 if end := ends.get(slot[1]):
@@ -109,6 +113,9 @@ class Spellings:
                     alone = {f"{word}.{end}" for word in words}
                 if quantity == "q" or (quantity == "v" and name not in coordinates.q):
                     alone |= {*names, end or name}
+                if quantity == "wrench":
+                    names |= set(_of_wrench(name))
+                    alone |= names
                 for spelling in alone:
                     bare[spelling].add(slot)
                 for spelling in _with_words(words, names):
@@ -147,6 +154,16 @@ class Spellings:
             yield tail
             if tail.lower().startswith("actual_"):
                 yield tail[len("actual_") :]
+
+
+def _of_wrench(name: str) -> Iterator[str]:
+    """Yield how one component of a wrench may be called, ``foot.fx``, without a word for the quantity."""
+    frame, _, end = name.rpartition(".")
+    kind, axis, (words, letters) = end[0], end[1], COMPONENTS
+    for mark in SEPARATORS:
+        yield from (f"{frame}{mark}{letter}{axis}" for letter in letters[kind])
+        for word, between in product(words[kind], ("", "wrench" + mark)):
+            yield f"{frame}{mark}{between}{word}{mark}{axis}"
 
 
 def _with_words(words: Iterable[str], names: Iterable[str]) -> Iterator[str]:

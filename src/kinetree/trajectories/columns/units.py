@@ -14,6 +14,7 @@ SI: dict[str, tuple[str, ...]] = {
     "tau": ("nm", "n.m", "n-m", "n", "newtonmeter", "newtonmetre", "newton"),
     "current": ("a", "amp", "amps", "ampere", "amperes"),
 }
+SI["wrench"] = SI["tau"]
 """The units of the quantities, as `_plain` writes them."""
 
 OTHERS: dict[str, tuple[str, ...]] = {
@@ -30,6 +31,7 @@ OTHERS: dict[str, tuple[str, ...]] = {
 """What to give instead of a unit that is known, and is not that of the SI."""
 
 EXPECTED = {"t": "s", "q": "rad or m", "v": "rad/s or m/s", "a": "rad/s² or m/s²", "tau": "N·m or N", "current": "A"}
+EXPECTED["wrench"] = EXPECTED["tau"]
 
 _BRACKETED = re.compile(r"(.*?)[ _.]*[\[(]([^\[\]()]*[^\[\]()\d][^\[\]()]*)[\])]")
 _SUFFIXED = re.compile(

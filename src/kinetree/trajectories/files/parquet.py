@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
+from kinetree.trajectories.block import BLOCK
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files.happened import NUMBERS, TEXTS
 from kinetree.trajectories.files.limits import check_size
@@ -87,22 +88,39 @@ def read(stream: BinaryIO, name: str, coordinates: Coordinates) -> dict[str, Any
     return arrays | extra
 
 
-def numbers(stream: BinaryIO, name: str) -> dict[str, Array]:
-    """Return the columns of a file that hold numbers, whatever they are called; NaN where there is none."""
-    check_installed()
-    from pyarrow import parquet
+class Numbers:
+    """The columns of a file that hold numbers, whatever they are called, read some rows at a time.
 
-    try:
-        file = parquet.ParquetFile(stream)
-        held, rows = file.schema_arrow, file.metadata.num_rows
-        found = [x.name for x in held if _is_numeric(str(x.type)) and held.names.count(x.name) == 1]
-        check_size(name, stream, 8 * rows * len(found))
-        table = file.read(columns=found)
-        return {x: np.asarray(table.column(x).to_numpy(), dtype=np.float64) for x in found}
-    except FormatError:
-        raise
-    except Exception as error:  # pyarrow has many types for a damaged file
-        raise FormatError(f"{name}: not a readable Parquet file: {error}") from None
+    Attributes
+    ----------
+    names : list of str
+    done : float
+        Which part has been read.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        check_installed()
+        from pyarrow import parquet
+
+        self._name, self.done = name, 0.0
+        try:
+            self._file = parquet.ParquetFile(stream)
+            held = self._file.schema_arrow
+            self.names = [x.name for x in held if _is_numeric(str(x.type)) and held.names.count(x.name) == 1]
+            check_size(name, stream, 8 * self._file.metadata.num_rows * len(self.names))
+        except FormatError:
+            raise
+        except Exception as error:  # pyarrow has many types for a damaged file
+            raise FormatError(f"{name}: not a readable Parquet file: {error}") from None
+
+    def blocks(self, names: list[str]) -> Iterator[Mapping[str, Array]]:
+        """Yield these columns, NaN where there is no number."""
+        try:
+            for batch in self._file.iter_batches(BLOCK, columns=names):
+                self.done += len(batch) / self._file.metadata.num_rows
+                yield {x: np.asarray(batch.column(x).to_numpy(zero_copy_only=False), np.float64) for x in names}
+        except Exception as error:
+            raise FormatError(f"{self._name}: not a readable Parquet file: {error}") from None
 
 
 def _is_numeric(kind: str) -> bool:

@@ -1,0 +1,253 @@
+"""Smoothing and derivatives without delay, of parts of a motion as of the whole; directions of sliding."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.identification.samples import Samples, measured, of_joints
+from kinetree.identification.terms import smooth_sign
+from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
+from kinetree.validation import Array, positive, real_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from kinetree.robot import Robot
+
+KEPT = 0.9999
+"""The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
+
+HALF_WINDOW = 0.78
+"""Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
+
+Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
+
+NEIGHBOURS = 3
+"""Samples to either side that tell outliers."""
+
+NUMBERS = 1 << 17
+"""Recorded samples that are in fits at once, each of them in as many as its window is long."""
+
+MARGIN = 6.0
+"""By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
+
+ABOVE_NOISE = 20.0
+"""Power that is less than so many times the mean of white noise of the positions is no motion: one in 5e8 is more."""
+
+
+class Preparation:
+    """How `prepare` makes samples of recorded ones: of parts of a motion one after the other as of the whole.
+
+    What a part has at its end is kept for the next. The cut-off and the steps in time are those of the first part;
+    outliers are told within a part, and joints that have not moved until then do not count as standing.
+
+    Attributes
+    ----------
+    frequency : float
+        The cut-off (Hz).
+    window, every : int
+        Recorded samples in a fit, and from one fit to the next.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        cutoff: float | None = None,
+        presliding: ArrayLike | None = None,
+        smoothing: float | None = None,
+        decimate: int | None = None,
+        outliers: float | None = None,
+        standing: ArrayLike | None = None,
+    ) -> None:
+        slow = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
+        self._smoothing = slow if presliding is None else None
+        self._robot, self._presliding, self._decimate = robot, presliding, decimate
+        self._outliers = None if outliers is None else positive("outliers", outliers)
+        self.frequency = 0.0 if cutoff is None else positive("cutoff", cutoff)
+        self.window = self.every = 0
+        self._standing = None if standing is None else of_joints(robot, "standing", standing)
+        self._moves = np.zeros(robot.nv, bool)
+        self._kept: tuple[Array, ...] | None = None
+        self._offset = 0
+        self._slides: tuple[Array, Array] | None = None
+
+    def part(self, t: Array, q: Array, tau: Array, f_ext: Array | None = None, *, last: bool = False) -> Samples | None:
+        """Return the samples of the next part of a motion; None where it is too short for one."""
+        robot, nv = self._robot, self._robot.nv
+        if self._outliers is not None:
+            path = np.vstack([np.zeros(nv), np.cumsum(robot.difference(q[:-1], q[1:]), axis=0)])
+            kept = ~far_out(np.hstack([path, measured(tau)]), self._outliers)
+            t, q, tau, f_ext = t[kept], q[kept], tau[kept], None if f_ext is None else f_ext[kept]
+        others = [tau]
+        if self._presliding is not None:
+            others.append(self._sliding(q))
+        if f_ext is not None:
+            others.append(f_ext.reshape(len(t), -1))
+        arrays: tuple[Array, ...] = t, q, np.hstack(others)
+        if self._kept is not None:
+            arrays = tuple(np.concatenate(x) for x in zip(self._kept, arrays, strict=True))
+        if not self.window:
+            self._choose(*arrays[:2])
+        return self._samples(arrays, last)
+
+    def rest(self) -> Samples | None:
+        """Return the samples that wait for what follows, where nothing does."""
+        return None if self._kept is None else self._samples(self._kept, True)
+
+    def _samples(self, arrays: tuple[Array, ...], last: bool) -> Samples | None:
+        nv, found = self._robot.nv, self._fitted(arrays, last)
+        if not found:
+            return None
+        when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
+        wrench = rest[:, 2 * nv :].reshape(-1, self._robot.nb, 6) if rest.shape[1] > 2 * nv else None
+        samples = Samples(q_s, v_s, a_s, rest[:, :nv], wrench, rest[:, nv : 2 * nv], when, self._smoothing)
+        return samples if self._standing is None else self._moving(samples)
+
+    def _choose(self, t: Array, q: Array) -> None:
+        self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
+        step = float(np.median(np.diff(t)))
+        self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
+        chosen = int(0.5 / (self.frequency * step)) if self._decimate is None else int(self._decimate)
+        self.every, self._offset = max(1, chosen), self.window // 2
+
+    def _sliding(self, q: Array) -> Array:
+        """Return the directions of sliding, from where the part before has left them."""
+        if self._slides is None:
+            slides = sliding_direction(self._robot, q, self._presliding)  # type: ignore[arg-type]
+        else:
+            last, z = self._slides
+            slides = sliding_direction(self._robot, np.vstack([last, q]), self._presliding, z)[1:]  # type: ignore[arg-type]
+        self._slides = q[-1], slides[-1]
+        return slides
+
+    def _fitted(self, arrays: tuple[Array, ...], last: bool) -> list[tuple[Array, ...]]:
+        """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs.
+
+        Directions from velocities need a window around each sample of a window, but where a motion begins and ends.
+        """
+        t, half, found = arrays[0], self.window // 2, []
+        reach = half if self._smoothing is None else 2 * half
+        for start, stop in pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]):
+            own, ends = tuple(x[start:stop] for x in arrays), last or stop < len(t)
+            first = self._offset if start == 0 else half
+            centres = np.arange(first, stop - start - (half if ends else reach), self.every)
+            if len(centres):
+                others = own[2] if self._smoothing is None else self._with_signs(own, self._smoothing)
+                found.append(fitted(self._robot, own[0], own[1], others, half, centres))
+                first = int(centres[-1]) + self.every
+            keep = max(0, min(first - reach, stop - start - 1))
+            self._kept, self._offset = tuple(x[keep:] for x in own), first - keep
+        return found
+
+    def _with_signs(self, arrays: tuple[Array, ...], smoothing: float) -> Array:
+        """Return the rest with the signs of filtered velocities after the forces; at ends these stay as they are."""
+        (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
+        path = np.vstack([np.zeros(nv), np.cumsum(self._robot.difference(q[:-1], q[1:]), axis=0)])
+        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
+        moved, passed = (np.column_stack([np.convolve(x, weights, "valid") for x in y.T]) for y in (path, t[:, None]))
+        signs = np.pad(smooth_sign(moved / passed, smoothing), ((half, half), (0, 0)), mode="edge")
+        return np.hstack([others[:, :nv], signs, others[:, nv:]])
+
+    def _moving(self, samples: Samples) -> Samples:
+        """Return the samples at which no joint stands still that has moved at any time."""
+        speed = np.abs(np.asarray(samples.v))
+        self._moves |= (speed > self._standing).any(axis=0)
+        kept = (speed > self._standing)[:, self._moves].all(axis=1) & self._moves.any()
+        arrays = {name: np.asarray(x)[kept] for name, x in samples._asdict().items() if np.ndim(x) > 0}
+        return samples._replace(**arrays)
+
+
+def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
+    """Return which rows (n,) of x are so many standard deviations away from the median of seven neighbours.
+
+    The standard deviation is that of normal noise with the same median distance, of all samples or of these neighbours,
+    whichever is larger; or the least distance that there is where samples are what their neighbours are (Pearson et
+    al., "Generalized Hampel filters", 2016).
+    """
+    padded = np.pad(x, ((NEIGHBOURS, NEIGHBOURS), (0, 0)), mode="reflect" if len(x) > NEIGHBOURS else "edge")
+    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=0)
+    middle = np.median(near, axis=-1)
+    away, own = np.abs(x - middle), np.median(np.abs(near - middle[..., None]), axis=-1)
+    scale = np.maximum(np.median(away, axis=0), own) / 0.6744897501960817
+    least = np.min(np.where(away > 0.0, away, np.inf), axis=0)
+    return np.asarray((away > limit * np.where(scale > 0.0, scale, least)).any(axis=1), dtype=np.bool_)
+
+
+def fitted(robot: Robot, t: Array, q: Array, others: Array, half: int, centres: NDArray[np.int64]) -> tuple[Array, ...]:
+    """Return t, q, v, a and the others smoothed at some samples, each with so many more to either side."""
+    parts, rows = [], max(1, NUMBERS // (2 * half + 1))
+    for start in range(0, len(centres), rows):
+        i = centres[start : start + rows]
+        near = i[:, None] + np.arange(-half, half + 1)
+        span = (t[near[:, -1]] - t[near[:, 0]])[:, None]
+        w0, w1, w2 = fit_weights((t[near] - t[i, None]) / span, DEGREE)
+        d = robot.difference(np.broadcast_to(q[i, None], (*near.shape, robot.nq)), q[near])
+        moved, v, a = (np.einsum("ij,ijk->ik", w, d) for w in (w0, w1, w2))
+        smooth = np.einsum("ij,ijk->ik", w0, others[near])
+        parts.append((t[i], robot.integrate(q[i], moved), v / span, a / span**2, smooth))
+    return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
+
+
+def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
+    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
+
+    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum.
+    """
+    step = float(np.median(np.diff(t)))
+    v = robot.difference(q[:-1], q[1:]) / step
+    power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
+    beside = np.minimum(np.arange(len(power)) + 2, len(v) / 2)  # Hann's window mixes so many to either side
+    white = np.sin(np.pi * beside / len(v))[:, None] ** 2  # of differences of positions
+    fast = slice(len(power) // 2, None)
+    noise = np.median(power[fast] / white[fast], axis=0) / np.log(2.0)
+    power = np.where(power > ABOVE_NOISE * noise * white, power, 0.0).sum(axis=1)
+    if not power.any():
+        raise ArgumentError(
+            "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
+            "motions are taken as they are"
+        )
+    below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
+    return float(MARGIN * max(int(below), 1) / (len(v) * step))
+
+
+def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before: ArrayLike | None = None) -> Array:
+    """Return which way each joint slides, from −1 to 1: ``dz = (sign(dq) − z) |dq| / s``, Dahl's model of friction.
+
+    Friction of a joint that turns round first stretches what it holds: over the distance s the direction turns from one
+    to the other, and it keeps it while the joint stands still.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (n, nq) array-like
+        Configurations one after another.
+    presliding : float or (nv,) array-like
+        The distance s (rad, m).
+    before : (nv,) array-like, optional
+        The direction at the first sample; zero if not given.
+
+    References
+    ----------
+    Dahl, "Solid friction damping of mechanical vibrations", 1976.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q = [[0.0] * 6, [0.01] * 6, [0.01] * 6, [0.0099] * 6]
+    >>> sliding_direction(robot, q, 1e-4)[:, 0].round(3)
+    array([ 0.   ,  1.   ,  1.   , -0.264])
+    """
+    path = real_array("q", q, None, robot.nq, batch=False)
+    s = of_joints(robot, "presliding", presliding)
+    dq = robot.difference(path[:-1], path[1:])
+    sign, keep = np.sign(dq), np.exp(-np.abs(dq) / s)
+    z = np.zeros((len(path), robot.nv))
+    z[0] = 0.0 if before is None else real_array("before", before, robot.nv, batch=False)
+    for i in range(len(dq)):
+        z[i + 1] = sign[i] + (z[i] - sign[i]) * keep[i]
+    return z

@@ -1,0 +1,77 @@
+"""Sums over residuals that come piece by piece: how large they are, and how they are correlated in time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.validation import Array
+
+TINY = np.finfo(float).tiny
+
+
+class ResidualSums:
+    """Mean squares and autocorrelations of residuals, of any number of samples in bounded memory.
+
+    Means are subtracted in the end: sums are of what is above the mean of the first samples, so that little is lost.
+
+    Attributes
+    ----------
+    count, longest : int
+        Number of samples, in all and of the longest motion.
+    """
+
+    def __init__(self, nv: int, lags: int) -> None:
+        self.count = self.longest = self._seen = 0
+        self._origin: Array | None = None
+        self._squares, self._sum, self._power, self._tau, self._tau_squares = np.zeros((5, nv))
+        self._products, self._later, self._earlier = np.zeros((3, lags, nv))
+        self._pairs = np.zeros((lags, 1))
+        self.begin()
+
+    def begin(self) -> None:
+        """Say that a motion begins: no correlation reaches across."""
+        self._seen, self._before = 0, np.zeros_like(self._products)
+
+    def add(self, e: Array, tau: Array) -> None:
+        """Add the residuals and the forces (n, nv) of the next samples of a motion."""
+        n, lags = len(e), len(self._products)
+        if self._origin is None and n:
+            self._origin = np.stack([e.mean(axis=0), tau.mean(axis=0)])
+        origin = np.zeros((2, e.shape[1])) if self._origin is None else self._origin
+        x, above = e - origin[0], tau - origin[1]
+        self._squares += (e * e).sum(axis=0)
+        self._sum += x.sum(axis=0)
+        self._power += (x * x).sum(axis=0)
+        self._tau += above.sum(axis=0)
+        self._tau_squares += (above * above).sum(axis=0)
+        whole = np.vstack([self._before, x])
+        for k in range(1, lags + 1):
+            first = max(0, k - self._seen)
+            earlier, later = whole[lags - k + first : lags - k + n], x[first:]
+            self._products[k - 1] += (earlier * later).sum(axis=0)
+            self._earlier[k - 1] += earlier.sum(axis=0)
+            self._later[k - 1] += later.sum(axis=0)
+            self._pairs[k - 1] += len(later)
+        self._before = whole[n:]
+        self._seen += n
+        self.count += n
+        self.longest = max(self.longest, self._seen)
+
+    @property
+    def rms(self) -> Array:
+        """Root mean squares (nv,) of the residuals."""
+        return np.asarray(np.sqrt(self._squares / max(self.count, 1)))
+
+    @property
+    def spread(self) -> Array:
+        """Standard deviations (nv,) of the forces."""
+        n = max(self.count, 1)
+        return np.asarray(np.sqrt(np.maximum(self._tau_squares / n - (self._tau / n) ** 2, 0.0)))
+
+    @property
+    def autocorrelation(self) -> Array:
+        """Normalised autocorrelations (lags, nv) of the residuals without their mean."""
+        mean = self._sum / max(self.count, 1)
+        power = self._power - self.count * mean**2
+        sums = self._products - mean * (self._earlier + self._later) + self._pairs * mean**2
+        return np.asarray(sums / np.maximum(power, TINY))

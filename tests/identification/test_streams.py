@@ -1,0 +1,95 @@
+"""Logs that come in parts: the same estimates and residuals as in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.trees import random_tree
+from kinetree.joints import Prismatic, Revolute
+
+N, PART = 1200, 300
+Log = tuple[np.ndarray, ...]
+
+
+@pytest.fixture(scope="module")
+def robot() -> kt.Robot:
+    return kt.Robot(random_tree(1, 3, [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))], armature=False))
+
+
+@pytest.fixture(scope="module")
+def log(robot: kt.Robot) -> Log:
+    rng = np.random.default_rng(0)
+    q, v, a = robot.random_state(0, N)
+    return q, v, a, robot.inverse_dynamics(q, v, a) + 0.1 * rng.normal(size=v.shape)
+
+
+def parts_of(log: Log) -> Iterator[Log]:
+    for k in range(0, N, PART):
+        yield tuple(x[k : k + PART] for x in log)
+
+
+@pytest.mark.parametrize("choices", [{}, {"weights": None}, {"weights": "covariance"}])
+def test_parts_tell_what_the_whole_tells(robot: kt.Robot, log: Log, choices: dict[str, str]) -> None:
+    whole = robot.identify(log, ["damping"], **choices)
+    for parts in (lambda: parts_of(log), [lambda: parts_of(log)], list(parts_of(log))):
+        fit = robot.identify(parts, ["damping"], **choices)
+        assert fit.count == N
+        np.testing.assert_allclose(fit.values, whole.values, rtol=0.0, atol=1e-9 * np.abs(whole.values).max())
+        np.testing.assert_allclose(fit.std, whole.std, rtol=1e-9)
+        np.testing.assert_allclose(fit.parameters, whole.parameters, rtol=1e-6, atol=1e-8)
+
+
+def test_losses_take_the_noise_of_each_part(robot: kt.Robot, log: Log) -> None:
+    """The median of the residuals' sizes is that of the medians of parts."""
+    whole, fit = (robot.identify(x, [], loss="huber") for x in (log, lambda: parts_of(log)))
+    assert (np.abs(fit.values - whole.values) < 0.05 * whole.std).all()
+
+
+def test_residuals_in_parts_are_those_of_the_whole(robot: kt.Robot, log: Log) -> None:
+    fit = robot.identify(log, [])
+    off = (*log[:3], log[3] + [5.0, 0.0, -3.0] + np.sin(np.arange(N) / 20.0)[:, None])
+    whole, found = fit.validate(off), fit.validate(parts_of(off))  # in one pass
+    assert found.size == whole.size == N
+    for name in ("rms", "relative", "before"):
+        np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-12)
+    np.testing.assert_allclose(found.autocorrelation, whole.autocorrelation, atol=0.05)  # not across parts
+    e = off[3] - fit.predict(*off[:3])
+    e = e - e.mean(axis=0)
+    pieces = [e[k : k + PART] for k in range(0, N, PART)]
+    expected = sum((x[3:] * x[:-3]).sum(axis=0) for x in pieces) / (e * e).sum(axis=0)
+    np.testing.assert_allclose(found.autocorrelation[2], expected, rtol=1e-9)
+    np.testing.assert_allclose(fit.residual(parts_of(off)).correlation, found.autocorrelation[0], rtol=1e-12)
+
+
+def test_pictures_are_kept_of_some_samples_only(robot: kt.Robot, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kinetree.identification.validation.KEPT", 500)
+    fit = robot.identify(log, [])
+    found = fit.validate([kt.identification.Samples(*x, t=np.arange(PART)) for x in parts_of(log)])
+    assert [len(motion.predicted) for motion in found.motions] == [300, 200, 0, 0][: len(found.motions)]
+    assert all(motion.t is not None and len(motion.t) == len(motion.measured) for motion in found.motions)
+    assert found.size == N
+    np.testing.assert_array_equal(np.concatenate([m.measured for m in found.motions]), log[3][:500])
+
+
+def test_what_can_be_read_once_only_is_not_taken_for_empty(robot: kt.Robot, log: Log) -> None:
+    once = parts_of(log)
+    assert robot.identify(parts_of(log), []).count == N
+    for wrong, choices, message in [
+        ([parts_of(log)], {}, "an iterator among several logs"),
+        (lambda: once, {"check": False}, "the log is empty when it is read again"),
+        (parts_of(log), {"loss": "huber"}, "an iterator can be read only once"),
+        (parts_of(log), {"weights": "covariance"}, "an iterator can be read only once"),
+        (parts_of(log), {"instruments": log}, "an iterator can be read only once"),
+        (parts_of(log), {"joint_terms": ["stribeck"]}, "unknown Stribeck speeds read the log again: give a list, or a function"),
+        (lambda: 3, {}, "int was given"),
+        ([3.0], {}, "float was given"),
+        ({"q": 1}, {}, "dict was given"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            robot.identify(wrong, **{"joint_terms": [], **choices})
+    with pytest.raises(kt.ArgumentError, match="without samples"):
+        robot.identify(log, []).residual([])

@@ -1,0 +1,211 @@
+"""Floating bases from files: poses, measured wrenches, no torque sensors; and files that are streamed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.logs import FEET, HOPPER, Array, hop, write_bag
+from kinetree.identification import Samples, prepare, read_log, stream_log, suspicions
+from kinetree.identification.report import joint_rows
+
+N = 900
+Log = dict[str, Array]
+ENDS = ("nx", "ny", "nz", "fx", "fy", "fz")
+
+
+@pytest.fixture(scope="module")
+def robot() -> kt.Robot:
+    return kt.load(HOPPER, floating_base=True)
+
+
+@pytest.fixture(scope="module")
+def log(robot: kt.Robot) -> Log:
+    return hop(robot, N)
+
+
+def write(path: Path, robot: kt.Robot, log: Log, wrenches: list[str], *, efforts: bool = True) -> Path:
+    """Write a CSV or a Parquet file."""
+    header = ["t", *(f"q.{x}" for x in robot.q_names), *["tau.hip"] * efforts, *wrenches]
+    table = np.hstack([log["t"][:, None], log["q"], *[log["tau"][:, 6:]] * efforts, log["wrench"]])
+    if path.suffix == ".parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table(dict(zip(header, table.T, strict=True))), path)
+    else:
+        np.savetxt(path, table, delimiter=",", header=",".join(header), comments="", fmt="%.17g")
+    return path
+
+
+def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "") -> Path:
+    """Write joint states at all times, odometry at every second, wrenches between."""
+    pytest.importorskip("rosbags")
+    t, middle = log["t"], log["t"][:-1] + 0.001
+    between = log["wrench"][:-1] + 0.25 * np.diff(log["wrench"], axis=0)
+    joints = [
+        (x, {"name": ["wheel", "hip"], "position": [9.0, y], "effort": [0.0, z] if effort else []})
+        for x, y, z in zip(t, log["q"][:, 7], log["tau"][:, 6], strict=True)
+    ]
+    poses = [(x, {"pose": y}) for x, y in zip(t[::2], log["q"][::2, :7], strict=True)]
+    wrenches = [(x, {"wrench": y, "frame": "foot"}) for x, y in zip(middle, between, strict=True)]
+    topics = {"/joint_states": joints, "/odom": poses, "/ft/foot": wrenches, "/ft/hand": wrenches[:3]}
+    return write_bag(path, {x: y for x, y in topics.items() if x != without})
+
+
+@pytest.fixture(scope="module")
+def bag(log: Log, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return foot_bag(tmp_path_factory.mktemp("bags") / "whole", log, effort=True)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"wrench.foot.{x}" for x in ENDS],
+        [f"foot/wrench/{what}/{x}" for what in ("torque", "force") for x in "xyz"],
+        [f"/sole/{x}" for x in ("tx [Nm]", "ty [Nm]", "tz [Nm]", "fx [N]", "fy [N]", "fz [N]")],
+        [f"foot.{what}.{x}" for what in ("moment", "force") for x in "xyz"],
+    ],
+)
+def test_wrenches_in_columns(robot: kt.Robot, log: Log, tmp_path: Path, names: list[str]) -> None:
+    path = write(tmp_path / "log.csv", robot, log, names)
+    found = read_log(path, robot, wrenches={"foot": "/sole"} if "sole" in names[0] else FEET)
+    assert found.f_ext is not None
+    assert found.notes == ()
+    v, a = log["v"], log["a"]
+    np.testing.assert_allclose(robot.inverse_dynamics(found.q, v, a, found.f_ext), log["tau"], atol=1e-10)
+    assert "columns not used" in read_log(path, robot).notes[0]
+
+
+def test_every_format_holds_the_same_wrench(robot: kt.Robot, log: Log, bag: Path, tmp_path: Path) -> None:
+    R = robot.frame_placement(log["q"], frame="foot")[:, :3, :3]
+    turned = np.einsum("nij,nkj->nki", R, log["wrench"].reshape(-1, 2, 3)).reshape(-1, 1, 6)
+    np.savez_compressed(tmp_path / "a.npz", t=log["t"], q=log["q"], tau=np.asfortranarray(log["tau"]), wrench=turned)
+    write(tmp_path / "b.parquet", robot, log, [f"wrench.foot.{x}" for x in ENDS])
+    first = read_log(tmp_path / "a.npz", robot, wrenches=FEET, wrench_axes="world")
+    second = read_log(tmp_path / "b.parquet", robot, wrenches=FEET)
+    assert first.f_ext is not None
+    assert second.f_ext is not None
+    np.testing.assert_allclose(first.f_ext, second.f_ext, atol=1e-12)
+    third = read_log(bag, robot, wrenches=FEET)
+    assert third.notes == (
+        "wrenches not used: /ft/hand",
+        "2 samples without messages of /odom, /ft/foot before and after are left out",
+    )
+    assert third.t is not None
+    assert third.f_ext is not None
+    at = slice(1, N - 1)
+    np.testing.assert_allclose(third.t, log["t"][at] - log["t"][1], atol=1e-9)
+    off = robot.difference(log["q"][at], third.q)
+    assert np.abs(off).max() < 1e-6, "poses between those of the odometry"
+    np.testing.assert_allclose(third.tau, log["tau"][at], atol=1e-9)
+    assert np.abs(third.f_ext - second.f_ext[at]).max() < 0.02 * np.abs(second.f_ext).max(), "linear between two"
+
+
+@pytest.mark.parametrize("source", ["csv", "bag"])
+def test_a_base_tells_without_torque_sensors(robot: kt.Robot, log: Log, tmp_path: Path, source: str) -> None:
+    names = [f"wrench.foot.{x}" for x in ENDS]
+    if source == "csv":
+        path = write(tmp_path / "log.csv", robot, log, names, efforts=False)
+    else:
+        path = foot_bag(tmp_path / "bag", log)
+    recording = read_log(path, robot, wrenches=FEET)
+    assert "no joint forces: only the equations of the base tell" in recording.notes
+    assert np.isnan(recording.tau[:, 6]).all()
+    samples = recording.samples(cutoff=25.0)
+    assert suspicions(robot, samples) == []
+    before = robot.with_inertial_parameters(1.3 * robot.inertial_parameters)
+    fit = before.identify(samples, [], check=False)
+    assert np.isnan(fit.noise[6])
+    assert (fit.noise[:6] > 0.0).all()
+    np.testing.assert_allclose(fit.values, fit.base.of(robot), atol=0.01 * np.abs(fit.values).max())
+    assert abs(fit.robot.mass / robot.mass - 1.0) < 0.01
+    streamed = before.identify(stream_log(path, robot, part=400, wrenches=FEET, cutoff=25.0), [], check=False)
+    assert streamed.count == fit.count
+    np.testing.assert_allclose(streamed.values, fit.values, atol=1e-3 * np.abs(fit.values).max())
+    found = fit.validate(samples)
+    assert "–" in joint_rows(fit, found, None)[1][6]
+
+
+def test_a_base_that_nothing_holds(robot: kt.Robot, log: Log) -> None:
+    q, v, a, tau = (log[x] for x in ("q", "v", "a", "tau"))
+    f_ext = np.zeros((N, robot.nb, 6))
+    f_ext[:, 0] = robot.inverse_dynamics(q, v, a)[:, :6]
+    tau = robot.inverse_dynamics(q, v, a, f_ext)
+    assert suspicions(robot, Samples(q, v, a, tau, f_ext)) == []
+    for wrong, message in ((None, "no wrenches are given"), (-f_ext, "another sign")):
+        with pytest.raises(kt.ArgumentError, match=message):
+            robot.identify(Samples(q, v, a, tau, wrong), [])
+
+
+@pytest.mark.parametrize("choices", [{}, {"presliding": 1e-3}, {"decimate": 3}, {"outliers": 1e4}, {"standing": 1e-9}])
+@pytest.mark.parametrize("part", [97, 400])
+def test_a_stream_has_the_samples_of_the_whole(
+    robot: kt.Robot, log: Log, tmp_path: Path, choices: dict[str, Any], part: int
+) -> None:
+    t = log["t"].copy()
+    t[500:] += 1.0
+    tau = log["tau"].copy()
+    tau[[200, 600]] = 1e9 * ("outliers" in choices)
+    np.savez(tmp_path / "log.npz", t=t, q=log["q"], tau=tau, wrench=log["wrench"])
+    read = read_log(tmp_path / "log.npz", robot, wrenches=FEET)
+    whole = read.samples(cutoff=20.0, **choices)
+    stream = stream_log(tmp_path / "log.npz", robot, part=part, wrenches=FEET, cutoff=20.0, **choices)
+    for _ in range(2):
+        parts = list(stream)
+        assert len(parts) > 2
+        for x, name in zip(whole, Samples._fields, strict=True):
+            if np.ndim(x) > 0:
+                found = np.concatenate([np.asarray(getattr(y, name)) for y in parts])
+                np.testing.assert_allclose(found, x, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+def test_blocks_of_a_bag_fit_together(robot: kt.Robot, bag: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = read_log(bag, robot, wrenches=FEET)
+    monkeypatch.setattr("kinetree.trajectories.files.bags.BLOCK", 100)
+    parts = read_log(bag, robot, wrenches=FEET)
+    assert parts.notes == whole.notes
+    for name in ("t", "q", "tau", "f_ext"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12, atol=1e-12)
+
+
+def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
+    csv = write(tmp_path / "log.csv", robot, log, [f"wrench.foot.{x}" for x in ENDS])
+    cut = write(
+        tmp_path / "cut.csv", robot, log, ["foot.mx", "foot.my", "wrench.foot.n_z", "foot.fx", "foot.fy", "foot.fz"]
+    )
+    kilo = write(tmp_path / "kilo.csv", robot, log, [f"foot.{x} [mNm]" for x in ENDS])
+    few = {name: x[:20] for name, x in log.items()}
+    bag, still = foot_bag(tmp_path / "bag", few), foot_bag(tmp_path / "still", few, without="/odom")
+    fixed = kt.load(HOPPER)
+    for path, who, choices, message in [
+        (csv, robot, {"wrenches": ["sole"]}, "no frame 'sole'"),
+        (csv, robot, {"wrenches": "foot"}, r"a list of frames: \['foot'\]"),
+        (csv, robot, {"wrenches": FEET, "wrench_axes": "body"}, "'frame' or 'world'"),
+        (csv, robot, {"wrenches": {"foot": "sole"}}, "lacks wrench.sole.nx, wrench.sole.ny"),
+        (cut, robot, {"wrenches": FEET}, "lacks wrench.foot.nz. Not understood: wrench.foot.n_z"),
+        (kilo, robot, {"wrenches": FEET}, "is in mNm: give N·m"),
+        (csv, robot, {"odometry": "/odom"}, "odometry is for ROS bags"),
+        (csv, fixed, {"wrenches": ["trunk"]}, "'trunk' does not move"),
+        (still, robot, {}, "no topic has messages of the type Odometry; there are /ft/foot"),
+        (bag, robot, {"odometry": "/x"}, "no topic '/x' has odometry of the floating base; there are /odom"),
+        (bag, fixed, {"odometry": "/odom"}, "the base does not float"),
+        (bag, fixed, {}, "neither joint forces nor currents"),
+        (
+            bag,
+            robot,
+            {"wrenches": ["leg"]},
+            "no single topic of wrenches is called 'leg'; there are /ft/foot, /ft/hand",
+        ),
+    ]:
+        with pytest.raises(kt.KinetreeError, match=message):
+            read_log(path, who, **choices)
+    with pytest.raises(kt.ArgumentError, match="one sample is the least"):
+        stream_log(csv, robot, part=0)
+    with pytest.raises(kt.ArgumentError, match="cutoff"):
+        stream_log(csv, robot, cutoff=-1.0)
+    assert prepare(robot, log["t"], log["q"], np.full((N, 7), np.nan), cutoff=20.0).f_ext is None
