@@ -241,6 +241,8 @@ def test_what_is_known_before(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
     assert fixed.values[k] == arm.damping[0]
     assert fixed.std[k] == 0.0
     s = free.std[k]
+    frictionless = arm.with_joint_physics(damping=0.0).identify((q, v, a, noisy), TERMS, known={name: 0.0})
+    assert 0.0 <= frictionless.consistent_values[k] < 0.01 * s, "at its bound, too"
     between = arm.identify((q, v, a, noisy), TERMS, known={name: s})
     np.testing.assert_allclose(between.values[k], 0.5 * (free.values[k] + arm.damping[0]), rtol=1e-2)
     np.testing.assert_allclose(between.std[k], s / np.sqrt(2.0), rtol=1e-2)
