@@ -12,11 +12,11 @@ from kinetree.errors import ArgumentError, unknown_name, warn_user
 from kinetree.identification import consistent as bodies
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
-from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.equations import Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, estimate
-from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, warn_of_bodies
+from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, warn_of_bodies, warn_of_few
 from kinetree.identification.samples import of_joints, once_and_again
 from kinetree.identification.shared_noise import generalized
 from kinetree.identification.stribeck import estimated_speeds
@@ -187,16 +187,6 @@ def _refuse(found: list[str]) -> None:
         raise ArgumentError(f"{'; '.join(wrong)}; check=False takes the log as it is")
     for text in found:
         warn_user(text, LogWarning)
-
-
-def warn_of_few(factors: Factors) -> None:
-    """Warn where a joint has no more equations than parameters: its residuals then say nothing of its noise."""
-    most = max(map(len, factors.pattern))
-    if factors.count <= most:
-        warn_user(
-            f"{factors.count} samples are few beside {most} parameters: noise and standard deviations are not told",
-            LogWarning,
-        )
 
 
 def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
