@@ -12,14 +12,14 @@ from kinetree.errors import ArgumentError, unknown_name, warn_user
 from kinetree.identification import consistent as bodies
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
-from kinetree.identification.least_squares import LOSSES, Prior, estimate
+from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
 from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, warn_of_bodies, warn_of_few
 from kinetree.identification.samples import of_joints, once_and_again
 from kinetree.identification.shared_noise import generalized
-from kinetree.identification.stribeck import estimated_speeds
+from kinetree.identification.stribeck import WithSpeeds, as_uncertain_with_speeds, estimated_speeds
 from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
@@ -166,12 +166,20 @@ def identify(
     if check:
         warn_of_few(factors)
     prior = prior_of(base, known or {})
-    if instruments is not None:
-        solution = instrumental(rows, again, instruments, factors, prior)
-    elif weights == "covariance":
-        solution = generalized(rows, again, factors, prior)
-    else:
-        solution = estimate(rows, again, factors, prior, weights, loss)
+
+    def solved(rows: Rows, factors: Factors, prior: Prior) -> Solution:
+        if instruments is not None:
+            return instrumental(rows, again, instruments, factors, prior)
+        if weights == "covariance":
+            return generalized(rows, again, factors, prior)
+        return estimate(rows, again, factors, prior, weights, loss)
+
+    solution = solved(rows, factors, prior)
+    if falls_off and stribeck_speed is None:
+        wider = WithSpeeds(rows, solution.values)
+        added = np.zeros(wider.dimension - rows.dimension)
+        whole = solved(wider, wider.factors(again), Prior(*map(np.append, prior, (added, added + np.inf))))
+        solution = as_uncertain_with_speeds(solution, whole)
     if not consistent:
         return Fit(rows, factors.count, solution, bodies.Consistent(base.representative(solution.values), np.nan))
     found = consistent_with(base, factors, solution, prior, spread, solver, bounds or {})
