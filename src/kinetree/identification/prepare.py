@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -123,25 +124,30 @@ def prepare(
     frequency = chosen_cutoff(robot, times, position) if cutoff is None else positive("cutoff", cutoff)
     step = float(np.median(np.diff(times)))
     window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
-    fine = max(1, int(0.5 / (frequency * step)))
-    every = fine if decimate is None else max(1, int(decimate))
+    usual = max(1, int(0.5 / (frequency * step)))
+    every = usual if decimate is None else max(1, int(decimate))
     slides = None if presliding is None else sliding_direction(robot, position, presliding)
     speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
     found = []
     for start, stop in pairwise([0, *gaps(times), len(times)]):
         if stop - start > window:
             own = slice(start, stop)
-            now, path = times[own], position[own]
-            z = _signs(robot, now, path, window, fine, speed) if slides is None else slides[own]
-            found.append(_fitted(robot, now, path, np.hstack([force[own], z]), window, every))
+            now = times[own]
+            fits = _fitted(robot, now, position[own], force[own], window, every)
+            if slides is None:
+                fine = fits if every <= usual else _fitted(robot, now, position[own], force[own], window, usual)
+                z = smooth_sign(_between(now, fine[0], *fine[2:4]), speed)
+            else:
+                z = slides[own]
+            found.append((*fits, _smoothed(now, np.asarray(z), window, every)))
     if not found:
         raise ArgumentError(
             f"a cut-off of {frequency:.3g} Hz needs {window + 1} samples without a gap between them: give more samples "
             "or a higher cutoff"
         )
-    when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
+    when, q_s, v_s, a_s, tau_s, directions = (np.concatenate(x) for x in zip(*found, strict=True))
     given = None if slides is not None else speed
-    samples = Samples(q_s, v_s, a_s, rest[:, : robot.nv], direction=rest[:, robot.nv :], t=when, smoothing=given)
+    samples = Samples(q_s, v_s, a_s, tau_s, direction=directions, t=when, smoothing=given)
     return samples if standing is None else _sliding(samples, of_joints(robot, "standing", standing))
 
 
@@ -172,25 +178,38 @@ def _sliding(samples: Samples, slowest: Array) -> Samples:
     return samples._replace(**arrays)
 
 
-def _fitted(robot: Robot, t: Array, q: Array, others: Array, window: int, every: int) -> tuple[Array, ...]:
-    """Return t, q, v, a and the others smoothed at every so many-th sample that has a whole window around it."""
-    half, parts = window // 2, []
+Window: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], tuple[Array, Array, Array], Array]"
+
+
+def _windows(t: Array, window: int, every: int) -> Iterator[Window]:
+    """Yield every so many-th sample that has a whole window around it: samples, windows, weights of fits, and spans."""
+    half = window // 2
     centres = np.arange(half, len(t) - half, every)
     for start in range(0, len(centres), ROWS):
         i = centres[start : start + ROWS]
         near = i[:, None] + np.arange(-half, half + 1)
         span = (t[near[:, -1]] - t[near[:, 0]])[:, None]
-        w0, w1, w2 = fit_weights((t[near] - t[i, None]) / span, DEGREE)
+        yield i, near, fit_weights((t[near] - t[i, None]) / span, DEGREE), span
+
+
+def _smoothed(t: Array, x: Array, window: int, every: int) -> Array:
+    """Return x (n, k) smoothed at every so many-th sample that has a whole window around it."""
+    return np.concatenate([np.einsum("ij,ijk->ik", w[0], x[near]) for _, near, w, _ in _windows(t, window, every)])
+
+
+def _fitted(robot: Robot, t: Array, q: Array, tau: Array, window: int, every: int) -> tuple[Array, ...]:
+    """Return t, q, v, a and tau smoothed at every so many-th sample that has a whole window around it."""
+    parts = []
+    for i, near, (w0, w1, w2), span in _windows(t, window, every):
         d = robot.difference(np.broadcast_to(q[i, None], (*near.shape, robot.nq)), q[near])
         moved, v, a = (np.einsum("ij,ijk->ik", w, d) for w in (w0, w1, w2))
-        smooth = np.einsum("ij,ijk->ik", w0, others[near])
+        smooth = np.einsum("ij,ijk->ik", w0, tau[near])
         parts.append((t[i], robot.integrate(q[i], moved), v / span, a / span**2, smooth))
     return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
 
 
-def _signs(robot: Robot, t: Array, q: Array, window: int, every: int, smoothing: float) -> Array:
-    """Return the signs of smoothed velocities (n, nv) at all times: cubic between fits, straight beyond the ends."""
-    at, _, v, a, _ = _fitted(robot, t, q, np.zeros((len(t), 0)), window, every)
+def _between(t: Array, at: Array, v: Array, a: Array) -> Array:
+    """Return velocities at all times t from those at some: cubic between these, straight beyond the ends."""
     k = np.maximum(np.searchsorted(at, t, "right") - 1, 0)
     after = np.minimum(k + 1, len(at) - 1)
     h = (at[after] - at[k])[:, None]
@@ -198,7 +217,7 @@ def _signs(robot: Robot, t: Array, q: Array, window: int, every: int, smoothing:
     s, beyond = np.clip(s, 0.0, 1.0), (t - np.clip(t, at[0], at[-1]))[:, None]
     d = v[after] - v[k]
     bend = s * (1.0 - s) * ((1.0 - s) * (h * a[k] - d) - s * (h * a[after] - d))
-    return np.asarray(smooth_sign(v[k] + s * d + bend + beyond * a[k], smoothing))
+    return np.asarray(v[k] + s * d + bend + beyond * a[k])
 
 
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
