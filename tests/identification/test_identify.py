@@ -284,6 +284,12 @@ def test_friction_that_falls_off_with_speed(arm: kt.Robot, motion: tuple[Array, 
     fit = arm.identify((q, v, a, noisy), [*TERMS, "stribeck"])
     assert fit.stribeck_speed is not None
     np.testing.assert_allclose(fit.stribeck_speed, speed, rtol=0.15)
+    errors = []
+    for seed in range(5):
+        noisy = tau + 0.2 * np.random.default_rng(seed).normal(size=tau.shape)
+        fit = arm.identify((q, v, a, noisy), fit.base, consistent=False)
+        errors.append((fit.values - fit.base.of(arm, {"stribeck": height, "offset": [0.3, 0.0, 0.0]})) / fit.std)
+    assert np.square(errors).mean() < 1.4, "speeds that are estimated make the rest less certain"
 
 
 def test_a_floating_base_tells_without_torque_sensors() -> None:

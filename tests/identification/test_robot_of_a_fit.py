@@ -159,6 +159,17 @@ def test_few_samples_and_columns_without_numbers(arm: kt.Robot, log: Log) -> Non
         arm.identify(log, ["stribeck"], stribeck_speed=[0.0, 1.0])
     with pytest.raises(kt.ArgumentError, match="weights is 'none'"):
         arm.identify_payload(log, "link1", weights="none")
+    with pytest.raises(kt.ArgumentError, match="1 samples do not tell a payload"):
+        arm.identify_payload(tuple(x[:1] for x in log), "link1")
+    with pytest.warns(LogWarning, match="8 samples are few"):
+        arm.identify_payload(tuple(x[:8] for x in log), "link1")
+    nan = (*log[:3], np.where(np.arange(200)[:, None] == 3, np.nan, log[3]))
+    with pytest.raises(kt.ArgumentError, match=r"tau\[3, 0\] is not finite"):
+        kt.identification.identify_closed_loop(arm, nan, lambda robot: log, [])
+    with pytest.raises(kt.ArgumentError, match="has not the bodies"):
+        arm.base_parameters().of(chain(free=True))
+    with pytest.raises(kt.ArgumentError, match="tolerance is 1"):
+        arm.base_parameters(tolerance=1.0)
     rock = kt.load("<robot name='rock'><link name='stone'/></robot>")
     with pytest.raises(kt.ArgumentError, match="no joint"):
         rock.identify((np.zeros((5, 0)),) * 4, [])

@@ -19,7 +19,7 @@ from kinetree.identification.fit import Fit, robot_with
 from kinetree.identification.identify import identify, prior_of
 from kinetree.identification.least_squares import estimate
 from kinetree.identification.nearest_bodies import consistent_with
-from kinetree.identification.samples import PIECE, Samples, motion_of, parts
+from kinetree.identification.samples import PIECE, Samples, motion_of, parts, pieces
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
 from kinetree.validation import Array, positive
@@ -86,7 +86,7 @@ def identify_closed_loop(
     Raises
     ------
     ArgumentError
-        If the simulated motion does not fit the log, or a choice is not known.
+        If the log does not fit the robot, or the simulated motion the log, or a choice is not known.
     KinetreeError
         If the estimates still move after all iterations, or the simulated motion is not finite: the robot before is
         too poor, or the controller not stable.
@@ -124,6 +124,8 @@ def identify_closed_loop(
     if homeless:
         raise ArgumentError(f"{', '.join(map(repr, homeless))} cannot be simulated: no robot has them")
     recorded = [motion_of(part) for part in parts(log)]
+    if not sum(len(piece.q) for piece in pieces(robot, recorded)):
+        raise ArgumentError("the log has no samples")
     step = _output_error if method == "output error" else _instruments
     before, simulated = None, _simulated(simulate, robot, recorded)
     forces = np.sqrt(np.mean(np.concatenate([np.asarray(own.tau) for own in recorded]) ** 2, axis=0)).max()

@@ -46,6 +46,9 @@ somebody has measured, but of a point or a plate: it is taken as the second, sin
 nothing outweighs all data."""
 
 
+SPREAD = 1e-9
+"""The least eigenvalue by the greatest: rounding leaves bodies possible."""
+
 BALL = 0.01
 """Mean square of each coordinate in such a ball where no link has a mass (m²)."""
 
@@ -199,7 +202,10 @@ def _minimum(problem: Problem, x: Array, gap: float) -> Consistent | None:
     """Return where a squared decrement is below a gap, or rounding stops the descent; None after too many steps."""
     before, unit = np.inf, min(problem.strength, 1.0, *problem.weights)
     for _ in range(STEPS):
-        M, r = problem.rows(x)
+        try:
+            M, r = problem.rows(x)
+        except np.linalg.LinAlgError:  # rounding of a step has left where bodies can exist
+            return None
         scale = np.linalg.norm(M, axis=0)
         scale[scale == 0.0] = 1.0
         Q, R = np.linalg.qr(M / scale)
@@ -239,6 +245,7 @@ def repaired(ten: Array, mass: float, least: float | None = None) -> Array:
             w = np.maximum(w, least)
         else:
             w = np.where(known, w, THIN if known.sum() > 1 else 1.0)
+        w = np.maximum(w, SPREAD * w.max())
         out.append(inertial_of((V * w) @ V.T * np.outer(units, units)))
     return np.array(out).reshape(-1, 10)
 

@@ -15,11 +15,11 @@ from kinetree.identification.blas import on_one_thread
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
-from kinetree.identification.least_squares import LOSSES, Prior, estimate
-from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, warn_of_bodies
+from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
+from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, warn_of_bodies, warn_of_few
 from kinetree.identification.samples import of_joints, once_and_again
 from kinetree.identification.shared_noise import generalized
-from kinetree.identification.stribeck import estimated_speeds
+from kinetree.identification.stribeck import WithSpeeds, as_uncertain_with_speeds, estimated_speeds
 from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
@@ -168,12 +168,20 @@ def identify(
     if check:
         warn_of_few(factors)
     prior = prior_of(base, known or {})
-    if instruments is not None:
-        solution = instrumental(rows, again, instruments, factors, prior)
-    elif weights == "covariance":
-        solution = generalized(rows, again, factors, prior)
-    else:
-        solution = estimate(rows, again, factors, prior, weights, loss)
+
+    def solved(rows: Rows, factors: Factors, prior: Prior) -> Solution:
+        if instruments is not None:
+            return instrumental(rows, again, instruments, factors, prior)
+        if weights == "covariance":
+            return generalized(rows, again, factors, prior)
+        return estimate(rows, again, factors, prior, weights, loss)
+
+    solution = solved(rows, factors, prior)
+    if falls_off and stribeck_speed is None:
+        wider = WithSpeeds(rows, solution.values)
+        added = np.zeros(wider.dimension - rows.dimension)
+        whole = solved(wider, wider.factors(again), Prior(*map(np.append, prior, (added, added + np.inf))))
+        solution = as_uncertain_with_speeds(solution, whole)
     told = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
     if not consistent:
         return Fit(rows, factors.count, told, bodies.Consistent(base.representative(solution.values), np.nan))
@@ -203,16 +211,6 @@ def _not_known(base: BaseParameters, name: str) -> str:
         f"motions tell {name!r} only together with others, in {listed(parts, 3)}: give what is known of these; by "
         "itself it stays near this robot's, as prior_spread says"
     )
-
-
-def warn_of_few(factors: Factors) -> None:
-    """Warn where a joint has no more equations than parameters: its residuals then say nothing of its noise."""
-    most = max(map(len, factors.pattern))
-    if factors.count <= most:
-        warn_user(
-            f"{factors.count} samples are few beside {most} parameters: noise and standard deviations are not told",
-            LogWarning,
-        )
 
 
 def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:

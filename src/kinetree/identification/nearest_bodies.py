@@ -112,3 +112,13 @@ def warn_of_bodies(base: BaseParameters, factors: Factors, solution: Solution, f
             "greater prior_spread allows; or no bodies move so, and signs, units or joint terms are wrong",
             LogWarning,
         )
+
+
+def warn_of_few(factors: Factors) -> None:
+    """Warn where a joint has no more equations than parameters: its residuals then say nothing of its noise."""
+    most = max(map(len, factors.pattern))
+    if factors.count <= most:
+        warn_user(
+            f"{factors.count} samples are few beside {most} parameters: noise and standard deviations are not told",
+            LogWarning,
+        )

@@ -14,6 +14,7 @@ from kinetree.identification.blas import on_one_thread
 from kinetree.identification.consistent import THIN, Problem, newton, repaired
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import SMALLEST, Prior, estimate
+from kinetree.identification.nearest_bodies import LEAST_NOISE, warn_of_few
 from kinetree.identification.observability import matrix_of, transfer
 from kinetree.identification.samples import Piece, once_and_again
 from kinetree.model import WORLD
@@ -109,10 +110,15 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     -------
     Payload
 
+    Warns
+    -----
+    LogWarning
+        If there are no more samples than parameters.
+
     Raises
     ------
     ArgumentError
-        If the frame does not move, or the log does not fit the robot.
+        If the frame does not move, the log does not fit the robot, or has too few samples.
     ModelError
         If there is no such frame.
 
@@ -131,13 +137,14 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
         raise ArgumentError(f"weights is {weights!r}, it must be 'joints' or None")
     rows, (log, again) = PayloadRows(robot, frame), once_and_again(log)
     factors = rows.factors(log)
-    if factors.count < 2:
+    if factors.count * np.count_nonzero([len(columns) for columns in rows.pattern]) <= rows.dimension:
         raise ArgumentError(f"{factors.count} samples do not tell a payload: more are needed")
+    warn_of_few(factors)
     found = estimate(rows, again, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
     untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
     std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))
     prior = repaired(found.values[None], 1e-3, THIN)[0]
-    least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + SMALLEST
+    least = LEAST_NOISE * np.sqrt(factors.mean_squares.max(initial=0.0)) + SMALLEST
     A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
     near = newton(Problem(A, A @ found.values, 1, *NONE, prior, VAGUE))
     return Payload(Inertia.from_parameters(near.parameters.tolist()), found.values, std, found.noise)
