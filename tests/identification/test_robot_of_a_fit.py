@@ -177,6 +177,17 @@ def test_few_samples_and_columns_without_numbers(arm: kt.Robot, log: Log) -> Non
     np.testing.assert_array_equal(massless.identify((*log[:3], 0.0 * log[3]), []).values, 0.0)
 
 
+def test_friction_that_is_known_slides_as_the_samples_say(arm: kt.Robot, log: Log) -> None:
+    q, v, a, _ = log
+    rubbing, held = arm.with_joint_physics(friction=2.0).with_friction(), kt.Inertia(1.0, [0, 0, 0.1], 0.1 * np.eye(3))
+    direction = np.random.default_rng(0).uniform(-1.0, 1.0, size=v.shape)
+    samples = Samples(q, v, a, arm.inverse_dynamics(q, v, a) + 2.0 * direction, direction=direction)
+    fit = rubbing.identify(samples, [])
+    np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-9)
+    more = samples._replace(tau=arm.attach(held, "link1").inverse_dynamics(q, v, a) + 2.0 * direction)
+    assert rubbing.identify_payload(more, "link1").noise.max() < 1e-9
+
+
 def test_filtered_friction_is_as_sure_as_it_says(arm: kt.Robot) -> None:
     """Noise of encoders does not choose the cut-off, and turning round is filtered as the forces are."""
     real = arm.with_joint_physics(damping=1.0, friction=2.0).with_friction(smoothing=0.05)
