@@ -116,6 +116,8 @@ def test_a_tuple_of_motions(arm: kt.Robot, log: Log) -> None:
     parts = tuple(tuple(x[k : k + 50] for x in log) for k in range(0, 200, 50))
     whole, several = arm.identify(log, []), arm.identify(parts, [])
     np.testing.assert_allclose(several.values, whole.values, rtol=1e-9)
+    with pytest.raises(kt.ArgumentError, match="motion 3 is motion 1 once more"):
+        arm.identify([parts[0], parts[1], parts[0]], [])
 
 
 def test_an_iterator_tells_how_noise_is_correlated(arm: kt.Robot, log: Log) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,6 +109,19 @@ def once_and_again(log: Any) -> tuple[Any, Any]:
         if count >= LONGEST:
             break
     return chain(first, log), first
+
+
+def repeated(log: Any) -> list[str]:
+    """Return which motions of a log are there twice, in a sentence each: they would count as new ones."""
+    every = list(parts(log))
+    first: dict[bytes, int] = {}
+    found = []
+    for k, part in enumerate(every if len(every) > 1 else [], start=1):
+        forces = np.ascontiguousarray(motion_of(part).tau)
+        before = first.setdefault(blake2b(forces.tobytes()).digest(), k)
+        if before != k and forces.any():
+            found.append(f"motion {k} is motion {before} once more")
+    return found
 
 
 def motion_of(part: Any) -> Samples:
