@@ -80,6 +80,7 @@ def test_json_has_all_figures(files, capsys):
     (damping,) = (x for x in found["parameters"] if x["parameter"] == "damping of knee")
     assert abs(damping["estimate"] - 0.4) < 5 * damping["std"]
     assert identify(capsys, "arm.urdf", "a.npz", "--terms", "damping", "-q") == (0, "", "")
+    assert "motion 2 is motion 1 once more" in identify(capsys, "arm.urdf", "a.npz", "--validate", "./a.npz")[2]
     assert "damping of knee" in identify(capsys, "arm.urdf", "a.npz", "--terms", "damping", "--parameters")[1]
 
 

@@ -311,6 +311,8 @@ def test_a_floating_base_tells_without_torque_sensors() -> None:
     tau = robot.inverse_dynamics(q, v, a, f_ext)
     tau[:, [k for k in range(robot.nv) if k not in free]] = np.nan
     log = kt.identification.Samples(q, v, a, tau, f_ext)
+    halves = [kt.identification.Samples(*(x[k : k + 150] for x in log[:5])) for k in (0, 150)]  # with the same forces
+    assert fit.base.robot.identify(halves, fit.base).count == 300
     for choices in ({}, {"weights": None}, {"weights": "covariance"}, {"loss": "huber"}, {"instruments": log}):
         found = fit.base.robot.identify(log, fit.base, **choices)
         told = np.isfinite(found.std)

@@ -98,6 +98,9 @@ def test_friction_goes_through_the_same_filter(robot: kt.Robot, cutoff: float) -
     samples = prepare(robot, T, q + 1e-5 * np.random.default_rng(0).normal(size=q.shape), tau, cutoff=cutoff)
     fit = robot.identify(samples, ["damping", "friction"])
     np.testing.assert_allclose(fit.values[-4:], [0.5, 0.25, 2.0, 3.0], rtol=0.05)
+    held = robot.with_joint_physics(damping=[0.5, 0.25], friction=[2.0, 3.0]).with_friction()
+    payload = held.identify_payload(samples, robot.body_names[-1])
+    assert abs(payload.values[0]) < 0.05 * robot.mass, "nothing is held, and friction is known"
     still = prepare(robot, T, np.zeros_like(q), tau, cutoff=cutoff)
     assert still.direction is not None
     np.testing.assert_array_equal(still.direction, 0.0)

@@ -116,6 +116,8 @@ def test_a_tuple_of_motions(arm: kt.Robot, log: Log) -> None:
     parts = tuple(tuple(x[k : k + 50] for x in log) for k in range(0, 200, 50))
     whole, several = arm.identify(log, []), arm.identify(parts, [])
     np.testing.assert_allclose(several.values, whole.values, rtol=1e-9)
+    with pytest.raises(kt.ArgumentError, match="motion 3 is motion 1 once more"):
+        arm.identify([parts[0], parts[1], parts[0]], [])
 
 
 def test_an_iterator_tells_how_noise_is_correlated(arm: kt.Robot, log: Log) -> None:
@@ -175,6 +177,17 @@ def test_few_samples_and_columns_without_numbers(arm: kt.Robot, log: Log) -> Non
         rock.identify((np.zeros((5, 0)),) * 4, [])
     massless = arm.with_inertial_parameters(np.zeros(20))
     np.testing.assert_array_equal(massless.identify((*log[:3], 0.0 * log[3]), []).values, 0.0)
+
+
+def test_friction_that_is_known_slides_as_the_samples_say(arm: kt.Robot, log: Log) -> None:
+    q, v, a, _ = log
+    rubbing, held = arm.with_joint_physics(friction=2.0).with_friction(), kt.Inertia(1.0, [0, 0, 0.1], 0.1 * np.eye(3))
+    direction = np.random.default_rng(0).uniform(-1.0, 1.0, size=v.shape)
+    samples = Samples(q, v, a, arm.inverse_dynamics(q, v, a) + 2.0 * direction, direction=direction)
+    fit = rubbing.identify(samples, [])
+    np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-9)
+    more = samples._replace(tau=arm.attach(held, "link1").inverse_dynamics(q, v, a) + 2.0 * direction)
+    assert rubbing.identify_payload(more, "link1").noise.max() < 1e-9
 
 
 def test_filtered_friction_is_as_sure_as_it_says(arm: kt.Robot) -> None:

@@ -17,6 +17,7 @@ from kinetree.cli.terminal import console, load_robot, print_json, progress, wai
 from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.identification import Fit, LogStream, Payload, Recording, Samples, Validation, stream_log, suspicions
 from kinetree.identification.report import joint_table, parameter_table
+from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.robot import Robot
 from kinetree.tables import make_table, number, print_warnings
@@ -69,6 +70,8 @@ def run(arguments: argparse.Namespace) -> None:
         stack.enter_context(compiling_notice(robot.name, shown=not arguments.quiet))
         used = read(arguments, robot, arguments.logs)
         others = read(arguments, robot, arguments.validate)
+        for text in [] if arguments.force else repeated([*used.samples, *others.samples]):
+            raise ArgumentError(f"of the files {text}; --force takes them as they are")
         warnings += [*used.notes, *others.notes]
         if arguments.payload_frame is not None:
             payload(arguments, robot, used, others, warnings)

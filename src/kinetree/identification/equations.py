@@ -12,6 +12,7 @@ from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.regressor import massless, pattern
 from kinetree.identification.samples import LONGEST, Piece, motion_of, parts, pieces
+from kinetree.identification.terms import smooth_sign
 from kinetree.identification.triangle import Triangle
 from kinetree.robot import Robot
 from kinetree.validation import Array
@@ -52,7 +53,7 @@ class Rows:
         flat = self._function(q, v, a, *self._speed, **({} if direction is None else {"direction": direction}))
         if self.rest is not None or f_ext is not None:
             rest = self.rest or massless(self.robot)
-            tau = tau - (rest.inverse_dynamics(q, v, a) if f_ext is None else rest.inverse_dynamics(q, v, a, f_ext))
+            tau = tau - known_forces(rest, piece)
         return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)], tau
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
@@ -65,7 +66,7 @@ class Rows:
         """
         for part in parts(log):
             speed = motion_of(part).smoothing
-            if speed not in (None, self.smoothing):
+            if speed is not None and self.smoothing not in (None, speed):
                 raise ArgumentError(
                     f"the samples were prepared with smoothing={speed:g}, and {self.smoothing:g} is asked for: "
                     "give both the same"
@@ -119,6 +120,16 @@ class Rows:
                 w = weights(self.residual(rows, tau, values))
             found.add(rows, tau, w)
         return found
+
+
+def known_forces(robot: Robot, piece: Piece) -> Array:
+    """Return the forces (n, nv) of a robot, whose joints slide the way that the samples say, where they do."""
+    q, v, a, _, f_ext, direction = piece
+    friction = robot.model.friction
+    tau = robot.inverse_dynamics(q, v, a) if f_ext is None else robot.inverse_dynamics(q, v, a, f_ext)
+    if direction is not None and friction.coulomb:
+        tau = tau + robot.friction * (direction - smooth_sign(v, friction.smoothing))
+    return np.asarray(tau)
 
 
 class Factors:

@@ -17,7 +17,7 @@ from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
 from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, warn_of_bodies, warn_of_few
-from kinetree.identification.samples import of_joints, once_and_again
+from kinetree.identification.samples import of_joints, once_and_again, repeated
 from kinetree.identification.shared_noise import generalized
 from kinetree.identification.stribeck import WithSpeeds, as_uncertain_with_speeds, estimated_speeds
 from kinetree.identification.suspicions import LogWarning, suspicions
@@ -150,7 +150,7 @@ def identify(
         )
     log, again = once_and_again(log)
     if check:
-        _refuse(suspicions(robot, again))
+        _refuse([*suspicions(robot, again), *repeated(again)])
     if falls_off:
         known_speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
         speeds = estimated_speeds(base, log) if known_speeds is None else known_speeds

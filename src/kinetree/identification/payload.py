@@ -12,7 +12,7 @@ from kinetree.functions.of_user import compile
 from kinetree.identification.base_parameters import TEN
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.consistent import THIN, Problem, newton, repaired
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import Rows, known_forces
 from kinetree.identification.least_squares import SMALLEST, Prior, estimate
 from kinetree.identification.nearest_bodies import LEAST_NOISE, warn_of_few
 from kinetree.identification.observability import matrix_of, transfer
@@ -41,8 +41,7 @@ class PayloadRows(Rows):
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows of each entry of v, and what they add up to."""
-        f_ext = [] if piece.f_ext is None else [piece.f_ext]
-        left = piece.tau - self.robot.inverse_dynamics(piece.q, piece.v, piece.a, *f_ext)
+        left = piece.tau - known_forces(self.robot, piece)
         Y = self._function(piece.q, piece.v, piece.a) @ self._to_body
         return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)], left
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -130,6 +131,19 @@ def once_and_again(log: Any) -> tuple[Any, Any]:
         if count >= LONGEST:
             break
     return chain(first, log), first
+
+
+def repeated(log: Any) -> list[str]:
+    """Return which motions of a list are there twice, in a sentence each: they would count as new ones."""
+    first: dict[bytes, int] = {}
+    found = []
+    for k, part in enumerate(log if isinstance(log, list | tuple) and not _is_motion(log) else (), start=1):
+        if _is_motion(part):  # not what makes motions when it is read
+            q, tau = (np.ascontiguousarray(x) for x in (motion_of(part).q, motion_of(part).tau))
+            before = first.setdefault(blake2b(q.tobytes() + tau.tobytes()).digest(), k)
+            if before != k and tau.any():
+                found.append(f"motion {k} is motion {before} once more")
+    return found
 
 
 def motion_of(part: Any) -> Samples:
