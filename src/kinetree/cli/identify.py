@@ -6,6 +6,7 @@ import argparse
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from rich.console import JustifyMethod
@@ -106,17 +107,19 @@ def refuse(robot: Robot, log: Recording, samples: Samples) -> None:
 
 def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: Read, warnings: list[str]) -> None:
     """Estimate the robot's parameters."""
-    with waiting("estimating", shown=not arguments.quiet):
+    with waiting("estimating", shown=not arguments.quiet), catch_warnings(record=True) as caught:
+        simplefilter("always")
         fit = robot.identify(
             used.samples,
             arguments.terms,
             loss=arguments.loss,
             smoothing=arguments.smoothing,
             prior_spread=arguments.prior_spread,
-            check=False,
+            check=not arguments.force,
         )
         training = fit.validate(used.samples)
         validation = fit.validate(others.samples) if others.samples else None
+    warnings += [str(x.message) for x in caught]
     if arguments.report is not None:
         with waiting(f"drawing {arguments.report}", shown=not arguments.quiet):
             fit.report(arguments.report, training=training, validation=validation)
