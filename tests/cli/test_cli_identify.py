@@ -84,6 +84,14 @@ def test_json_has_all_figures(files, capsys):
     assert "damping of knee" in identify(capsys, "arm.urdf", "a.npz", "--terms", "damping", "--parameters")[1]
 
 
+def test_what_no_bodies_explain_is_said(files, capsys):
+    log = dict(np.load("a.npz"))
+    np.savez("odd.npz", **log | {"tau": log["tau"] - log["a"] * [0.0, 0.5]})
+    code, out, _ = identify(capsys, "arm.urdf", "odd.npz", "--terms", "damping")
+    assert code == 0
+    assert "less well than the estimates" in " ".join(out.split())
+
+
 def test_what_it_holds(files, capsys, real: kt.Robot):
     np.savez("held.npz", **recorded(real.attach(kt.Inertia.from_com(1.5, [0, 0, 0.2], np.zeros((3, 3))), "c"), 2))
     (files / "real.urdf").write_text(real.to_urdf("arm.urdf"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from rich.console import JustifyMethod
@@ -128,7 +129,8 @@ def refuse(robot: Robot, log: Recording, samples: Samples | LogStream) -> None:
 
 def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: Read, warnings: list[str]) -> None:
     """Estimate the robot's parameters."""
-    with progress("estimating", shown=not arguments.quiet) as show:
+    with progress("estimating", shown=not arguments.quiet) as show, catch_warnings(record=True) as caught:
+        simplefilter("always")
         log = Watched(used.samples, show)
         fit = robot.identify(
             log,
@@ -139,11 +141,11 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
             bounds={link: np.reshape(ends, (3, 2)).T for link, ends in arguments.bounds},
             smoothing=arguments.smoothing,
             prior_spread=arguments.prior_spread,
-            check=False,
+            check=not arguments.force,
         )
         training = fit.validate(log)
         validation = fit.validate(Watched(others.samples, show)) if others.samples else None
-    warnings += notes(used, others)
+    warnings += [*notes(used, others), *(str(x.message) for x in caught)]
     if arguments.report is not None:
         with waiting(f"drawing {arguments.report}", shown=not arguments.quiet):
             fit.report(arguments.report, training=training, validation=validation)
