@@ -45,7 +45,8 @@ def main(folder: str = "") -> None:
         for seed, name in enumerate(("train.csv", "test.csv")):
             record(place / name, reality(), seed)
         robot = kt.load("panda")
-        train, test = (read_log(place / name, robot).samples(cutoff=CUTOFF) for name in ("train.csv", "test.csv"))
+        logs = (read_log(place / name, robot) for name in ("train.csv", "test.csv"))
+        train, test = (log.samples(cutoff=CUTOFF, smoothing=0.01) for log in logs)
         fit = robot.identify(train, ["armature", "damping", "friction"], smoothing=0.01)
         found = validate(fit, test)
         print(f"{fit.base.dimension} base parameters from {fit.count} samples")

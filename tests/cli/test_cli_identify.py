@@ -91,7 +91,16 @@ def test_json_has_all_figures(files, capsys):
     (damping,) = (x for x in found["parameters"] if x["parameter"] == "damping of knee")
     assert abs(damping["estimate"] - 0.4) < 5 * damping["std"]
     assert identify(capsys, "arm.urdf", "a.npz", "--terms", "damping", "-q") == (0, "", "")
+    assert "motion 2 is motion 1 once more" in identify(capsys, "arm.urdf", "a.npz", "--validate", "./a.npz")[2]
     assert "damping of knee" in identify(capsys, "arm.urdf", "a.npz", "--terms", "damping", "--parameters")[1]
+
+
+def test_what_no_bodies_explain_is_said(files, capsys):
+    log = dict(np.load("a.npz"))
+    np.savez("odd.npz", **log | {"tau": log["tau"] - log["a"] * [0.0, 0.5]})
+    code, out, _ = identify(capsys, "arm.urdf", "odd.npz", "--terms", "damping")
+    assert code == 0
+    assert "less well than the estimates" in " ".join(out.split())
 
 
 def test_what_it_holds(files, capsys, real: kt.Robot):

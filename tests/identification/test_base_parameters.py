@@ -251,5 +251,23 @@ def test_what_is_refused(arm: kt.Robot) -> None:
 
 
 def test_a_floating_base_has_no_rotors() -> None:
-    base = kt.Robot(random_tree(0, 2, [FreeFlyer(), Revolute()])).base_parameters(["armature"])
+    robot = kt.Robot(random_tree(0, 2, [FreeFlyer(), Revolute()]))
+    base = robot.base_parameters(["armature"])
     assert sum(name.startswith("armature") for name in base.all_names) == 1
+    with pytest.raises(kt.ArgumentError, match="'joint0' is a floating base: it has no armature"):
+        robot.base_parameters({"armature": ["joint0"]})
+
+
+def test_a_term_of_a_joint_that_cannot_have_it_is_refused() -> None:
+    ball = kt.Robot(random_tree(0, 1, [Spherical()]))
+    assert len(ball.base_parameters({"friction": ["joint0"]}).places) == 3
+    with pytest.raises(kt.ArgumentError, match="'joint0' has several degrees of freedom: springs"):
+        ball.base_parameters({"stiffness": ["joint0"]})
+    b = kt.ModelBuilder("gripper")
+    for name, mimic in (("hand", None), ("left", None), ("right", ("left", -1.0, 0.0))):
+        b.add_link(name, kt.Inertia.from_com(1.0, [0, 0.1, 0], np.eye(3)))
+        if name != "hand":
+            b.add_joint(name, parent="hand", child=name, joint=Revolute((1, 0, 0)), mimic=mimic)
+    gripper = kt.Robot(b.build())
+    with pytest.raises(kt.ArgumentError, match="'right' follows 'left': give that one, whose friction is of both"):
+        gripper.base_parameters({"friction": ["right"]})

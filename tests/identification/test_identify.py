@@ -109,7 +109,7 @@ def test_estimates_are_bodies_and_no_worse(arm: kt.Robot, motion: tuple[Array, .
     rng = np.random.default_rng(2)
     other = arm.random_state(5, 300)
     test = (*other, arm.inverse_dynamics(*other) + MORE)
-    prior = poor(arm)
+    prior, worse = poor(arm), []
     for _ in range(10):
         fit = prior.identify((q, v, a, tau + 10.0 * NOISE * rng.normal(size=tau.shape)), TERMS)
         J = pseudo_inertia(fit.parameters[:30].reshape(-1, 10))
@@ -120,7 +120,9 @@ def test_estimates_are_bodies_and_no_worse(arm: kt.Robot, motion: tuple[Array, .
             assert fit.robot.inertial_parameters is not None
         rms = [fit.residual(test, consistent=c).rms for c in (False, True)]
         free, bound = (np.linalg.norm(x / NOISE) for x in rms)
-        assert bound < 1.02 * free
+        worse.append(bound / free)
+    assert max(worse) < 1.06, "60 samples with ten times the noise: of single ones chance decides"
+    assert np.mean(worse) < 0.95
 
 
 def test_a_solver_of_cone_programmes_finds_the_same(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
@@ -208,6 +210,7 @@ def test_a_payload_that_few_joints_tell_in_part(arm: kt.Robot, motion: tuple[Arr
     tau = arm.attach(BOX, hand).inverse_dynamics(q, v, a)
     found = arm.identify_payload((q, v, a, tau), hand)
     assert np.isinf(found.std).any()
+    assert str(found).splitlines()[1].endswith("m"), "a row for each of the ten"
     np.testing.assert_allclose(arm.attach(found.inertia, hand).inverse_dynamics(q, v, a), tau, atol=1e-5)
     with pytest.raises(kt.ArgumentError, match="'base' does not move"):
         arm.identify_payload(motion, "base")
@@ -307,6 +310,12 @@ def test_friction_that_falls_off_with_speed(arm: kt.Robot, motion: tuple[Array, 
     fit = arm.identify((q, v, a, noisy), [*TERMS, "stribeck"])
     assert fit.stribeck_speed is not None
     np.testing.assert_allclose(fit.stribeck_speed, speed, rtol=0.15)
+    errors = []
+    for seed in range(5):
+        noisy = tau + 0.2 * np.random.default_rng(seed).normal(size=tau.shape)
+        fit = arm.identify((q, v, a, noisy), fit.base, consistent=False)
+        errors.append((fit.values - fit.base.of(arm, {"stribeck": height, "offset": [0.3, 0.0, 0.0]})) / fit.std)
+    assert np.square(errors).mean() < 1.4, "speeds that are estimated make the rest less certain"
 
 
 def test_a_floating_base_tells_without_torque_sensors() -> None:
@@ -322,6 +331,48 @@ def test_a_floating_base_tells_without_torque_sensors() -> None:
     assert np.abs(tau[:, free]).max() < 1e-9
     fit = robot.with_inertial_parameters(1.2 * robot.inertial_parameters).identify((q, v, a, tau), [])
     np.testing.assert_allclose(fit.values, fit.base.of(robot), atol=1e-8 * np.abs(fit.values).max())
+    f_ext = np.zeros((len(q), robot.nb, 6))
+    f_ext[:, robot.body_names.index("link0")] = 0.1 * np.sin(q[:, :6])
+    a[:, free] += np.linalg.solve(robot.mass_matrix(q)[:, free][:, :, free], 0.1 * np.sin(q[:, :6, None]))[..., 0]
+    tau = robot.inverse_dynamics(q, v, a, f_ext)
+    tau[:, [k for k in range(robot.nv) if k not in free]] = np.nan
+    log = kt.identification.Samples(q, v, a, tau, f_ext)
+    halves = [kt.identification.Samples(*(x[k : k + 150] for x in log[:5])) for k in (0, 150)]  # with the same forces
+    assert fit.base.robot.identify(halves, fit.base).count == 300
+    for choices in ({}, {"weights": None}, {"weights": "covariance"}, {"loss": "huber"}, {"instruments": log}):
+        found = fit.base.robot.identify(log, fit.base, **choices)
+        told = np.isfinite(found.std)
+        assert told.sum() >= 17, "all but those of a joint that the base does not carry"
+        np.testing.assert_allclose(found.values[told], fit.base.of(robot)[told], atol=1e-6 * np.abs(fit.values).max())
+        np.testing.assert_array_equal(np.isnan(found.noise), np.isnan(tau[0]))
+
+
+def test_what_cannot_be_known_by_itself_is_told(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    base = arm.base_parameters([])
+    others = [k for k in range(len(base.all_names)) if k not in base.independent]
+    lumped = next(base.all_names[k] for k in others if base.projection[:, k].any())
+    for name, message in {
+        "m of link0": "no motion tells 'm of link0': it stays as this robot has it",
+        lumped: f"'{lumped}' only together with others, in '.* near this robot's, as prior_spread says",
+        "m of arm": "no base parameter 'm of arm'",
+    }.items():
+        with pytest.raises(kt.ArgumentError, match=message):
+            arm.identify(motion, base, known={name: 0.0})
+
+
+def test_which_forces_are_measured_is_noted_in_each_motion(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    """A sensor that one motion lacks tells as much as the others do."""
+    q, v, a, tau = motion
+    noise = 0.1 * np.random.default_rng(0).normal(size=tau.shape)
+    lacking = tau + noise
+    lacking[:, 1] = np.nan
+    fit = arm.identify([(q, v, a, lacking), (q, v, a, tau + noise)], TERMS)
+    np.testing.assert_allclose(fit.noise, 0.1, rtol=0.2)
+    lacking[0, 1] = 0.0
+    with pytest.raises(kt.ArgumentError, match=r"tau\[1, 1\] is not finite.* NaN in all"):
+        arm.identify((q, v, a, lacking), TERMS)
+    with pytest.raises(kt.ArgumentError, match="tau is NaN throughout"):
+        arm.identify((q, v, a, np.full_like(tau, np.nan)), TERMS)
 
 
 def test_robots_without_inertias_are_a_prior_too() -> None:

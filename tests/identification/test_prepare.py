@@ -44,11 +44,21 @@ def test_the_filter_is_3_db_down_at_the_cutoff(robot: kt.Robot) -> None:
         assert abs(gain - np.sqrt(0.5)) < 0.12
 
 
-def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot) -> None:
-    q = wave(T)[0] + 1e-6 * np.random.default_rng(0).normal(size=(len(T), 2))
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-4, 3e-3])
+def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot, noise: float) -> None:
+    """However large the noise of the encoders is."""
+    q = wave(T)[0] + noise * np.random.default_rng(0).normal(size=(len(T), 2))
     samples = prepare(robot, T, q, q)
     rate = 1.0 / np.diff(samples.t)[0]
     assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-5])
+def test_without_motion_there_is_no_cutoff(robot: kt.Robot, noise: float) -> None:
+    q = 0.3 + noise * np.random.default_rng(0).normal(size=(len(T), 2))
+    with pytest.raises(kt.ArgumentError, match="no joint moves by more than the noise"):
+        prepare(robot, T, q, q)
+    assert len(prepare(robot, T, q, q, cutoff=8.0).q) > 50
 
 
 def test_nothing_is_fitted_across_a_gap(robot: kt.Robot) -> None:
@@ -78,6 +88,29 @@ def test_friction_turns_round_over_a_distance(robot: kt.Robot) -> None:
     fast = np.abs(moving) > 0.5 * np.abs(moving).max()
     np.testing.assert_allclose(z[fast, 0][5:], np.sign(moving[fast])[5:], atol=1e-2)
     assert np.abs(z[1000:, 1]).max() < 0.95, "the second joint hardly slides"
+
+
+@pytest.mark.parametrize("cutoff", [4.0, 8.0])
+def test_friction_goes_through_the_same_filter(robot: kt.Robot, cutoff: float) -> None:
+    """Around the instants at which joints turn round, its direction is filtered as the forces are."""
+    q, v, a = wave(T)
+    tau = robot.inverse_dynamics(q, v, a) + [2.0, 3.0] * np.sign(v) + [0.5, 0.25] * v
+    samples = prepare(robot, T, q + 1e-5 * np.random.default_rng(0).normal(size=q.shape), tau, cutoff=cutoff)
+    fit = robot.identify(samples, ["damping", "friction"])
+    np.testing.assert_allclose(fit.values[-4:], [0.5, 0.25, 2.0, 3.0], rtol=0.05)
+    held = robot.with_joint_physics(damping=[0.5, 0.25], friction=[2.0, 3.0]).with_friction()
+    payload = held.identify_payload(samples, robot.body_names[-1])
+    assert abs(payload.values[0]) < 0.05 * robot.mass, "nothing is held, and friction is known"
+    still = prepare(robot, T, np.zeros_like(q), tau, cutoff=cutoff)
+    assert still.direction is not None
+    np.testing.assert_array_equal(still.direction, 0.0)
+
+
+def test_friction_turns_round_at_the_speed_that_is_given(robot: kt.Robot) -> None:
+    v = wave(T)[1]
+    for speed in (0.5, 2.0):
+        samples = prepare(robot, T, wave(T)[0], v, cutoff=20.0, smoothing=speed)
+        np.testing.assert_allclose(samples.direction, samples.v / np.hypot(samples.v, speed), atol=0.02)
 
 
 def test_outliers_are_left_out(robot: kt.Robot) -> None:

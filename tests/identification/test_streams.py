@@ -84,7 +84,11 @@ def test_what_can_be_read_once_only_is_not_taken_for_empty(robot: kt.Robot, log:
         (parts_of(log), {"loss": "huber"}, "an iterator can be read only once"),
         (parts_of(log), {"weights": "covariance"}, "an iterator can be read only once"),
         (parts_of(log), {"instruments": log}, "an iterator can be read only once"),
-        (parts_of(log), {"joint_terms": ["stribeck"]}, "give a list, a function, or the stribeck_speed"),
+        (
+            parts_of(log),
+            {"joint_terms": ["stribeck"]},
+            "unknown Stribeck speeds read the log again: give a list, or a function",
+        ),
         (lambda: 3, {}, "int was given"),
         ([3.0], {}, "float was given"),
         ({"q": 1}, {}, "dict was given"),

@@ -19,6 +19,7 @@ from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.identification import Fit, LogStream, Payload, Recording, Samples, Validation, stream_log, suspicions
 from kinetree.identification.payload import holding
 from kinetree.identification.report import constants, joint_table, parameter_table
+from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
@@ -29,7 +30,7 @@ from kinetree.trajectories.files.write import check_output, whole_file
 IN_FILES = ("damping", "friction")
 """The joint terms that URDF has a place for."""
 
-CHOICES = ("cutoff", "presliding", "decimate", "outliers", "standing")
+CHOICES = ("cutoff", "presliding", "smoothing", "decimate", "outliers", "standing")
 """How samples are made of a recording."""
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
@@ -71,6 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
         stack.enter_context(compiling_notice(robot.name, shown=not arguments.quiet))
         used = read(arguments, robot, arguments.logs)
         others = read(arguments, robot, arguments.validate)
+        for text in [] if arguments.force else repeated([*used.samples, *others.samples]):
+            raise ArgumentError(f"of the files {text}; --force takes them as they are")
         warnings += [*used.notes, *others.notes]
         if arguments.payload_frame is not None:
             payload(arguments, robot, used, others, warnings)

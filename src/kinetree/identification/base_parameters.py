@@ -26,6 +26,9 @@ GRAVITY = ("known", "any")
 OF_ROBOTS = ("armature", "damping", "friction", "stiffness")
 """The joint terms that robots have, by the names of their properties."""
 
+COARSEST = 1e-2
+"""The greatest tolerance."""
+
 
 class BaseParameters:
     """The combinations of a robot's parameters that joint forces depend on, and no others: what motions can tell.
@@ -102,11 +105,13 @@ class BaseParameters:
         values : mapping of str to (nv,) array-like, optional
             Of joint terms, and numbers of columns of the user's own. Armature, damping, friction and stiffness are the
             robot's figures where they are not given, whether or not its dynamics count friction
-            (`Robot.with_friction`); an ``offset`` is that of its springs if their stiffness is a term; all others are
-            zero.
+            (`Robot.with_friction`); an ``offset`` is that of springs that rest elsewhere than those that these
+            parameters were made of, if their stiffness is a term; all others are zero.
         """
         robot = self.robot if robot is None else robot
-        rest, sprung = robot.rest_positions[positions(robot.model)], np.zeros(robot.nv)
+        if (robot.nb, robot.nq, robot.nv) != (self.robot.nb, self.robot.nq, self.robot.nv):
+            raise ArgumentError(f"{robot.name} has not the bodies and joints of {self.robot.name}")
+        rest, sprung = (robot.rest_positions - self.robot.rest_positions)[positions(robot.model)], np.zeros(robot.nv)
         sprung[[k for term, k in self.places if term == "stiffness"]] = 1.0
         known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
         known["offset"] = -robot.stiffness * rest * sprung
@@ -245,6 +250,8 @@ def base_parameters(
     if gravity not in GRAVITY:
         raise ArgumentError(f"gravity is {gravity!r}, it must be one of {', '.join(map(repr, GRAVITY))}")
     speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
+    if positive("tolerance", tolerance) > COARSEST:
+        raise ArgumentError(f"tolerance is {tolerance!r}: more than {COARSEST:g} leaves nothing that counts")
     known_terms, own = terms.checked(robot.model, joint_terms)
     chosen: dict[str, Any] = {**known_terms, **own}
     key = tuple(chosen.items()), gravity, float(speed), positive("tolerance", tolerance)

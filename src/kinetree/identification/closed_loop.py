@@ -16,9 +16,10 @@ from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.identification.base_parameters import OF_ROBOTS, BaseParameters, base_parameters
 from kinetree.identification.equations import Rows
 from kinetree.identification.fit import Fit, robot_with
-from kinetree.identification.identify import consistent_with, identify, information, prior_of
+from kinetree.identification.identify import identify, prior_of
 from kinetree.identification.least_squares import estimate
-from kinetree.identification.samples import PIECE, Samples, motion_of, parts
+from kinetree.identification.nearest_bodies import consistent_with, information
+from kinetree.identification.samples import PIECE, Samples, motion_of, parts, pieces
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
 from kinetree.validation import Array, positive
@@ -85,7 +86,7 @@ def identify_closed_loop(
     Raises
     ------
     ArgumentError
-        If the simulated motion does not fit the log, or a choice is not known.
+        If the log does not fit the robot, or the simulated motion the log, or a choice is not known.
     KinetreeError
         If the estimates still move after all iterations, or the simulated motion is not finite: the robot before is
         too poor, or the controller not stable.
@@ -123,6 +124,8 @@ def identify_closed_loop(
     if homeless:
         raise ArgumentError(f"{', '.join(map(repr, homeless))} cannot be simulated: no robot has them")
     recorded = [motion_of(part) for part in parts(log)]
+    if not sum(len(piece.q) for piece in pieces(robot, recorded)):
+        raise ArgumentError("the log has no samples")
     step = _output_error if method == "output error" else _instruments
     before, simulated = None, _simulated(simulate, robot, recorded)
     forces = np.sqrt(np.mean(np.concatenate([np.asarray(own.tau) for own in recorded]) ** 2, axis=0)).max()
@@ -157,16 +160,16 @@ def _output_error(
 ) -> Fit:
     """Return where the simulated forces, taken as linear in the base parameters, are nearest to the measured ones."""
     rows, values = Rows(base), base.projection @ parameters
-    motion = Samples(*(np.concatenate([np.asarray(x[k]) for x in simulated]) for k in range(4)))
-    size = np.sqrt(np.mean(base.regressor(motion.q, motion.v, motion.a) ** 2, axis=0)).max(axis=0)
-    force = np.sqrt(np.mean(np.square(motion.tau), axis=0)).max()
+    q, v, a, tau = (np.concatenate([np.asarray(x[k]) for x in simulated]) for k in range(4))
+    size = np.sqrt(np.mean(base.regressor(q, v, a) ** 2, axis=0)).max(axis=0)
+    force = np.sqrt(np.mean(np.square(tau), axis=0)).max()
     J = [np.zeros((*np.shape(own.tau), base.dimension)) for own in recorded]
     for j, place in enumerate(base.independent):
         other = parameters.copy()
         other[place] += (delta := PART * force / size[j] if size[j] > 0.0 else 1.0)
         moved = _simulated(simulate, robot_with(base, other), recorded)
-        for of_motion, a, b in zip(J, moved, simulated, strict=True):
-            of_motion[..., j] = (np.asarray(a.tau) - np.asarray(b.tau)) / delta
+        for of_motion, there, here in zip(J, moved, simulated, strict=True):
+            of_motion[..., j] = (np.asarray(there.tau) - np.asarray(here.tau)) / delta
     linear = [
         Linear(of_motion, np.asarray(own.tau) - np.asarray(now.tau) + of_motion @ values)
         for of_motion, own, now in zip(J, recorded, simulated, strict=True)
@@ -174,7 +177,7 @@ def _output_error(
     own = LinearRows(base)
     factors, prior = own.factors(linear), prior_of(base, {})
     solution = estimate(own, linear, factors, prior, "joints", None)
-    solution = solution._replace(information=information(factors, solution))
+    solution = solution._replace(information=information(factors, solution, prior))
     return Fit(rows, factors.count, solution, consistent_with(base, solution, spread, "newton", {}))
 
 

@@ -40,9 +40,14 @@ ROUGH = 0.1
 GROWTH, LEAST_GROWTH = 30.0, 1.01
 """How precisely the function with a share of the data is minimised, and by what the share grows, at most and least."""
 
-THINNEST = 1e-6
-"""The least eigenvalue of a prior's pseudo-inertia relative to that of a ball of its mass and size."""
+THINNEST, THIN = 1e-6, 1e-2
+"""Below the first, relative to a ball of usual size, an eigenvalue of a prior's pseudo-inertia is of no body that
+somebody has measured, but of a point or a plate: it is taken as the second, since the divergence from what is next to
+nothing outweighs all data."""
 
+
+SPREAD = 1e-9
+"""The least eigenvalue by the greatest: rounding leaves bodies possible."""
 
 BALL = 0.01
 """Mean square of each coordinate in such a ball where no link has a mass (m²)."""
@@ -197,7 +202,10 @@ def _minimum(problem: Problem, x: Array, gap: float) -> Consistent | None:
     """Return where a squared decrement is below a gap, or rounding stops the descent; None after too many steps."""
     before, unit = np.inf, min(problem.strength, 1.0, *problem.weights)
     for _ in range(STEPS):
-        M, r = problem.rows(x)
+        try:
+            M, r = problem.rows(x)
+        except np.linalg.LinAlgError:  # rounding of a step has left where bodies can exist
+            return None
         scale = np.linalg.norm(M, axis=0)
         scale[scale == 0.0] = 1.0
         Q, R = np.linalg.qr(M / scale)
@@ -210,7 +218,7 @@ def _minimum(problem: Problem, x: Array, gap: float) -> Consistent | None:
     return None
 
 
-def repaired(ten: Array, mass: float, thinnest: float = THINNEST) -> Array:
+def repaired(ten: Array, mass: float, least: float | None = None) -> Array:
     """Return inertial parameters (nb, 10) of bodies that can exist, near these.
 
     Parameters
@@ -218,8 +226,9 @@ def repaired(ten: Array, mass: float, thinnest: float = THINNEST) -> Array:
     ten : (nb, 10) array
     mass : float
         Of the balls that links without mass become.
-    thinnest : float
-        The least eigenvalue of their pseudo-inertias, relative to those of a ball of the same mass and usual size.
+    least : float, optional
+        The least eigenvalue of their pseudo-inertias, relative to those of a ball of the same mass and usual size. If
+        not given, eigenvalues below `THINNEST` become `THIN`, and points become such balls.
     """
     J = pseudo_inertia(ten)
     sizes = np.array([np.trace(j[:3, :3]) / (3.0 * j[3, 3]) for j in J if j[3, 3] > 0.0])
@@ -229,8 +238,15 @@ def repaired(ten: Array, mass: float, thinnest: float = THINNEST) -> Array:
         m = j[3, 3] if j[3, 3] > 0.0 else mass
         units = np.sqrt(np.array([*[size * m] * 3, m]))
         w, V = np.linalg.eigh(j / np.outer(units, units))
-        near = (V * np.maximum(w, thinnest if j[3, 3] > 0.0 else 1.0)) @ V.T * np.outer(units, units)
-        out.append(inertial_of(near))
+        known = w > THINNEST
+        if j[3, 3] <= 0.0:
+            w = np.ones(4)
+        elif least is not None:
+            w = np.maximum(w, least)
+        else:
+            w = np.where(known, w, THIN if known.sum() > 1 else 1.0)
+        w = np.maximum(w, SPREAD * w.max())
+        out.append(inertial_of((V * w) @ V.T * np.outer(units, units)))
     return np.array(out).reshape(-1, 10)
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.regressor import massless, pattern
-from kinetree.identification.samples import Piece, parts, pieces
+from kinetree.identification.samples import LONGEST, Piece, motion_of, parts, pieces
+from kinetree.identification.terms import smooth_sign
 from kinetree.identification.triangle import Triangle
 from kinetree.robot import Robot
 from kinetree.validation import Array
@@ -25,11 +27,8 @@ Weights = Callable[[Array], Array]
 EXACT = 1e-13
 """Residuals below this, relative to the forces, are rounding."""
 
-LONGEST = 1 << 17
-"""Samples of one motion that are looked at in one piece, for how they are correlated."""
-
 ENOUGH = 1 << 20
-"""Samples of all motions that are."""
+"""Samples of all motions that are looked at for that."""
 
 
 class Rows:
@@ -51,6 +50,7 @@ class Rows:
 
     def __init__(self, base: BaseParameters, stribeck_speed: Array | None = None) -> None:
         self.base, self.robot, self.dimension, self.stribeck_speed = base, base.robot, base.dimension, stribeck_speed
+        self.smoothing: float | None = base.smoothing
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
         self._ends = np.cumsum([0, *map(len, self.pattern)])
         self._function, self._speed = base.rows, [] if stribeck_speed is None else [stribeck_speed]
@@ -70,16 +70,27 @@ class Rows:
 
     def known(self, piece: Piece) -> Array | None:
         """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of a load."""
-        q, v, a, f_ext, load = piece.q, piece.v, piece.a, piece.f_ext, piece.load
-        if self.rest is None and f_ext is None:
-            return load
-        rest = self.rest or massless(self.robot)
-        own = rest.inverse_dynamics(q, v, a, *([] if f_ext is None else [f_ext]))
-        return own if load is None else own + load
+        if self.rest is None and piece.f_ext is None:
+            return piece.load
+        own = known_forces(self.rest or massless(self.robot), piece)
+        return own if piece.load is None else own + piece.load
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
-        """Yield the rows of each entry of v and what they add up to, piece by piece."""
-        return map(self.told, pieces(self.robot, log))
+        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured.
+
+        Raises
+        ------
+        ArgumentError
+            If friction of the samples changes sign around another speed.
+        """
+        for part in parts(log):
+            speed = motion_of(part).smoothing
+            if speed is not None and self.smoothing not in (None, speed):
+                raise ArgumentError(
+                    f"the samples were prepared with smoothing={speed:g}, and {self.smoothing:g} is asked for: "
+                    "give both the same"
+                )
+            yield from map(self.told, pieces(self.robot, part))
 
     def told(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the same as `of`, with zeros in the equations of forces that were not measured, and of friction's."""
@@ -130,6 +141,16 @@ class Rows:
                 w = weights(self.residual(rows, tau, values))
             found.add(rows, tau, w)
         return found
+
+
+def known_forces(robot: Robot, piece: Piece) -> Array:
+    """Return the forces (n, nv) of a robot, whose joints slide the way that the samples say, where they do."""
+    q, v, a, f_ext, direction = piece.q, piece.v, piece.a, piece.f_ext, piece.direction
+    friction = robot.model.friction
+    tau = robot.inverse_dynamics(q, v, a) if f_ext is None else robot.inverse_dynamics(q, v, a, f_ext)
+    if direction is not None and friction.coulomb:
+        tau = tau + robot.friction * (direction - smooth_sign(v, friction.smoothing))
+    return np.asarray(tau)
 
 
 class Factors:

@@ -189,23 +189,23 @@ class Fit:
 
 
 def robot_with(base: BaseParameters, parameters: Array) -> Robot:
-    """Return the robot with all of these parameters that have a place in one."""
-    nb = base.robot.nb
+    """Return the robot with all of these parameters that have a place in one, and without friction it did not count."""
+    nb, friction = base.robot.nb, base.robot.model.friction
+    counted = {"damping": friction.damping, "friction": friction.coulomb}
     made = base.robot.with_inertial_parameters(parameters[: 10 * nb])
     own: dict[str, Array] = {}
     for (term, k), place in base.places.items():
-        before = getattr(made, term).copy() if hasattr(made, term) else np.zeros(made.nv)
+        before = getattr(made, term) * counted.get(term, True) if hasattr(made, term) else np.zeros(made.nv)
         own.setdefault(term, before)[k] = parameters[place]
     physics = {term: own[term] for term in OF_ROBOTS if term in own}
     if "stiffness" in own:
         physics["rest_position"] = rest = made.rest_positions.copy()
         at = positions(made.model)
         for k in (k for term, k in base.places if term == "stiffness"):
-            offset = base.places.get(("offset", k))
-            rest[at[k]] = 0.0 if offset is None else -parameters[offset] / own["stiffness"][k]
+            if (offset := base.places.get(("offset", k))) is not None:
+                rest[at[k]] -= parameters[offset] / own["stiffness"][k]
     if physics:
         made = made.with_joint_physics(**physics)
-    friction = base.robot.model.friction
     if {"damping", "friction"} & own.keys():
         made = made.with_friction(
             damping="damping" in own or friction.damping,

@@ -8,34 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, unknown_name, warn_user
+from kinetree.errors import ArgumentError, listed, unknown_name, warn_user
 from kinetree.identification import consistent as bodies
-from kinetree.identification import motors, semidefinite
+from kinetree.identification import motors
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
-from kinetree.identification.bounds import inequalities
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
+from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, information, warn_of_bodies, warn_of_few
+from kinetree.identification.samples import of_joints, once_and_again, repeated
 from kinetree.identification.shared_noise import generalized
-from kinetree.identification.stribeck import estimated_speeds
+from kinetree.identification.stribeck import WithSpeeds, as_uncertain_with_speeds, estimated_speeds
 from kinetree.identification.suspicions import LogWarning, contradictions, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
-from kinetree.validation import Array, positive, real_array
+from kinetree.validation import positive
 
-SOLVERS = {"newton": bodies.newton, "clarabel": semidefinite.solve}
 WEIGHTS = ("joints", "covariance", None)
-NOT_NEGATIVE = ("armature", "damping", "friction", "stiffness", "load_friction")
-BARRIER = 0.01
-"""How much a link's distance from its bounds counts, relative to the prior of a joint's parameter."""
-
-KEPT = 1e-6
-"""Of an offset or a column of the user's own that the data do not tell, the inverse of a standard deviation."""
-
-LEAST_NOISE = 1e-6
-"""Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
 
 
 @on_one_thread
@@ -67,10 +58,11 @@ def identify(
     ----------
     log : (q, v, a, tau), Trajectory, an iterable of these, or a function that returns one
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
-        which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most.
+        which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most;
+        forces that no sensor measures are NaN in all samples.
         A function without arguments that returns an iterator of motions, or of parts of one, is called for every pass
-        through the data: more samples than memory holds. An iterator, which can be read only once, is enough if there
-        is no `loss` and no "stribeck"; it is not checked, and correlated samples do not count as fewer.
+        through the data: more samples than memory holds. An iterator, which can be read only once, is enough if nothing
+        reads the log again: a loss, instruments, the covariance of the joints' noise, unknown Stribeck speeds.
     joint_terms : sequence of str, mapping, or BaseParameters
         What is estimated of the joints, see `Robot.base_parameters`. What is not counts as this robot has it: armature
         and springs, and friction that is turned on. This robot's base parameters themselves save many calls' time.
@@ -108,7 +100,7 @@ def identify(
     tolerance : float
         See `Robot.base_parameters`.
     check : bool
-        Whether to refuse a log with `suspicions`, unless it is an iterator; joints that never move are a warning.
+        Whether to refuse a log with `suspicions`; what only tells little is a warning.
 
     Returns
     -------
@@ -117,7 +109,8 @@ def identify(
     Warns
     -----
     LogWarning
-        If a joint never moves.
+        If a joint never moves, or there are no more samples than parameters; or if bodies that can exist explain much
+        less than the estimates alone.
 
     Raises
     ------
@@ -134,14 +127,14 @@ def identify(
     >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
     True
     """
+    if robot.nv == 0:
+        raise ArgumentError(f"{robot.name} has no joint that moves: there is nothing to identify")
     if weights not in WEIGHTS:
         raise ArgumentError(f"weights is {weights!r}, it must be 'joints', 'covariance' or None")
     if loss is not None and loss not in LOSSES:
         raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
     if loss is not None and weights != "joints":
         raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
-    if (weights == "covariance" or loss is not None or instruments is not None) and isinstance(log, Iterator):
-        raise ArgumentError("an iterator can be read only once, which is not enough here: give a list, or a function")
     if instruments is not None and (loss is not None or weights != "joints"):
         raise ArgumentError("instruments go with weights by joints, and without a loss")
     if motor_constants and instruments is not None:
@@ -158,17 +151,23 @@ def identify(
     else:
         base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
     unknown = motors.checked(robot, motor_constants) if motor_constants else None
-    if check and not isinstance(log, Iterator):
-        _refuse(suspicions(robot, log))
-    if "stribeck" in base.joint_terms:
+    falls_off = "stribeck" in base.joint_terms
+    several = loss is not None or weights == "covariance" or instruments is not None
+    if isinstance(log, Iterator) and (several or (falls_off and stribeck_speed is None)):
+        raise ArgumentError(
+            "an iterator can be read only once, and a loss, instruments, the covariance of the joints' noise and "
+            "unknown Stribeck speeds read the log again: give a list, or a function that returns an iterator"
+        )
+    log, again = once_and_again(log)
+    if check:
+        _refuse([*suspicions(robot, again), *repeated(again)])
+    if falls_off:
         if unknown is not None and stribeck_speed is None:
             raise ArgumentError(
                 "speeds of friction and motor constants are not estimated together: give stribeck_speed"
             )
-        if stribeck_speed is None and isinstance(log, Iterator):
-            raise ArgumentError("an iterator can be read only once: give a list, a function, or the stribeck_speed")
-        given = None if stribeck_speed is None else real_array("stribeck_speed", stribeck_speed, robot.nv, batch=False)
-        speeds = estimated_speeds(base, log) if given is None else given
+        known_speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
+        speeds = estimated_speeds(base, log) if known_speeds is None else known_speeds
     elif stribeck_speed is not None:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     else:
@@ -180,26 +179,34 @@ def identify(
             f"{factors.count} samples are {factors.counts.sum():.0f} equations for {rows.dimension} parameters: more "
             "samples are needed"
         )
-
-    if check and unknown is None:
-        _refuse(list(contradictions(robot, factors)))
+    if check:
+        warn_of_few(factors)
+        if unknown is None:
+            _refuse(list(contradictions(robot, factors)))
 
     def estimated(rows: Rows, factors: Factors, prior: Prior) -> Solution:
         if instruments is not None:
-            return instrumental(rows, log, instruments, factors, prior)
+            return instrumental(rows, again, instruments, factors, prior)
         if weights == "covariance":
-            return generalized(rows, log, factors, prior)
-        return estimate(rows, log, factors, prior, weights, loss)
+            return generalized(rows, again, factors, prior)
+        return estimate(rows, again, factors, prior, weights, loss)
 
     prior = prior_of(base, known or {})
     if isinstance(rows, motors.MotorRows):
         factors, solution, prior = rows.estimated(factors, prior, estimated)
     else:
         solution = estimated(rows, factors, prior)
+    if falls_off and stribeck_speed is None:
+        wider = WithSpeeds(rows, solution.values)
+        added = np.zeros(wider.dimension - rows.dimension)
+        whole = estimated(wider, wider.factors(again), Prior(*map(np.append, prior, (added, added + np.inf))))
+        solution = as_uncertain_with_speeds(solution, whole)
     solution = solution._replace(information=information(factors, solution, prior))
     near = bodies.Consistent(base.representative(solution.values[: base.dimension]), np.nan)
     if consistent:
         near = consistent_with(base, solution, spread, solver, bounds or {})
+        if check and unknown is None:
+            warn_of_bodies(base, factors, solution, near)
     solution = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
     return Fit(rows, factors.count, solution, near)
 
@@ -213,61 +220,26 @@ def _refuse(found: list[str]) -> None:
         warn_user(text, LogWarning)
 
 
+def _not_known(base: BaseParameters, name: str) -> str:
+    """Return why nothing can be known of a parameter of this name."""
+    if name not in base.all_names:
+        return unknown_name("base parameter", name, base.names)
+    parts = [repr(base.names[k]) for k in np.flatnonzero(base.projection[:, base.all_names.index(name)])]
+    if not parts:
+        return f"no motion tells {name!r}: it stays as this robot has it"
+    return (
+        f"motions tell {name!r} only together with others, in {listed(parts, 3)}: give what is known of these; by "
+        "itself it stays near this robot's, as prior_spread says"
+    )
+
+
 def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
     """Return what is known before, by the names of base parameters."""
     deviations = np.full(base.dimension, np.inf)
     for name, s in known.items():
         if name not in base.names:
-            raise ArgumentError(unknown_name("base parameter", name, base.names))
+            raise ArgumentError(_not_known(base, name))
         if not s >= 0.0:
             raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation cannot be negative")
         deviations[base.names.index(name)] = s
     return Prior(base.of(), deviations)
-
-
-def information(factors: Factors, solution: Solution, prior: Prior | None = None) -> Array:
-    """Return the rows that tell the estimate, in units of their noise, with what was known before among them."""
-    limit, A = LEAST_NOISE * np.sqrt(factors.mean_squares.max()), solution.information
-    if (solution.noise < limit).any():
-        A, _ = factors.stacked(np.maximum(solution.noise, limit))
-    return A if prior is None else np.vstack([A, prior.rows(A)])
-
-
-def consistent_with(
-    base: BaseParameters,
-    solution: Solution,
-    spread: float,
-    solver: str,
-    bounds: Mapping[str, ArrayLike],
-) -> bodies.Consistent:
-    """Return parameters of bodies that can exist, near the estimates by their covariance and near the robot's.
-
-    Friction is near the estimate only: who describes a robot seldom knows it.
-    """
-    count = 10 * base.robot.nb
-    prior = base.all_parameters()
-    n = base.dimension
-    A, others = solution.information[:, :n], np.linalg.qr(solution.information[:, n:])[0]
-    A = A - others @ (others.T @ A)  # motor constants take what values they like
-    ten = prior[:count].reshape(-1, 10)
-    masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
-    tried = [np.append(bodies.repaired(ten, float(m)), prior[count:]) for m in masses]
-    A, b = A @ base.projection, A @ solution.values[:n]
-    prior = min(tried, key=lambda p: float(((A @ p - b) ** 2).sum()))
-    rows, inside = inequalities(base.robot, bounds, prior[:count].reshape(-1, 10))
-    prior[:count] = inside.ravel()
-    bounded = np.zeros(len(prior), bool)
-    std = np.sqrt(np.diag(solution.covariance))
-    for (term, _), place in base.places.items():
-        if term in NOT_NEGATIVE:
-            bounded[place] = True
-            if term != "armature" or not prior[place] > 0.0:
-                j = base.independent.index(place) if place in base.independent else None
-                size = 1.0 if j is None else max(abs(solution.values[j]), std[j])
-                prior[place] = size or 1.0
-    free = np.flatnonzero(~bounded[count:]) + count  # by no prior: what the data do not tell of them stays
-    free = free[np.abs(solution.untold[:, :n] @ base.projection[:, free]).max(axis=0, initial=0.0) > 0.0]
-    A, b = np.vstack([A, KEPT * np.eye(len(prior))[free]]), np.append(b, KEPT * prior[free])
-    C = np.vstack([np.eye(len(prior))[bounded], np.pad(rows, ((0, 0), (0, len(prior) - count)))])
-    weights = min(spread**-2, 1.0) * np.repeat([1.0, BARRIER], [len(C) - len(rows), len(rows)])
-    return SOLVERS[solver](bodies.Problem(A, b, base.robot.nb, C, weights, prior, spread**-2))

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.identification.correlations import correlation_times
 from kinetree.identification.equations import Factors, Rows
-from kinetree.identification.least_squares import TOLD, Prior, Solution, correlation_times
+from kinetree.identification.least_squares import TOLD, Prior, Solution
 from kinetree.identification.samples import pieces
 from kinetree.validation import Array
 
@@ -31,15 +32,13 @@ def instrumental(rows: Rows, log: Any, instruments: Any, factors: Factors, prior
     noise, times = np.sqrt(factors.mean_squares) + factors.least_noise, np.ones(len(factors.R))
     for step in range(STEPS):
         found = _solved(rows, sums, noise * np.sqrt(times), prior, factors)
-        before, noise = (
-            noise,
-            np.sqrt(factors.squares(found.values) / np.maximum(factors.counts, 1.0)) + factors.least_noise,
-        )
+        left = factors.squares(found.values) / np.maximum(factors.counts, 1.0)
+        before, noise = noise, np.sqrt(left) + factors.least_noise
         found = found._replace(noise=noise, times=times)
         if np.abs(noise - before).max() <= 1e-6 * noise.max():
             break
         if step == 1:
-            times = correlation_times(rows, log, found)
+            times = correlation_times(rows, log, found.values, found.noise)
     return found
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.equations import LONGEST, Factors, Rows
+from kinetree.identification.correlations import correlation_times
+from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.triangle import Triangle, inverse_of
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TOLD = 1e-10
 """Directions of the scaled parameters whose effect is below this, relative to the greatest, are not told."""
@@ -24,14 +28,14 @@ HUBER = 1.345
 CAUCHY = 2.385
 """The scale of Cauchy's loss with the same efficiency."""
 
-SIGNIFICANT = 4.5
-"""The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2."""
+SILENT = 1e-9
+"""Forces below this, relative to the greatest, are zero: those of a floating base in the air."""
 
-CLIP = 4.0
-"""Residuals beyond so many standard deviations count as these in correlations."""
+LOOSE = 1e3
+"""The first noise of such forces, where that of others is one."""
 
-FEW_LAGS = 8
-"""Autocorrelations that are looked at first."""
+SMALLEST = 1e-100
+"""The least noise, where all forces are zero."""
 
 ITERATIONS = 30
 
@@ -107,6 +111,8 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     known = np.isfinite(s) & (s > 0.0)
     weights = np.maximum(1.0 / np.where(known, s, 1.0), HEARD * np.linalg.norm(A, axis=0))
     A, b = np.vstack([A, np.diag(weights)[known]]), np.append(b - A @ x0, np.zeros(known.sum()))
+    if not (np.isfinite(A).all() and np.isfinite(b).all()):
+        raise ArgumentError("the regressor is not finite at some sample: look at columns of your own")
     free = s > 0.0
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0
@@ -135,10 +141,7 @@ def _inverse(R: Array) -> tuple[Array, Array]:
 
 
 def estimate(rows: Rows, log: Any, factors: Factors, prior: Prior, weights: str | None, loss: str | None) -> Solution:
-    """Return the estimate by these choices, with residuals that are correlated in time counted as so many fewer.
-
-    Where the log can be read once only, all are taken as independent.
-    """
+    """Return the estimate by these choices, with residuals that are correlated in time counted as so many fewer."""
 
     def once(times: Array) -> Solution:
         if loss is not None:
@@ -146,71 +149,58 @@ def estimate(rows: Rows, log: Any, factors: Factors, prior: Prior, weights: str 
         return weighted(factors, prior, times) if weights else ordinary(factors, prior, times)
 
     found = once(np.ones(len(factors.R)))
-    if isinstance(log, Iterator):
-        return found
-    times = correlation_times(rows, log, found)
+    times = correlation_times(rows, log, found.values, found.noise)
     return once(times) if (times > 1.0).any() else found
 
 
-def correlation_times(rows: Rows, log: Any, found: Solution) -> Array:
-    """Return how many samples tell as much of each joint as one that is independent of the others: at least one.
-
-    It is ``1 + 2 Σ ρ_k`` over the autocorrelations of the residuals, up to where they are no longer significant.
-    References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
-    Monte Carlo", 1992, for where to end.
-    """
-    for lags in (FEW_LAGS, LONGEST):
-        total, count = np.zeros((0, len(found.noise))), 0
-        for e in rows.residuals_of_motions(log, found.values):
-            e = np.clip(e - e.mean(axis=0), -CLIP * found.noise, CLIP * found.noise)
-            short, total = sorted((_autocovariance(e, lags), total), key=len)
-            total = total.copy()
-            total[: len(short)] += short
-            count += len(e)
-        if not count:
-            raise ArgumentError(
-                "the log is empty when it is read again: give a list, or a function that returns an iterator"
-            )
-        rho = total / np.maximum(total[0], np.finfo(float).tiny)
-        pairs = rho[1:-1:2] + rho[2::2]
-        going_on = np.logical_and.accumulate(pairs > SIGNIFICANT / np.sqrt(max(count, 1)), axis=0)
-        if not going_on[-1:].any():  # seldom are residuals alike for longer
-            break
-    return np.asarray(1.0 + 2.0 * (pairs * going_on).sum(axis=0))
-
-
-def _autocovariance(e: Array, lags: int) -> Array:
-    """Return the sums (1 + lags, nv) of products of residuals with those 0, 1, 2, … samples later, or all there are."""
-    n = len(e)
-    e = np.ascontiguousarray(e.T)
-    if lags == FEW_LAGS:
-        return np.array([np.einsum("ij,ij->i", e[:, k:], e[:, : n - k]) for k in range(min(1 + lags, n))])
-    size = 1 << (2 * n - 1).bit_length()
-    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e, size)) ** 2, size)[:, :n].T)
-
-
 def ordinary(factors: Factors, prior: Prior, times: Array) -> Solution:
-    """Return what makes the sum of squared residuals least; the covariance counts each joint's own noise."""
-    one = np.ones(len(factors.R))
-    values, inverse, untold = solve(*factors.stacked(one), prior)
-    noise = _noise(factors, values, one, inverse)
-    A, _ = factors.stacked(one)
+    """Return what makes the sum of squared residuals least; the covariance counts each joint's own noise.
+
+    What is known before counts beside residuals in units of the noise of all joints together.
+    """
+    known = np.isfinite(prior.deviations) & (prior.deviations > 0.0)
+    common, before = 1.0, 0.0
+    for _ in range(ITERATIONS if known.any() else 1):
+        if abs(common - before) <= 1e-6 * common:
+            break
+        before, scale = common, common * np.ones(len(factors.R))
+        A, b = factors.stacked(scale)
+        values, inverse, untold = solve(A, b, prior)
+        noise = _noise(factors, values, scale, inverse)
+        common = float(np.sqrt(np.mean(noise**2)))
     scales = noise * np.sqrt(times)
-    spread = np.repeat(scales, [len(R) for R in factors.R])[:, None] * (A @ inverse)
+    spread = np.repeat(scales / scale, [len(R) for R in factors.R])[:, None] * (A @ inverse)
+    spread = np.vstack([spread, inverse[known] / prior.deviations[known, None]])
     return Solution(values, spread.T @ spread, noise, untold, factors.stacked(scales)[0], times)
 
 
 def weighted(factors: Factors, prior: Prior, times: Array | float = 1.0) -> Solution:
     """Return what makes the residuals least in units of each joint's noise, which is estimated with them."""
-    scales, root = np.ones(len(factors.R)), np.sqrt(times)
+    scales, root = np.where(silent(factors), LOOSE, 1.0), np.sqrt(times)
     values, inverse, untold = solve(*factors.stacked(scales), prior)
     noise = _noise(factors, values, scales, inverse)
+    fixed = noise_where(silent(factors), noise)
     for _ in range(ITERATIONS):
         values, inverse, untold = solve(*factors.stacked(noise * root), prior)
-        before, noise = noise, _noise(factors, values, noise * root, inverse)
+        before, noise = noise, fixed(_noise(factors, values, noise * root, inverse))
         if np.abs(noise - before).max(initial=0.0) <= 1e-6 * noise.max(initial=0.0):
             break
     return Solution(values, inverse, noise, untold, factors.stacked(noise * root)[0], root**2 * np.ones(len(noise)))
+
+
+def silent(factors: Factors) -> NDArray[np.bool_]:
+    """Return which forces (nv,) are always zero.
+
+    There ``Y π = 0``, as of a floating base in the air, and a robot without mass has no residuals, whatever the noise
+    of the motion: weights from residuals would grow until it is the estimate. So these equations have the weights that
+    they have where the others are fulfilled as well as they can be.
+    """
+    return np.asarray(factors.mean_squares <= SILENT**2 * factors.mean_squares.max(initial=0.0), dtype=np.bool_)
+
+
+def noise_where(known: NDArray[np.bool_], noise: Array) -> Callable[[Array], Array]:
+    """Return what puts this noise in the place of estimates where it is known."""
+    return lambda estimated: np.where(known, noise, estimated)
 
 
 def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, times: Array) -> Solution:
@@ -221,10 +211,11 @@ def robust(rows: Rows, log: Any, factors: Factors, prior: Prior, loss: str, time
     """
     law = LOSSES[loss]
     found = weighted(factors, prior, times)
+    fixed = noise_where(silent(factors), found.noise)
     for _ in range(ITERATIONS):
-        scale = law.constant * np.maximum(_median_noise(rows, log, found.values), factors.least_noise)
+        scale = law.constant * fixed(np.maximum(_median_noise(rows, log, found.values), factors.least_noise))
         seen = rows.factors(log, found.values, lambda e, c=scale: np.sqrt(law.weight(e / c)))  # type: ignore[misc]
-        noise = np.maximum(_effective_noise(rows, log, found.values, scale, law), factors.least_noise)
+        noise = fixed(np.maximum(_effective_noise(rows, log, found.values, scale, law), factors.least_noise))
         A, b = seen.stacked(noise * np.sqrt(times * np.maximum(seen.total, 1.0) / np.maximum(seen.counts, 1.0)))
         values, inverse, untold = solve(A, b, prior)
         moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))

@@ -158,7 +158,7 @@ class LogStream:
     def __iter__(self) -> Iterator[Samples]:
         """Yield samples for `Robot.identify`, part by part."""
         way = Preparation(self.robot, **self._choices)
-        asis = all(x is None for x in self._choices.values())
+        asis = all(x is None for name, x in self._choices.items() if name != "smoothing")
         for log in self.recordings():
             if asis and log.v is not None and log.a is not None:
                 yield Samples(log.q, log.v, log.a, log.tau, log.f_ext, t=log.t)
@@ -166,6 +166,8 @@ class LogStream:
                 raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
             elif (made := way.part(log.t, log.q, log.tau, log.f_ext)) is not None and len(np.asarray(made.q)):
                 yield made
+        if (made := way.rest()) is not None and len(np.asarray(made.q)):
+            yield made
 
     def __repr__(self) -> str:
         return f"<LogStream of {self.robot.name!r}: {self.name}>"
@@ -178,6 +180,7 @@ def stream_log(
     part: int | None = None,
     cutoff: float | None = None,
     presliding: ArrayLike | None = None,
+    smoothing: float | None = None,
     decimate: int | None = None,
     outliers: float | None = None,
     standing: ArrayLike | None = None,
@@ -194,7 +197,7 @@ def stream_log(
         As `read_log` takes them.
     part : int, optional
         Recorded samples that are in memory at once; 131072 if not given.
-    cutoff, presliding, decimate, outliers, standing
+    cutoff, presliding, smoothing, decimate, outliers, standing
         As in `kinetree.identification.prepare`.
 
     Returns
@@ -225,5 +228,6 @@ def stream_log(
         raise ArgumentError(f"part is {part!r}: one sample is the least")
     for name in reading.keys() - inspect.signature(Reading).parameters.keys():
         raise CallError(unknown_name("argument", name, inspect.signature(Reading).parameters))
-    choices = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}
-    return LogStream(Reading(path, robot, **reading), part, choices | {"outliers": outliers, "standing": standing})
+    choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "smoothing": smoothing}
+    choices |= {"decimate": decimate, "outliers": outliers, "standing": standing}
+    return LogStream(Reading(path, robot, **reading), part, choices)

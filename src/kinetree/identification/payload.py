@@ -9,15 +9,18 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
+from kinetree.identification.base_parameters import TEN
 from kinetree.identification.blas import on_one_thread
-from kinetree.identification.consistent import Problem, newton, repaired
-from kinetree.identification.equations import Rows
-from kinetree.identification.least_squares import Prior, estimate
-from kinetree.identification.samples import Piece, Samples, motion_of, pieces
+from kinetree.identification.consistent import THIN, Problem, newton, repaired
+from kinetree.identification.equations import Rows, known_forces
+from kinetree.identification.least_squares import SMALLEST, Prior, estimate
+from kinetree.identification.nearest_bodies import LEAST_NOISE, warn_of_few
+from kinetree.identification.samples import Piece, Samples, motion_of, once_and_again, pieces
 from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
+from kinetree.tables import number
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -72,23 +75,19 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia) -> Samples:
 NONE = np.zeros((0, 10)), np.zeros(0)
 """No further inequalities."""
 
-THIN = 1e-2
-"""Payloads thinner than this, by the eigenvalues of their pseudo-inertia relative to a ball, are not expected."""
-
 
 class PayloadRows(Rows):
     """The equations of ten parameters in a frame, with the robot's own forces subtracted."""
 
     def __init__(self, robot: Robot, frame: str) -> None:
-        self.robot, self.dimension, self.rest = robot, 10, None
+        self.robot, self.dimension, self.rest, self.smoothing = robot, 10, None, None
         body, self._to_body, moved = place_of(robot, frame)
         self._function = regressor_of_body(robot, body)
         self.pattern = [np.arange(10 if k in moved else 0) for k in range(robot.nv)]
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows of each entry of v, and what they add up to."""
-        f_ext = [] if piece.f_ext is None else [piece.f_ext]
-        left = piece.tau - self.robot.inverse_dynamics(piece.q, piece.v, piece.a, *f_ext)
+        left = piece.tau - known_forces(self.robot, piece)
         left = left if piece.load is None else left - piece.load
         Y = self.all_columns(piece)
         return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)], left
@@ -142,6 +141,12 @@ class Payload(NamedTuple):
     std: Array
     noise: Array
 
+    def __str__(self) -> str:
+        """Return a table: estimates, standard deviations, and the body that can exist."""
+        title = f"{'estimate':>10}  {'std':>10}  {'body':>10}  parameter"
+        rows = zip(self.values, self.std, self.inertia, TEN, strict=True)
+        return "\n".join([title, *("  ".join([*(f"{number(float(x)):>10}" for x in row[:3]), row[3]]) for row in rows)])
+
 
 @on_one_thread
 def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None = "joints") -> Payload:
@@ -162,10 +167,15 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     -------
     Payload
 
+    Warns
+    -----
+    LogWarning
+        If there are no more samples than parameters.
+
     Raises
     ------
     ArgumentError
-        If the frame does not move, or the log does not fit the robot.
+        If the frame does not move, the log does not fit the robot, or has too few samples.
     ModelError
         If there is no such frame.
 
@@ -180,15 +190,18 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     >>> round(found.inertia.m, 6), round(found.inertia.h.z, 6)
     (2.0, 0.2)
     """
-    rows = PayloadRows(robot, frame)
+    if weights not in ("joints", None):
+        raise ArgumentError(f"weights is {weights!r}, it must be 'joints' or None")
+    rows, (log, again) = PayloadRows(robot, frame), once_and_again(log)
     factors = rows.factors(log)
-    if factors.count < 2:
+    if factors.count * np.count_nonzero([len(columns) for columns in rows.pattern]) <= rows.dimension:
         raise ArgumentError(f"{factors.count} samples do not tell a payload: more are needed")
-    found = estimate(rows, log, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
+    warn_of_few(factors)
+    found = estimate(rows, again, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
     untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
     std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))
     prior = repaired(found.values[None], 1e-3, THIN)[0]
-    least = 1e-9 * np.sqrt(factors.mean_squares.max(initial=0.0)) + np.finfo(float).tiny
+    least = LEAST_NOISE * np.sqrt(factors.mean_squares.max(initial=0.0)) + SMALLEST
     A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
     near = newton(Problem(A, A @ found.values, 1, *NONE, prior, VAGUE))
     return Payload(Inertia.from_parameters(near.parameters.tolist()), found.values, std, found.noise)

@@ -9,8 +9,8 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
-from kinetree.identification.consistent import Problem, newton, repaired
-from kinetree.identification.payload import NONE, THIN, VAGUE, columns_of_body, place_of
+from kinetree.identification.consistent import THIN, Problem, newton, repaired
+from kinetree.identification.payload import NONE, VAGUE, columns_of_body, place_of
 from kinetree.identification.samples import of_joints
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia

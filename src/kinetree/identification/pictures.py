@@ -80,7 +80,8 @@ def forces(figure: Any, seen: Validation) -> None:
             panels[k, 0].plot(when[:, k], few[:, k], color=colour, linewidth=width, label=name)
     for k, (name, unit) in enumerate(zip(robot.v_names, torque_units(robot), strict=True)):
         left, right = panels[k]
-        left.set_title(f"{name}, {unit}: {100 * seen.relative[k]:.0f} % not explained", fontsize=8, loc="left", pad=2)
+        part = f": {100 * seen.relative[k]:.0f} % not explained" if np.isfinite(seen.relative[k]) else ""
+        left.set_title(f"{name}, {unit}{part}", fontsize=8, loc="left", pad=2)
         left.margins(x=0.005)
         for at in breaks:
             left.axvline(at, color="black", linewidth=0.6, linestyle=":")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.samples import Samples, measured, of_joints
+from kinetree.identification.terms import smooth_sign
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, positive, real_array
 
@@ -30,8 +32,11 @@ NEIGHBOURS = 3
 NUMBERS = 1 << 17
 """Recorded samples that are in fits at once, each of them in as many as its window is long."""
 
-MARGIN = 3.0
-"""By how much the cut-off is above the frequency below which that part is."""
+MARGIN = 6.0
+"""By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
+
+ABOVE_NOISE = 20.0
+"""Power that is less than so many times the mean of white noise of the positions is no motion: one in 5e8 is more."""
 
 
 class Preparation:
@@ -53,10 +58,13 @@ class Preparation:
         robot: Robot,
         cutoff: float | None = None,
         presliding: ArrayLike | None = None,
+        smoothing: float | None = None,
         decimate: int | None = None,
         outliers: float | None = None,
         standing: ArrayLike | None = None,
     ) -> None:
+        slow = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
+        self._smoothing = slow if presliding is None else None
         self._robot, self._presliding, self._decimate = robot, presliding, decimate
         self._outliers = None if outliers is None else positive("outliers", outliers)
         self.frequency = 0.0 if cutoff is None else positive("cutoff", cutoff)
@@ -66,7 +74,7 @@ class Preparation:
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
 
-    def part(self, t: Array, q: Array, tau: Array, f_ext: Array | None = None) -> Samples | None:
+    def part(self, t: Array, q: Array, tau: Array, f_ext: Array | None = None, *, last: bool = False) -> Samples | None:
         """Return the samples of the next part of a motion; None where it is too short for one."""
         robot, nv = self._robot, self._robot.nv
         if self._outliers is not None:
@@ -86,13 +94,19 @@ class Preparation:
             return None
         if not self.window:
             self._choose(*arrays[:2])
-        found = self._fitted(arrays)
+        return self._samples(arrays, last)
+
+    def rest(self) -> Samples | None:
+        """Return the samples that wait for what follows, where nothing does."""
+        return None if self._kept is None else self._samples(self._kept, True)
+
+    def _samples(self, arrays: tuple[Array, ...], last: bool) -> Samples | None:
+        nv, found = self._robot.nv, self._fitted(arrays, last)
         if not found:
             return None
         when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-        direction = None if self._presliding is None else rest[:, nv : 2 * nv]
-        wrench = None if f_ext is None else rest[:, -6 * robot.nb :].reshape(-1, robot.nb, 6)
-        samples = Samples(q_s, v_s, a_s, rest[:, :nv], wrench, direction, when)
+        wrench = rest[:, 2 * nv :].reshape(-1, self._robot.nb, 6) if rest.shape[1] > 2 * nv else None
+        samples = Samples(q_s, v_s, a_s, rest[:, :nv], wrench, rest[:, nv : 2 * nv], when, smoothing=self._smoothing)
         return samples if self._standing is None else samples._replace(standing=np.abs(v_s) <= self._standing)
 
     def _choose(self, t: Array, q: Array) -> None:
@@ -112,19 +126,33 @@ class Preparation:
         self._slides = q[-1], slides[-1]
         return slides
 
-    def _fitted(self, arrays: tuple[Array, ...]) -> list[tuple[Array, ...]]:
-        """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs."""
+    def _fitted(self, arrays: tuple[Array, ...], last: bool) -> list[tuple[Array, ...]]:
+        """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs.
+
+        Directions from velocities need a window around each sample of a window, but where a motion begins and ends.
+        """
         t, half, found = arrays[0], self.window // 2, []
+        reach = half if self._smoothing is None else 2 * half
         for start, stop in pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]):
-            own = tuple(x[start:stop] for x in arrays)
+            own, ends = tuple(x[start:stop] for x in arrays), last or stop < len(t)
             first = self._offset if start == 0 else half
-            centres = np.arange(first, stop - start - half, self.every)
+            centres = np.arange(first, stop - start - (half if ends else reach), self.every)
             if len(centres):
-                found.append(fitted(self._robot, own[0], own[1], own[2], half, centres))
+                others = own[2] if self._smoothing is None else self._with_signs(own, self._smoothing)
+                found.append(fitted(self._robot, own[0], own[1], others, half, centres))
                 first = int(centres[-1]) + self.every
-            keep = min(first - half, stop - start - 1)
+            keep = max(0, min(first - reach, stop - start - 1))
             self._kept, self._offset = tuple(x[keep:] for x in own), first - keep
         return found
+
+    def _with_signs(self, arrays: tuple[Array, ...], smoothing: float) -> Array:
+        """Return the rest with the signs of filtered velocities after the forces; at ends these stay as they are."""
+        (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
+        path = np.vstack([np.zeros(nv), np.cumsum(self._robot.difference(q[:-1], q[1:]), axis=0)])
+        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
+        moved, passed = (np.column_stack([np.convolve(x, weights, "valid") for x in y.T]) for y in (path, t[:, None]))
+        signs = np.pad(smooth_sign(moved / passed, smoothing), ((half, half), (0, 0)), mode="edge")
+        return np.hstack([others[:, :nv], signs, others[:, nv:]])
 
 
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
@@ -159,10 +187,23 @@ def fitted(robot: Robot, t: Array, q: Array, others: Array, half: int, centres: 
 
 
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
-    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities."""
+    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
+
+    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum.
+    """
     step = float(np.median(np.diff(t)))
     v = robot.difference(q[:-1], q[1:]) / step
-    power = (np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2).sum(axis=1)
+    power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
+    beside = np.minimum(np.arange(len(power)) + 2, len(v) / 2)  # Hann's window mixes so many to either side
+    white = np.sin(np.pi * beside / len(v))[:, None] ** 2  # of differences of positions
+    fast = slice(len(power) // 2, None)
+    noise = np.median(power[fast] / white[fast], axis=0) / np.log(2.0)
+    power = np.where(power > ABOVE_NOISE * noise * white, power, 0.0).sum(axis=1)
+    if not power.any():
+        raise ArgumentError(
+            "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
+            "motions are taken as they are"
+        )
     below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
     return float(MARGIN * max(int(below), 1) / (len(v) * step))
 

@@ -26,6 +26,7 @@ def prepare(
     *,
     cutoff: float | None = None,
     presliding: ArrayLike | None = None,
+    smoothing: float | None = None,
     decimate: int | None = None,
     outliers: float | None = None,
     standing: ArrayLike | None = None,
@@ -45,11 +46,13 @@ def prepare(
     f_ext : (n, nb, 6) array-like, optional
         Measured wrenches on the bodies, see `Samples`.
     cutoff : float, optional
-        Frequency (Hz) above which the motion is noise. If not given, three times the one below which 99.99 % of the
-        power of the velocities is.
+        Frequency (Hz) above which the motion is noise. If not given, six times the one below which 99.99 % of the
+        power of the velocities is that stands out of the noise of the positions.
     presliding : float or (nv,) array-like, optional
         By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
         of geared joints. If not given, friction has the sign of the velocity.
+    smoothing : float, optional
+        The speed around which that changes (rad/s, m/s); the robot's if not given, as in `Robot.identify`.
     decimate : int, optional
         Every so many-th sample is returned; if not given, two a period of the cut-off.
     outliers : float, optional
@@ -66,7 +69,8 @@ def prepare(
     Raises
     ------
     ArgumentError
-        If arrays do not fit, times do not increase, or too few samples are left.
+        If arrays do not fit, times do not increase, too few samples are left, or nothing moves that could tell a
+        cut-off.
 
     Examples
     --------
@@ -96,8 +100,8 @@ def prepare(
             f"t must increase: it goes from {times[k]:.9g} s to {times[k + 1]:.9g} s at sample {k + 1}, and so at "
             f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
         )
-    way = Preparation(robot, cutoff, presliding, decimate, outliers, standing)
-    samples = way.part(times, position, force, wrench)
+    way = Preparation(robot, cutoff, presliding, smoothing, decimate, outliers, standing)
+    samples = way.part(times, position, force, wrench, last=True)
     if samples is None:
         raise ArgumentError(
             f"a cut-off of {way.frequency:.3g} Hz needs {way.window + 1} samples without a gap between them: give more "

@@ -61,6 +61,7 @@ class Recording:
         *,
         cutoff: float | None = None,
         presliding: ArrayLike | None = None,
+        smoothing: float | None = None,
         decimate: int | None = None,
         outliers: float | None = None,
         standing: ArrayLike | None = None,
@@ -82,7 +83,7 @@ class Recording:
         if self.t is None:
             raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
         try:
-            return prepare(self.robot, self.t, self.q, self.tau, self.f_ext, **choices)
+            return prepare(self.robot, self.t, self.q, self.tau, self.f_ext, smoothing=smoothing, **choices)
         except ArgumentError as error:
             raise ArgumentError(f"{self.name}: {error}") from None
 

@@ -80,6 +80,7 @@ def _rows(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, sp
     own = {place: _own(name, column(q, v, a), robot.nv) for place, (name, column) in columns.own}
     loaded = any(term == "load_friction" for term, _ in terms.values())
     load = _frictionless(robot).inverse_dynamics(q, v, a) if loaded else [0.0] * robot.nv
+    rest = robot.rest_positions.tolist()
     rows: list[list[Any]] = [[0.0] * len(columns.independent) for _ in range(robot.nv)]
     for j, place in enumerate(columns.independent):
         if place < count:
@@ -91,7 +92,7 @@ def _rows(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, sp
         else:
             term, k = terms[place]
             sign = smooth_sign(v[k], columns.smoothing) if direction is None else direction[k]
-            rows[k][j] = TERMS[term](JointMotion(q[at[k]], v[k], a[k], sign, speeds[k], load[k]))
+            rows[k][j] = TERMS[term](JointMotion(q[at[k]] - rest[at[k]], v[k], a[k], sign, speeds[k], load[k]))
     return [rows[k][j] for k, row in enumerate(pattern(robot.model, columns)) for j in row] if flat else rows
 
 

@@ -116,7 +116,7 @@ def _what(fit: Fit, training: Validation | None, validation: Validation | None) 
 
 
 def _bad(seen: Validation | None) -> set[int]:
-    return set() if seen is None else set(np.flatnonzero(seen.relative > 0.5).tolist())
+    return set() if seen is None else set(np.flatnonzero((seen.relative > 0.5) & np.isfinite(seen.relative)).tolist())
 
 
 def joint_rows(fit: Fit, training: Validation | None, validation: Validation | None) -> tuple[Mapping[str, Any], Rows]:
@@ -149,8 +149,8 @@ def constants(fit: Fit) -> dict[str, list[float | None]]:
 
 
 def _measured(fit: Fit, numbers: Array) -> list[str]:
-    """Return numbers of joints, a dash where no force was measured."""
-    return [f"{x:.3f}" if np.isfinite(noise) else "–" for x, noise in zip(numbers, fit.noise, strict=True)]
+    """Return parts of the spread of forces, a dash where these do not change, or none was measured."""
+    return [f"{x:.3f}" if np.isfinite(x + noise) else "–" for x, noise in zip(numbers, fit.noise, strict=True)]
 
 
 def parameter_rows(fit: Fit, *, combinations: bool = False) -> tuple[Mapping[str, Any], Rows]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,8 +21,11 @@ if TYPE_CHECKING:
 PIECE = 1024
 """Samples that are worked on at once."""
 
-LENGTHS = range(4, 10)
+LENGTHS = range(4, 11)
 """Of a tuple that is a motion."""
+
+LONGEST = 1 << 17
+"""Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator."""
 
 
 class Samples(NamedTuple):
@@ -30,7 +36,8 @@ class Samples(NamedTuple):
     q : (n, nq) array-like
         Configurations.
     v, a, tau : (n, nv) array-like
-        Velocities, accelerations and joint forces; forces that are NaN at all samples were not measured.
+        Velocities, accelerations and joint forces: NaN in all samples of joints whose forces are not measured, zero of
+        a floating base.
     f_ext : (n, nb, 6) array-like, optional
         Measured wrenches on the bodies, as `inverse_dynamics` takes them.
     direction : (n, nv) array-like, optional
@@ -43,6 +50,8 @@ class Samples(NamedTuple):
     standing : (n, nv) array-like of bool, optional
         Which joints stand still, so that friction holds them with a force that nobody knows: their equations at these
         samples are left out.
+    smoothing : float, optional
+        The speed around which the directions change sign (rad/s, m/s), if they are from velocities.
     """
 
     q: ArrayLike
@@ -54,6 +63,7 @@ class Samples(NamedTuple):
     t: ArrayLike | None = None
     load: ArrayLike | None = None
     standing: ArrayLike | None = None
+    smoothing: float | None = None
 
 
 class Piece(NamedTuple):
@@ -90,7 +100,7 @@ def parts(log: Any) -> Iterator[Any]:
     """Yield the motions of a log one after the other, those of logs within it too."""
     within = motions(log)
     for part in within:
-        if isinstance(part, tuple | Trajectory):
+        if isinstance(part, Trajectory) or (isinstance(part, tuple) and not (part and _is_motion(part[0]))):
             yield part
         elif isinstance(part, Iterator) and not isinstance(within, Iterator):
             raise ArgumentError("an iterator among several logs is empty when it is read again: give what makes it")
@@ -99,7 +109,10 @@ def parts(log: Any) -> Iterator[Any]:
 
 
 def _is_motion(log: Any) -> bool:
-    return isinstance(log, Trajectory | Samples) or (isinstance(log, tuple) and len(log) in LENGTHS)
+    """Return whether this is one motion; a tuple of four motions is none."""
+    if isinstance(log, Trajectory | Samples):
+        return True
+    return isinstance(log, tuple) and len(log) in LENGTHS and not _is_motion(log[0])
 
 
 def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
@@ -114,6 +127,35 @@ def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
         whole = _arrays(robot, part)
         for start in range(0, len(whole.q), PIECE):
             yield Piece(*(None if x is None else x[start : start + PIECE] for x in whole))  # type: ignore[arg-type]
+
+
+def once_and_again(log: Any) -> tuple[Any, Any]:
+    """Return a log to be read once, and what of it can be read before and after that: all, or of an iterator the first.
+
+    These are about `LONGEST` samples.
+    """
+    if not isinstance(log, Iterator):
+        return log, log
+    first, count = [], 0
+    for part in log:
+        first.append(part)
+        count += np.size(motion_of(part).q, 0)
+        if count >= LONGEST:
+            break
+    return chain(first, log), first
+
+
+def repeated(log: Any) -> list[str]:
+    """Return which motions of a list are there twice, in a sentence each: they would count as new ones."""
+    first: dict[bytes, int] = {}
+    found = []
+    for k, part in enumerate(log if isinstance(log, list | tuple) and not _is_motion(log) else (), start=1):
+        if _is_motion(part):  # not what makes motions when it is read
+            q, tau = (np.ascontiguousarray(x) for x in (motion_of(part).q, motion_of(part).tau))
+            before = first.setdefault(blake2b(q.tobytes() + tau.tobytes()).digest(), k)
+            if before != k and tau.any():
+                found.append(f"motion {k} is motion {before} once more")
+    return found
 
 
 def motion_of(part: Any) -> Samples:
@@ -138,13 +180,20 @@ def _arrays(robot: Robot, part: Any) -> Piece:
             x = np.asarray(x)
             x = x.astype(np.float64) if x.dtype.kind == "b" else x
             arrays[name] = real_array(name, x, *lead, robot.nv, batch=False)
+    unmeasured = np.isnan(arrays["tau"]).all(axis=tuple(range(len(lead))))
+    if unmeasured.all() and q.size:
+        raise ArgumentError("tau is NaN throughout: joints whose forces are measured are needed, or a floating base")
     for name, x in arrays.items():
-        finite = np.isfinite(x)
-        if not finite.all() and not (name == "tau" and np.isfinite(measured(x)).all()):
-            bad = ", ".join(map(str, np.argwhere(~finite)[0]))
-            raise ArgumentError(f"{name}[{bad}] is not finite: leave such samples out")
-    flat = {name: x.reshape(-1, *x.shape[len(lead) :]) for name, x in arrays.items()}
-    return Piece(**flat)
+        bad = ~np.isfinite(x)
+        if name == "tau":
+            bad &= ~unmeasured
+        if bad.any():
+            at = ", ".join(map(str, np.argwhere(bad)[0]))
+            raise ArgumentError(
+                f"{name}[{at}] is not finite: leave out such samples; forces that no sensor measures are NaN in all"
+            )
+    count = math.prod(lead)
+    return Piece(**{name: x.reshape(count, *x.shape[len(lead) :]) for name, x in arrays.items()})
 
 
 def measured(tau: Array) -> Array:

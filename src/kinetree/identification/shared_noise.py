@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.identification.correlations import correlation_times
 from kinetree.identification.equations import EXACT, Factors, Rows
 from kinetree.identification.least_squares import (
     ITERATIONS,
+    SMALLEST,
     Prior,
     Solution,
-    correlation_times,
+    noise_where,
+    silent,
     solve,
     weighted,
 )
@@ -32,11 +35,14 @@ def generalized(rows: Rows, log: Any, factors: Factors, prior: Prior) -> Solutio
     Each round goes twice through the log, in bounded memory.
     """
     found = weighted(factors, prior)
-    times = correlation_times(rows, log, found)
+    times = correlation_times(rows, log, found.values, found.noise)
     root = np.sqrt(times)
-    least = (EXACT**2 * factors.mean_squares.max(initial=0.0) + np.finfo(float).tiny) * np.eye(len(times))
+    least = (EXACT**2 * factors.mean_squares.max(initial=0.0) + SMALLEST**2) * np.eye(len(times))
+    fixed = noise_where(silent(factors), found.noise)
     for _ in range(ITERATIONS):
         C = _covariance(rows, log, found) + least
+        size = np.sqrt(np.diag(C))
+        C *= np.outer(fixed(size) / size, fixed(size) / size)
         whitening = np.linalg.inv(np.linalg.cholesky(root[:, None] * C * root))
         A, b = _whitened(rows, log, whitening)
         values, inverse, untold = solve(A, b, prior)

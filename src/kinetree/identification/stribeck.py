@@ -1,4 +1,8 @@
-"""The speeds at which friction falls off: what the forces do not depend on linearly."""
+"""The speeds at which friction falls off: what the forces do not depend on linearly.
+
+Reference: Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
+variables separate", 1973, for estimates of what is linear beside a few parameters that are not.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,17 @@ import numpy as np
 
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.equations import Factors, Rows
-from kinetree.identification.least_squares import Prior, solve, weighted
-from kinetree.identification.samples import pieces
+from kinetree.identification.least_squares import Prior, Solution, solve, weighted
+from kinetree.identification.samples import Piece, pieces
 from kinetree.validation import Array
 
 TRIED = (13, 7, 7)
 """How many speeds are tried in each round: many at first, since there are local minima."""
 
 SWEEPS = 3
+
+STEP = 1e-4
+"""By how much logarithms of speeds differ where derivatives are taken."""
 
 
 def estimated_speeds(base: BaseParameters, log: Any) -> Array:
@@ -35,6 +42,45 @@ def estimated_speeds(base: BaseParameters, log: Any) -> Array:
         best = tried[_best(base, found), np.arange(len(best))]
         width = width * 2.0 / (count - 1)
     return np.asarray(np.exp(best))
+
+
+class WithSpeeds(Rows):
+    """The same equations with a further column for each speed: what the forces change with its logarithm.
+
+    Parameters
+    ----------
+    rows : Rows
+    values : (n,) array
+        The estimates with these speeds.
+    """
+
+    def __init__(self, rows: Rows, values: Array) -> None:
+        assert rows.stribeck_speed is not None  # these are rows with speeds
+        self.robot, self.smoothing, self.rest, self._rows = rows.robot, rows.smoothing, rows.rest, rows
+        self._values = values
+        self._joints = sorted({k for term, k in rows.base.places if term == "stribeck"})
+        self.pattern = list(rows.pattern)
+        for own, k in enumerate(self._joints, start=rows.dimension):
+            self.pattern[k] = np.append(self.pattern[k], own)
+        self.dimension = rows.dimension + len(self._joints)
+        self._beside = [Rows(rows.base, rows.stribeck_speed * np.exp(d)) for d in (STEP, -STEP)]
+
+    def of(self, piece: Piece) -> tuple[list[Array], Array]:
+        """Return the rows of each entry of v, and what they add up to."""
+        own, tau = self._rows.of(piece)
+        faster, slower = (rows.of(piece)[0] for rows in self._beside)
+        for k in self._joints:
+            change = (faster[k] - slower[k]) @ self._values[self._rows.pattern[k]] / (2.0 * STEP)
+            own[k] = np.column_stack([own[k], change])
+        return own, tau
+
+
+def as_uncertain_with_speeds(found: Solution, whole: Solution) -> Solution:
+    """Return an estimate with the uncertainty that it has where speeds are estimated too, from that of both."""
+    n = len(found.values)
+    A, speeds = whole.information, len(whole.values) - n
+    R = np.asarray(np.linalg.qr(np.hstack([A[:, n:], A[:, :n]]), mode="r"))
+    return found._replace(covariance=whole.covariance[:n, :n], information=R[speeds:, speeds:])
 
 
 def _best(base: BaseParameters, tried: list[Factors]) -> list[int]:

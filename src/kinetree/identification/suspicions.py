@@ -85,7 +85,8 @@ def _together(robot: Robot, parts: list[Piece]) -> Piece:
     return Piece(**arrays)
 
 
-def _named(robot: Robot, there: Iterable[Any]) -> str:
+def named(robot: Robot, there: Iterable[Any]) -> str:
+    """Return the names of the entries of v that are there."""
     return listed([name for name, is_there in zip(robot.v_names, there, strict=True) if is_there])
 
 
@@ -96,7 +97,7 @@ def _degrees(robot: Robot, log: Piece) -> Iterator[str]:
     reach = np.where(np.isfinite(reach), reach, 4.0 * math.pi)
     found = turning & (np.abs(log.q[:, at]).max(axis=0) > TURNS * np.maximum(reach, math.pi / 2.0))
     if found.any():
-        yield f"the positions of {_named(robot, found)} are far beyond the joints' limits: are they in degrees?"
+        yield f"the positions of {named(robot, found)} are far beyond the joints' limits: are they in degrees?"
 
 
 def _axes(robot: Robot) -> list[Any]:
@@ -120,7 +121,7 @@ def _rates(robot: Robot, log: Piece) -> Iterator[str]:
     for what, step in steps.items():
         found = (step > APART * usual) | (step * APART < usual)
         if found.any():
-            yield f"the {what} of {_named(robot, found)} do not go together: are some in degrees?"
+            yield f"the {what} of {named(robot, found)} do not go together: are some in degrees?"
 
 
 def _steps(x: Array, rate: Array) -> Array:
@@ -142,7 +143,7 @@ def _still(robot: Robot, log: Piece) -> Iterator[str]:
     speed = np.sqrt((log.v * log.v).mean(axis=0))
     still = speed <= STILL * speed.max()
     if still.any():
-        yield f"{_named(robot, still)} never moves: nothing tells its friction, and little its inertia"
+        yield f"{named(robot, still)} never moves: nothing tells its friction, and little its inertia"
 
 
 def saturated(robot: Robot, log: Piece) -> Iterator[str]:
@@ -151,7 +152,7 @@ def saturated(robot: Robot, log: Piece) -> Iterator[str]:
     ends = [np.count_nonzero(log.tau == x, axis=0) for x in (low, high)]
     found = (np.maximum(*ends) > SATURATED * len(log.tau)) & (high > low) & (np.maximum(*ends) > 2)
     if found.any():
-        yield f"the forces of {_named(robot, found)} stay at their greatest or least value: is a sensor at its end?"
+        yield f"the forces of {named(robot, found)} stay at their greatest or least value: is a sensor at its end?"
 
 
 def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
@@ -159,7 +160,7 @@ def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
     expected = robot.inverse_dynamics(log.q, log.v, log.a, *f_ext) + (0.0 if log.load is None else log.load)
     found = opposite(expected, log.v, log.a, np.nan_to_num(log.tau), log.direction)
     if found.any():
-        yield f"the forces of {_named(robot, found)} have the other sign: inertias and friction explain their opposite"
+        yield f"the forces of {named(robot, found)} have the other sign: inertias and friction explain their opposite"
 
 
 def contradictions(robot: Robot, factors: Factors) -> Iterator[str]:
@@ -167,7 +168,7 @@ def contradictions(robot: Robot, factors: Factors) -> Iterator[str]:
     found = contradicting(factors)
     if found.any():
         yield (
-            f"the forces of {_named(robot, found)} have the other sign: no masses explain them together with "
+            f"the forces of {named(robot, found)} have the other sign: no masses explain them together with "
             "the forces of other joints, and some explain their opposite"
         )
 

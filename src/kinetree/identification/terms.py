@@ -17,8 +17,9 @@ from kinetree.scalars.functions import Scalar, select_less, sqrt
 class JointMotion(NamedTuple):
     """The motion of one degree of freedom: position, velocity, acceleration; which way it slides; a speed of friction.
 
-    `sign` is that of the velocity, smooth around zero, unless the samples have a direction of sliding; `load` is the
-    force that the robot, as it is before, needs for the motion without friction.
+    `q` is from where the robot's spring rests; `sign` is that of the velocity, smooth around zero, unless the samples
+    have a direction of sliding; `load` is the force that the robot, as it is before, needs for the motion without
+    friction.
     """
 
     q: Scalar
@@ -75,10 +76,25 @@ def checked(model: Model, terms: JointTerms) -> tuple[dict[str, tuple[str, ...] 
         if isinstance(joints, str):
             raise ArgumentError(f"the joints with {term} are given as a list: [{joints!r}]")
         for joint in joints or ():
-            if joint not in model.joint_names:
-                raise ArgumentError(unknown_name("joint", joint, model.joint_names))
+            if wrong := _has_none(model, term, joint):
+                raise ArgumentError(wrong)
     rows = {term: given[term] for term in TERMS if term in given}
     return {term: None if joints is None else tuple(joints) for term, joints in rows.items()}, own
+
+
+def _has_none(model: Model, term: str, joint: str) -> str:
+    """Return why no parameter of a joint can have this term; nothing if one can."""
+    body = next((body for body in model.bodies if body.joint_name == joint), None)
+    if body is None:
+        return unknown_name("joint", joint, model.joint_names)
+    leader = next(b.joint_name for b in model.leading if b.v_index == body.v_index)
+    if leader != joint:
+        return f"joint {joint!r} follows {leader!r}: give that one, whose {term} is of both"
+    if not {*body.v_index} & {*model.actuated}:
+        return f"joint {joint!r} is a floating base: it has no {term}"
+    if term == "stiffness" and not body.has_one_coordinate:
+        return f"joint {joint!r} has several degrees of freedom: springs are in joints of one"
+    return ""
 
 
 def places(model: Model, terms: Mapping[str, Sequence[str] | None]) -> dict[tuple[str, int], int]:

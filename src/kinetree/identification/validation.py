@@ -252,14 +252,14 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
     """Return what is to be known of an estimate, in a sentence each."""
     names = fit.base.robot.v_names
     found = []
-    if validation is not None:
-        relative = np.where(np.isfinite(fit.noise), validation.relative, np.nan)  # where forces were measured
+    if validation is not None and (there := np.isfinite(validation.relative + fit.noise)).any():
+        relative = np.where(there, validation.relative, np.nan)
         worst = int(np.nanargmax(relative))
         found.append(
             f"On motions that were not used the residuals are {number(np.nanmin(relative), 2)} to "
             f"{number(relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
         )
-        bad = [name for name, x in zip(names, validation.relative, strict=True) if x > 0.5]
+        bad = [name for name, x in zip(names, validation.relative, strict=True) if 0.5 < x < np.inf]
         if bad:
             found.append(f"More than half of the forces of {listed(bad)} is not explained.")
     if training is not None and validation is not None:
