@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import OF_ROBOTS
 from kinetree.identification.consistent import Consistent
 from kinetree.identification.equations import Rows
@@ -143,6 +144,8 @@ class Fit:
         """
         values = self.consistent_values if consistent else self.values
         found = list(self.rows.residuals(log, values))
+        if not sum(len(e) for e, _ in found):
+            raise ArgumentError("a log without samples tells nothing")
         e, tau = (np.concatenate(x) for x in zip(*found, strict=True))
         rms = np.sqrt((e * e).mean(axis=0))
         centred = e - e.mean(axis=0)

@@ -73,7 +73,8 @@ class Recording:
         """Return samples for `Robot.identify`.
 
         Where the file has accelerations and no choice is given, they are as they are. Else they are made from
-        positions and forces by `kinetree.identification.prepare`, whose choices these are.
+        positions and forces by `kinetree.identification.prepare`, whose choices these are; give `Robot.identify` the
+        same smoothing.
 
         Raises
         ------
