@@ -81,8 +81,8 @@ class PayloadTracker:
         size: float = 0.3,
     ) -> None:
         body, to_body, moved = place_of(robot, frame)
-        self.robot, self.frame, self.forgetting = robot, frame, float(forgetting)
-        if not 0.0 < self.forgetting <= 1.0:
+        self.robot, self.frame, self.forgetting = robot, frame, positive("forgetting", forgetting)
+        if self.forgetting > 1.0:
             raise ArgumentError(f"forgetting is {forgetting!r}, it must be above 0 and at most 1")
         self.noise = of_joints(robot, "noise", noise)
         reach = positive("size", size)

@@ -39,7 +39,7 @@ TURNS = 3.0
 
 
 class LogWarning(UserWarning):
-    """A recorded motion that tells little."""
+    """A recorded motion that tells little, or that no bodies explain."""
 
 
 def suspicions(robot: Robot, log: Any) -> list[str]:
