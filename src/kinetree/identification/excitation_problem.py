@@ -22,7 +22,7 @@ SLIDING = 0.05
 NEAR = 1e-3
 """What is nearer to a limit has the curvature of this."""
 
-CLOSEST = 1.0 - 1e-6
+CLOSEST = 1.0 - 1e-5
 """The part of a limit up to which the barrier is a logarithm, and a motion allowed; a parabola goes on from there."""
 
 SAFE = 0.98

@@ -14,6 +14,9 @@ from kinetree.validation import Array
 BARRIERS = (3e-2, 3e-3, 3e-4)
 """Weights of the barrier, one stage each."""
 
+FIRST = 0.5
+"""How long the first step of a stage is at most in each direction, where the barrier's curvature is one."""
+
 PATIENCE = 10
 """Iterations that together have to gain something."""
 
@@ -94,7 +97,7 @@ class Search:
             jac=True,
             method="BFGS",
             callback=after,
-            options={"maxiter": iterations, "gtol": 0.0, "hess_inv0": self._metric(X)},
+            options={"maxiter": iterations, "gtol": 0.0, "hess_inv0": self._metric(X, weight)},
         )
         return self._motion(found.x)
 
@@ -111,13 +114,16 @@ class Search:
         told, near = self.problem.gradients(X)
         return point.criterion + weight * point.barrier, (told + weight * near)[:, self.first :].ravel()
 
-    def _metric(self, X: Array) -> Array:
-        """Return the inverse of the barrier's curvature, (x, x)."""
-        of_joints = np.linalg.inv(self.problem.curvature(X)[:, self.first :, self.first :])
-        count, size, _ = of_joints.shape
+    def _metric(self, X: Array, weight: float) -> Array:
+        """Return the inverse of the barrier's curvature (x, x), by so much that the first step is of size `FIRST`."""
+        L = np.linalg.cholesky(np.linalg.inv(self.problem.curvature(X)[:, self.first :, self.first :]))
+        slope = self._cost(X, weight)[1].reshape(len(L), 1, -1) @ L
+        scale = FIRST / max(np.abs(slope).max(), 1e-12)
+        count, size, _ = L.shape
         H = np.zeros((count, size, count, size))
-        H[range(count), :, range(count)] = 0.5 * (of_joints + np.swapaxes(of_joints, 1, 2))
-        return H.reshape(count * size, count * size)
+        H[range(count), :, range(count)] = scale * L @ np.swapaxes(L, 1, 2)
+        full = H.reshape(count * size, count * size)
+        return np.asarray(0.5 * (full + full.T))  # SciPy wants it symmetric to the last bit
 
 
 def _minimize() -> Any:
