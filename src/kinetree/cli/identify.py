@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
@@ -14,15 +13,14 @@ from rich.console import JustifyMethod
 from rich.markup import escape
 
 from kinetree.cli.compiling import compiling_notice
+from kinetree.cli.identify_logs import Read, Watched, notes, read
 from kinetree.cli.terminal import console, load_robot, print_json, progress, waiting
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import Fit, LogStream, Payload, Recording, Samples, Validation, stream_log, suspicions
-from kinetree.identification.payload import holding
+from kinetree.identification import Fit, LogStream, Payload, Samples, Validation
 from kinetree.identification.report import constants, joint_table, parameter_table
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.robot import Robot
-from kinetree.spatial import Inertia
 from kinetree.tables import make_table, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
 from kinetree.trajectories.files.write import check_output, whole_file
@@ -30,36 +28,8 @@ from kinetree.trajectories.files.write import check_output, whole_file
 IN_FILES = ("damping", "friction")
 """The joint terms that URDF has a place for."""
 
-CHOICES = ("cutoff", "presliding", "smoothing", "decimate", "outliers", "standing")
-"""How samples are made of a recording."""
-
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
-
-READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes")
-"""How a file is read."""
-
-
-class Read(NamedTuple):
-    """What the files hold: samples of each, and what is to be known of them."""
-
-    samples: list[Samples | LogStream]
-    notes: list[str]
-
-
-class Watched:
-    """Motions that show how far each pass through them is."""
-
-    def __init__(self, motions: list[Samples | LogStream], show: Callable[[float], None]) -> None:
-        self.motions, self.show = motions, show
-
-    def __call__(self) -> Iterator[Samples]:
-        """Yield the motions, or their parts."""
-        for k, motion in enumerate(self.motions):
-            for part in (motion,) if isinstance(motion, Samples) else motion:
-                yield part
-                done = motion.done if isinstance(motion, LogStream) else 1.0
-                self.show((k + done) / len(self.motions))
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -107,37 +77,6 @@ def check(arguments: argparse.Namespace) -> None:
         raise ArgumentError(f"{twice[0]} is among the motions that are used: validate on another one")
 
 
-def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
-    """Return the samples of these files; `ArgumentError` says what seems wrong with one."""
-    found = Read([], [])
-    how: dict[str, Any] = {name: getattr(arguments, name) for name in READING} | {"wrenches": dict(arguments.wrench)}
-    choices = {choice: getattr(arguments, choice) for choice in CHOICES}
-    for name in names:
-        stream = stream_log(name, robot, **choices, **how)
-        if arguments.stream:
-            seen: Recording | None = next(stream.recordings(), None)
-            samples: Samples | LogStream = stream
-        else:
-            with progress(f"reading {name}", shown=not arguments.quiet) as show:
-                seen = stream.whole(show)
-            samples = seen.samples(**choices)
-            for log, (mass, place, frame) in arguments.load:
-                if log == name:
-                    samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))))
-            found.notes.extend(f"{name}: {note}" for note in seen.notes)
-        if not arguments.force and seen is not None:
-            refuse(robot, seen, samples)
-        found.samples.append(samples)
-    return found
-
-
-def refuse(robot: Robot, log: Recording, samples: Samples | LogStream) -> None:
-    """Raise `ArgumentError` if a log seems to be wrong."""
-    wrong = [*log.suspicions(), *(text for text in suspicions(robot, samples) if "never moves" not in text)]
-    if wrong:
-        raise ArgumentError(f"{log.name}: {'; '.join(dict.fromkeys(wrong))}; --force takes it as it is")
-
-
 def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: Read, warnings: list[str]) -> None:
     """Estimate the robot's parameters."""
     quiet = arguments.quiet
@@ -168,12 +107,6 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
             warnings.append(f"URDF has no place for {', '.join(left)}: {arguments.output} lacks them")
     if not arguments.quiet:
         told(arguments, fit, training, validation, warnings)
-
-
-def notes(*read: Read) -> list[str]:
-    """Return what is to be known of files that were streamed."""
-    streams = [log for one in read for log in one.samples if isinstance(log, LogStream)]
-    return [f"{log.name}: {note}" for log in streams for note in log.notes]
 
 
 def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:

@@ -133,6 +133,11 @@ class Rows:
         """Return the triangular factors of all samples, of which only a piece is in memory at once.
 
         With weights, which depend on the residuals at these values, of the weighted rows.
+
+        Raises
+        ------
+        ArgumentError
+            If a row is not finite.
         """
         found = Factors(self)
         for rows, tau in self.equations(log):
@@ -140,6 +145,8 @@ class Rows:
             if weights is not None and values is not None:
                 w = weights(self.residual(rows, tau, values))
             found.add(rows, tau, w)
+        if not all(np.isfinite(R).all() for R in found.R):
+            raise ArgumentError("the regressor is not finite at some sample: look at columns of your own")
         return found
 
 

@@ -1,0 +1,81 @@
+"""The recorded motions of ``kinetree identify``: files that are read, and what seems wrong with them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.cli.terminal import progress
+from kinetree.errors import ArgumentError
+from kinetree.identification import LogStream, Recording, Samples, stream_log, suspicions
+from kinetree.identification.payload import holding
+from kinetree.robot import Robot
+from kinetree.spatial import Inertia
+
+CHOICES = ("cutoff", "presliding", "smoothing", "decimate", "outliers", "standing")
+"""How samples are made of a recording."""
+
+READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes")
+"""How a file is read."""
+
+
+class Read(NamedTuple):
+    """What the files hold: samples of each, and what is to be known of them."""
+
+    samples: list[Samples | LogStream]
+    notes: list[str]
+
+
+class Watched:
+    """Motions that show how far each pass through them is."""
+
+    def __init__(self, motions: list[Samples | LogStream], show: Callable[[float], None]) -> None:
+        self.motions, self.show = motions, show
+
+    def __call__(self) -> Iterator[Samples]:
+        """Yield the motions, or their parts."""
+        for k, motion in enumerate(self.motions):
+            for part in (motion,) if isinstance(motion, Samples) else motion:
+                yield part
+                done = motion.done if isinstance(motion, LogStream) else 1.0
+                self.show((k + done) / len(self.motions))
+
+
+def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
+    """Return the samples of these files; `ArgumentError` says what seems wrong with one."""
+    found = Read([], [])
+    how: dict[str, Any] = {name: getattr(arguments, name) for name in READING} | {"wrenches": dict(arguments.wrench)}
+    choices = {choice: getattr(arguments, choice) for choice in CHOICES}
+    for name in names:
+        stream = stream_log(name, robot, **choices, **how)
+        if arguments.stream:
+            seen: Recording | None = next(stream.recordings(), None)
+            samples: Samples | LogStream = stream
+        else:
+            with progress(f"reading {name}", shown=not arguments.quiet) as show:
+                seen = stream.whole(show)
+            samples = seen.samples(**choices)
+            for log, (mass, place, frame) in arguments.load:
+                if log == name:
+                    samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))))
+            found.notes.extend(f"{name}: {note}" for note in seen.notes)
+        if not arguments.force and seen is not None:
+            refuse(robot, seen, samples)
+        found.samples.append(samples)
+    return found
+
+
+def refuse(robot: Robot, log: Recording, samples: Samples | LogStream) -> None:
+    """Raise `ArgumentError` if a log seems to be wrong."""
+    wrong = [*log.suspicions(), *(text for text in suspicions(robot, samples) if "never moves" not in text)]
+    if wrong:
+        raise ArgumentError(f"{log.name}: {'; '.join(dict.fromkeys(wrong))}; --force takes it as it is")
+
+
+def notes(*read: Read) -> list[str]:
+    """Return what is to be known of files that were streamed."""
+    streams = [log for one in read for log in one.samples if isinstance(log, LogStream)]
+    return [f"{log.name}: {note}" for log in streams for note in log.notes]
