@@ -12,6 +12,7 @@ from kinetree.locks import importing
 if TYPE_CHECKING:
     from kinetree import algorithms as algorithms
     from kinetree import conventions, modern_robotics, trajectories
+    from kinetree import excitation as excitation
     from kinetree import formats as formats
     from kinetree import identification as identification
     from kinetree import joints as joints
@@ -162,6 +163,7 @@ _SUBMODULES = (
     "algorithms",
     "conventions",
     "formats",
+    "excitation",
     "identification",
     "joints",
     "model",

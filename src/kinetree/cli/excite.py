@@ -18,8 +18,8 @@ from kinetree.cli.plot import finish
 from kinetree.cli.simulate import check_results, numbers
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.errors import ArgumentError, listed
-from kinetree.identification import Excitation
-from kinetree.identification.excitation_figure import draw
+from kinetree.excitation import Excitation
+from kinetree.excitation.figure import draw
 from kinetree.robot import Robot
 from kinetree.tables import print_warnings
 from kinetree.trajectories import Trajectory

@@ -2,8 +2,6 @@
 
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.closed_loop import identify_closed_loop
-from kinetree.identification.excitation import excite
-from kinetree.identification.excitation_result import Excitation
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
 from kinetree.identification.logs import LogStream, read_log, stream_log
@@ -19,7 +17,6 @@ from kinetree.identification.validation import Validation, correlated, cross_val
 
 __all__ = [
     "BaseParameters",
-    "Excitation",
     "Fit",
     "LogStream",
     "LogWarning",
@@ -39,7 +36,6 @@ __all__ = [
     "validate",
 ]
 __all__ += [
-    "excite",
     "identify_closed_loop",
     "identify_payload",
     "prepare",

@@ -20,7 +20,7 @@ from kinetree.validation import Array, real_array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from kinetree import identification, simulation
+    from kinetree import excitation, identification, simulation
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from kinetree.robot.signatures import Functions
 else:
     Functions = object
-    named, edit, joint_edit, joints, locking, table, urdf, ik, simulation, identification, of_user = (
+    named, edit, joint_edit, joints, locking, table, urdf, ik, simulation, identification, excitation, of_user = (
         lazy_methods(f"kinetree.{module}", told)
         for module in (
             *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking"),
             *("robot.table", "robot.urdf"),
-            *("inverse_kinematics", "simulation", "identification", "functions.of_user"),
+            *("inverse_kinematics", "simulation", "identification", "excitation", "functions.of_user"),
         )
     )
 
@@ -170,7 +170,7 @@ class Robot(WithFunctions, Functions):
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
     base_parameters = identification.base_parameters
-    excite = identification.excite
+    excite = excitation.excite
     identify = identification.identify
     identify_payload = identification.identify_payload
     compile = of_user.compile

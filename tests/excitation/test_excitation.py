@@ -12,9 +12,9 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import Array, random_inertia, random_tree
-from kinetree.identification import Excitation, excitation
-from kinetree.identification.excitation_problem import CRITERIA, Problem
-from kinetree.identification.excitation_series import Series
+from kinetree.excitation import Excitation, planning
+from kinetree.excitation.problem import CRITERIA, Problem
+from kinetree.excitation.series import Series
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import JointLimits, ModelBuilder
 
@@ -48,8 +48,8 @@ def plan(arm: kt.Robot, box: dict[str, Any]) -> Excitation:
 def problem_of(monkeypatch: pytest.MonkeyPatch, robot: kt.Robot, **options: Any) -> tuple[Problem, Array]:
     """Return the problem that is to be solved, and where the search begins."""
     seen: list[Any] = []
-    search = excitation.Search
-    monkeypatch.setattr(excitation, "Search", lambda *given: [seen.append(given[:2]), search(*given)][1])
+    search = planning.Search
+    monkeypatch.setattr(planning, "Search", lambda *given: [seen.append(given[:2]), search(*given)][1])
     robot.excite(TERMS, **{**SHORT, "iterations": 0, **options})
     found: tuple[Problem, Array] = seen[0]
     return found
@@ -128,10 +128,10 @@ def test_what_breaks_a_limit_of_forces_or_boxes_is_made_smaller(
     wild = inside + 4.0 * (X - inside)
     assert problem.holds(inside, t)
     assert not problem.holds(wild, t)
-    kept = excitation._within(problem, inside, wild)
+    kept = planning._within(problem, inside, wild)
     assert problem.holds(kept, t)
     assert np.abs(kept - inside).max() > 0.02
-    np.testing.assert_array_equal(excitation._within(problem, inside, kept), kept)
+    np.testing.assert_array_equal(planning._within(problem, inside, kept), kept)
 
 
 def test_the_search_finds_what_tells_more(arm: kt.Robot, plan: Excitation, box: dict[str, Any]) -> None:
@@ -289,9 +289,9 @@ def test_why_joints_are_held() -> None:
 
 def test_joints_are_held_within_their_limits(floating: kt.Robot) -> None:
     bent = floating.with_limits(lower={"to_thigh": 0.5, "to_shank": -3.0}, upper={"to_thigh": 0.9, "to_shank": 3.0})
-    np.testing.assert_allclose(excitation._middle(bent), [*floating.neutral()[:-2], 0.7, 0.0])
+    np.testing.assert_allclose(planning._middle(bent), [*floating.neutral()[:-2], 0.7, 0.0])
     stretched = bent.with_limits(upper={"to_thigh": np.inf})
-    np.testing.assert_allclose(excitation._middle(stretched)[-2:], [0.5, 0.0])
+    np.testing.assert_allclose(planning._middle(stretched)[-2:], [0.5, 0.0])
 
 
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
+from kinetree.excitation.beginning import beginning, still
+from kinetree.excitation.limits import by_joint, limits_of
+from kinetree.excitation.problem import CRITERIA, Problem
+from kinetree.excitation.result import Excitation
+from kinetree.excitation.search import BARRIERS, Search
+from kinetree.excitation.series import Series
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.equations import Rows
-from kinetree.identification.excitation_beginning import beginning, still
-from kinetree.identification.excitation_limits import by_joint, limits_of
-from kinetree.identification.excitation_problem import CRITERIA, Problem
-from kinetree.identification.excitation_result import Excitation
-from kinetree.identification.excitation_search import BARRIERS, Search
-from kinetree.identification.excitation_series import Series
 from kinetree.identification.terms import JointTerms
 from kinetree.robot.limits import given
 from kinetree.trajectories.trajectory import Trajectory

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
+from kinetree.excitation.problem import Problem
+from kinetree.excitation.search import Found
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.blas import one_thread
 from kinetree.identification.equations import Rows
-from kinetree.identification.excitation_problem import Problem
-from kinetree.identification.excitation_search import Found
 from kinetree.identification.fit import UNTOLD
 from kinetree.identification.least_squares import Prior, solve
 from kinetree.identification.samples import Samples
@@ -168,7 +168,7 @@ class Excitation:
         ArgumentError
             If matplotlib, the extra ``plot``, is not installed.
         """
-        from kinetree.identification.excitation_figure import plot
+        from kinetree.excitation.figure import plot
 
         return plot(self)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
-from kinetree.identification.excitation_problem import SAFE, Problem
+from kinetree.excitation.problem import SAFE, Problem
 from kinetree.validation import Array
 
 TRIES = 2000

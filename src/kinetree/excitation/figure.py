@@ -11,7 +11,7 @@ from kinetree.trajectories.curves import check_matplotlib
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from kinetree.identification.excitation_result import Excitation
+    from kinetree.excitation.result import Excitation
 
 
 def plot(plan: Excitation) -> Figure:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.excitation_problem import Problem
+from kinetree.excitation.problem import Problem
 from kinetree.validation import Array
 
 BARRIERS = (3e-2, 3e-3, 3e-4)

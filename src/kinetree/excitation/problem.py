@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.excitation.limits import Limits
+from kinetree.excitation.series import Series
 from kinetree.functions.of_user import compile
 from kinetree.functions.rates import rates
 from kinetree.identification.equations import Rows
-from kinetree.identification.excitation_limits import Limits
-from kinetree.identification.excitation_series import Series
 from kinetree.lazy import cached_property
 from kinetree.runtime.function import Function
 from kinetree.validation import Array
