@@ -129,20 +129,7 @@ def identify(
     """
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no joint that moves: there is nothing to identify")
-    if weights not in WEIGHTS:
-        raise ArgumentError(f"weights is {weights!r}, it must be 'joints', 'covariance' or None")
-    if loss is not None and loss not in LOSSES:
-        raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
-    if loss is not None and weights != "joints":
-        raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
-    if instruments is not None and (loss is not None or weights != "joints"):
-        raise ArgumentError("instruments go with weights by joints, and without a loss")
-    if motor_constants and instruments is not None:
-        raise ArgumentError("motor constants are not estimated with instruments: leave out one of them")
-    if bounds and not consistent:
-        raise ArgumentError("bounds are for bodies that can exist: leave consistent as it is")
-    if solver not in SOLVERS:
-        raise ArgumentError(f"solver is {solver!r}, it must be one of {', '.join(map(repr, SOLVERS))}")
+    _check_choices(weights, loss, instruments, motor_constants, bounds, consistent, solver)
     spread = positive("prior_spread", prior_spread)
     if isinstance(joint_terms, BaseParameters):
         base = joint_terms
@@ -151,27 +138,23 @@ def identify(
     else:
         base = base_parameters(robot, joint_terms, smoothing=smoothing, tolerance=tolerance)
     unknown = motors.checked(robot, motor_constants) if motor_constants else None
-    falls_off = "stribeck" in base.joint_terms
-    several = loss is not None or weights == "covariance" or instruments is not None
-    if isinstance(log, Iterator) and (several or (falls_off and stribeck_speed is None)):
+    speeds_unknown = "stribeck" in base.joint_terms and stribeck_speed is None
+    read_again = loss is not None or weights == "covariance" or instruments is not None or speeds_unknown
+    if isinstance(log, Iterator) and read_again:
         raise ArgumentError(
             "an iterator can be read only once, and a loss, instruments, the covariance of the joints' noise and "
             "unknown Stribeck speeds read the log again: give a list, or a function that returns an iterator"
         )
+    if speeds_unknown and unknown is not None:
+        raise ArgumentError("speeds of friction and motor constants are not estimated together: give stribeck_speed")
+    if stribeck_speed is not None and "stribeck" not in base.joint_terms:
+        raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     log, again = once_and_again(log)
     if check:
         _refuse([*suspicions(robot, again), *repeated(again)])
-    if falls_off:
-        if unknown is not None and stribeck_speed is None:
-            raise ArgumentError(
-                "speeds of friction and motor constants are not estimated together: give stribeck_speed"
-            )
-        known_speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
-        speeds = estimated_speeds(base, log) if known_speeds is None else known_speeds
-    elif stribeck_speed is not None:
-        raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
-    else:
-        speeds = None
+    speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
+    if speeds_unknown:
+        speeds = estimated_speeds(base, log)
     rows = Rows(base, speeds) if unknown is None else motors.MotorRows(base, speeds, unknown)
     factors = rows.factors(log)
     if factors.counts.sum() < rows.dimension:
@@ -196,7 +179,7 @@ def identify(
         factors, solution, prior = rows.estimated(factors, prior, estimated)
     else:
         solution = estimated(rows, factors, prior)
-    if falls_off and stribeck_speed is None:
+    if speeds_unknown:
         wider = WithSpeeds(rows, solution.values)
         added = np.zeros(wider.dimension - rows.dimension)
         whole = estimated(wider, wider.factors(again), Prior(*map(np.append, prior, (added, added + np.inf))))
@@ -209,6 +192,32 @@ def identify(
             warn_of_bodies(base, factors, solution, near)
     solution = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
     return Fit(rows, factors.count, solution, near)
+
+
+def _check_choices(
+    weights: str | None,
+    loss: str | None,
+    instruments: Any,
+    motor_constants: Any,
+    bounds: Any,
+    consistent: bool,
+    solver: str,
+) -> None:
+    """Raise `ArgumentError` for choices that are not known, or do not go together."""
+    if weights not in WEIGHTS:
+        raise ArgumentError(f"weights is {weights!r}, it must be 'joints', 'covariance' or None")
+    if loss is not None and loss not in LOSSES:
+        raise ArgumentError(f"loss is {loss!r}, it must be one of {', '.join(map(repr, LOSSES))}, or None")
+    if loss is not None and weights != "joints":
+        raise ArgumentError("a loss needs the noise of each joint: leave weights as it is")
+    if instruments is not None and (loss is not None or weights != "joints"):
+        raise ArgumentError("instruments go with weights by joints, and without a loss")
+    if motor_constants and instruments is not None:
+        raise ArgumentError("motor constants are not estimated with instruments: leave out one of them")
+    if bounds and not consistent:
+        raise ArgumentError("bounds are for bodies that can exist: leave consistent as it is")
+    if solver not in SOLVERS:
+        raise ArgumentError(f"solver is {solver!r}, it must be one of {', '.join(map(repr, SOLVERS))}")
 
 
 def _refuse(found: list[str]) -> None:
