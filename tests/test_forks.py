@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 
 import pytest
+
+from helpers.sampling import sample
 
 # The thread stops inside the n-th import of its first use, where importlib holds its lock on that module.
 SCRIPT = """
@@ -65,8 +68,7 @@ def forked(stop_at: int, use: str, cache: str) -> str:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.parametrize("use", ["call", "compile", "solver"])
-@pytest.mark.parametrize("stop_at", [1, 4])
+@pytest.mark.parametrize(("use", "stop_at"), sample(itertools.product(("call", "compile", "solver"), (1, 4)), 3))
 def test_a_fork_while_another_thread_imports(stop_at, use, tmp_path):
     for _ in ("cold", "warm"):
         assert forked(stop_at, use, str(tmp_path)) == "forked with status 0 inside an import: True\n"
