@@ -94,7 +94,7 @@ def read_log(
     ...     np.savez(f"{folder}/log.npz", t=t, q=q, current=0.1 * q)
     ...     log = read_log(f"{folder}/log.npz", robot, torque_constants=0.12, gear_ratios=101.0)
     >>> log.samples(cutoff=5.0).tau.shape
-    (39, 6)
+    (37, 6)
     """
     return Reading(
         path,
