@@ -482,6 +482,8 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         ({"loss": "huber", "weights": None}, "a loss needs the noise"),
         ({"known": {"damping": 0.0}}, "damping of joint0"),
         ({"known": {"damping of joint0": -1.0}}, "cannot be negative"),
+        ({"known": {"damping of joint0": "0.1"}}, "is a number"),
+        ({"known": ["damping of joint0"]}, "standard deviations by names"),
         ({"stribeck_speed": [1, 1, 1]}, 'without "stribeck"'),
         ({"instruments": motion, "loss": "huber"}, "instruments go with"),
         ({"solver": "mosek"}, "'newton', 'clarabel'"),
