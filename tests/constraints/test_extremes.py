@@ -9,7 +9,17 @@ import pytest
 
 import kinetree as kt
 from helpers.mechanisms import HINGE, at, four_bar
-from kinetree.constraints.pages import assembly, distribution, dynamics, impulses, inverse, reduced, rows, steps
+from kinetree.constraints.pages import (
+    assembly,
+    contacts,
+    distribution,
+    dynamics,
+    impulses,
+    inverse,
+    reduced,
+    rows,
+    steps,
+)
 from kinetree.joints import FreeFlyer, Revolute
 from kinetree.robot.mechanism_text import said
 
@@ -129,6 +139,25 @@ def test_a_contact_acts_where_active_is_above_one_half(ball: Any, active: float,
         distribution.contact_inverse_dynamics(model, q, v, v, active=[x, 0.0], f_min=[5.0, 0.0]) for x in (active, acts)
     )
     assert one == other
+
+
+@pytest.mark.parametrize("what", ["friction", "f_start", "compliance", "f_min"])
+def test_what_is_given_for_a_contact_that_is_switched_off_does_not_matter(ball: Any, what: str) -> None:
+    """Even NaN: forces of others are as without, and so is the number of iterations."""
+    model, q, v = ball
+    rows = what in ("f_start", "compliance")
+    there, nan = ([0.0] * 3, [float("nan")] * 3) if rows else ([0.5], [float("nan")])
+    state, still = (q, v, [1.0, 2.0, 3.0] * 2), [0.0] * 6
+    for page, arguments, takes in (
+        (steps.contact_step, (*state, 1e-3), ("friction", "f_start")),
+        (contacts.contact_dynamics, state, ("friction", "f_start", "compliance")),
+        (contacts.contact_impulse, state[:2], ("friction", "f_start", "compliance")),
+        (distribution.contact_inverse_dynamics, (q, still, still), ("friction", "f_min")),
+    ):
+        if what in takes:
+            one, other = (page(model, *arguments, active=[1.0, 0.0], **{what: there + x}) for x in (there, nan))
+            assert one == other
+            assert np.isfinite(list(one[0])).all()
 
 
 def test_what_is_given_for_a_slot_that_is_switched_off_does_not_matter(ball: Any) -> None:

@@ -251,3 +251,10 @@ def test_projections_are_projections(each: Any) -> None:
     for x, p in zip(points, images, strict=True):
         np.testing.assert_allclose(each.project(p.tolist()), p, atol=1e-14)
         assert max((x - p) @ (other - p) for other in images) <= 1e-13
+
+
+@each_solver
+@pytest.mark.parametrize("stops", [(math.nan, 1.0), (1.0, math.nan), (math.nan, None), (-1.0, 1.0)])
+def test_a_stop_that_makes_no_sense_is_nan(solver: str, stops: tuple[float, float | None]) -> None:
+    found = solve(Problem([[1.0]], [-3.0], [StoppedFriction(1.0, *stops)]), solver)
+    assert np.isnan([*found.force, *found.sigma]).all()

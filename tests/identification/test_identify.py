@@ -288,6 +288,20 @@ def test_joints_that_stand_have_no_equations(arm: kt.Robot, motion: tuple[Array,
     np.testing.assert_allclose(robust.std, fit.std, rtol=0.3)
 
 
+def test_joints_that_stand_do_not_make_residuals_alike(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    """Whatever the mean of the residuals is: between samples that count there is none."""
+    q, v, a, tau = motion
+    standing = np.arange(len(q)) // 20 % 2 == 0
+    noisy = tau + 3.0 + NOISE * np.random.default_rng(3).normal(size=tau.shape)
+    log, moving = Samples(q, v, a, noisy, standing=np.tile(standing[:, None], 3)), ~standing
+    fit, own = (arm.identify(x, TERMS[:3], check=False) for x in (log, tuple(x[moving] for x in log[:4])))
+    np.testing.assert_array_equal(fit.correlation_time, 1.0)
+    np.testing.assert_allclose(fit.std, own.std, rtol=1e-6)
+    assert np.abs(fit.validate(log).autocorrelation).max() < 0.4
+    by_instruments = arm.identify(log, TERMS[:3], instruments=(q, v, a, tau), check=False)
+    np.testing.assert_allclose(by_instruments.std, fit.std, rtol=0.1)
+
+
 def test_springs_are_in_the_robot(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
     robot = arm.with_joint_physics(stiffness={"joint1": 30.0}, rest_position={"joint1": 0.3})
     q, v, a, _ = motion
@@ -468,6 +482,8 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         ({"loss": "huber", "weights": None}, "a loss needs the noise"),
         ({"known": {"damping": 0.0}}, "damping of joint0"),
         ({"known": {"damping of joint0": -1.0}}, "cannot be negative"),
+        ({"known": {"damping of joint0": "0.1"}}, "is a number"),
+        ({"known": ["damping of joint0"]}, "standard deviations by names"),
         ({"stribeck_speed": [1, 1, 1]}, 'without "stribeck"'),
         ({"instruments": motion, "loss": "huber"}, "instruments go with"),
         ({"solver": "mosek"}, "'newton', 'clarabel'"),

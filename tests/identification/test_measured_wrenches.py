@@ -188,6 +188,16 @@ def test_a_stream_has_the_samples_of_the_whole(
                 np.testing.assert_allclose(found, x, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
+def test_the_speed_of_friction_goes_with_samples_as_they_are(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
+    np.savez(tmp_path / "log.npz", **log)
+    read = read_log(tmp_path / "log.npz", robot, wrenches=FEET)
+    assert read.samples().smoothing is None
+    (part,) = stream_log(tmp_path / "log.npz", robot, wrenches=FEET, smoothing=0.5)
+    assert part.smoothing == read.samples(smoothing=0.5).smoothing == 0.5
+    with pytest.raises(kt.ArgumentError, match=r"prepared with smoothing=0\.5, and 0\.001 is asked"):
+        robot.identify([part], ["friction"])
+
+
 def test_blocks_of_a_bag_fit_together(robot: kt.Robot, bag: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read_log(bag, robot, wrenches=FEET)
     monkeypatch.setattr("kinetree.trajectories.files.bags.BLOCK", 100)

@@ -122,6 +122,16 @@ def test_the_covariance_is_the_bound_of_the_likelihood(arm: kt.Robot, logs: list
     assert (np.mean(plain, axis=0) / bound[n:] < -3.0).all()
 
 
+def test_a_motor_may_turn_the_other_way(arm: kt.Robot, poor: kt.Robot, logs: list[Samples]) -> None:
+    """A log that is refused for the sign of forces is none where constants tell it."""
+    turned = [x._replace(tau=np.asarray(x.tau) * [1.0, -1.0, 1.0]) for x in logs]
+    fit = poor.identify(turned, TERMS, motor_constants=MOTORS)
+    assert fit.motor_constants is not None
+    np.testing.assert_allclose(fit.motor_constants.values, CONSTANTS[1:] * [-1.0, 1.0], rtol=1e-6)
+    with pytest.raises(kt.ArgumentError, match="joint1 have the other sign"):
+        poor.identify(turned, TERMS, motor_constants=MOTORS[1:])
+
+
 def test_constants_are_in_tables(poor: kt.Robot, logs: list[Samples]) -> None:
     fit = poor.identify(logs, TERMS, motor_constants=MOTORS)
     assert "motor constants: joint1 0.05 ± " in str(fit)
@@ -141,6 +151,7 @@ def test_what_is_refused(arm: kt.Robot, logs: list[Samples]) -> None:
         (logs, ["joint7"], {}, "no joint 'joint7'"),
         (logs, {"joint1": (1.0, -1.0)}, {}, "its value and its standard deviation"),
         (logs, {"joint1": 1.0}, {}, "its value and its standard deviation"),
+        (logs, {"joint1": (0.0, 0.0)}, {}, "its value and its standard deviation"),
         (logs[0]._replace(tau=np.zeros((100, 3))), MOTORS[:1], {"check": False}, "nothing tells .* joint1"),
         (Samples(*(np.asarray(x)[:3] for x in logs[0][:4])), MOTORS, {}, "9 equations for"),
     ]:

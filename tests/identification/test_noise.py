@@ -104,6 +104,17 @@ def test_motions_with_noise_in_closed_loop(arm: kt.Robot, simulate: Callable[[kt
     assert max(bias["output error"], bias["instruments"]) < 4.0 / np.sqrt(4)
 
 
+def test_forces_that_were_not_measured_in_closed_loop(
+    arm: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]
+) -> None:
+    real, heavier = simulate(arm), arm.with_inertial_parameters(1.1 * arm.inertial_parameters)
+    tau = np.where([True, True, False], real.tau, np.nan)
+    fit = identify_closed_loop(heavier, (real.q, real.v, real.a, tau), simulate, heavier.base_parameters(TERMS))
+    assert np.isnan(fit.noise).tolist() == [False, False, True]
+    error = np.abs(fit.predict(real.q, real.v, real.a) - real.tau).max(axis=0)
+    assert (error < 1e-3 * np.abs(real.tau).max(axis=0))[:2].all()
+
+
 def test_what_a_closed_loop_refuses(arm: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]) -> None:
     real = simulate(arm)
     poor = arm.with_joint_physics(damping=0.1)

@@ -56,6 +56,14 @@ def test_columns_of_ones_own(arm: kt.Robot) -> None:
         fit.base.of(arm, {"geer": 1.0})
 
 
+def test_a_column_may_compute_something_else_later(arm: kt.Robot) -> None:
+    q, v, a = arm.random_state(0, 100)
+    size, tau = [1.0], arm.inverse_dynamics(q, v, a) + 3.0 * v * [1.0, 0.0, 0.0]
+    terms = {"own": lambda q, v, a: [size[0] * v[0], 0.0, 0.0]}
+    for size[0] in (1.0, 2.0):
+        assert arm.identify((q, v, a, tau), terms, consistent=False).values[-1] == pytest.approx(3.0 / size[0])
+
+
 def test_a_column_that_says_nothing_new_is_not_told(arm: kt.Robot) -> None:
     q, v, a = arm.random_state(0, 100)
     terms = {"damping": None, "again": lambda q, v, a: [v[0], 0.0, 0.0], "nothing": lambda q, v, a: [0.0, 0.0, 0.0]}

@@ -132,6 +132,15 @@ def test_outliers_are_left_out(robot: kt.Robot) -> None:
     np.testing.assert_array_equal(clean.tau, prepare(robot, T, q, 10.0 * a, cutoff=8.0).tau)
 
 
+@pytest.mark.parametrize("step", [1e-3, 4e-3, 0.01])
+def test_how_many_samples_there_are_does_not_depend_on_rounding(robot: kt.Robot, step: float) -> None:
+    """Half a period of the cut-off is five steps, whatever their differences have lost."""
+    for start in (0.0, 0.1, 77.7):
+        t = start + step * np.arange(200)
+        q = np.sin(np.outer(t, np.arange(1, robot.nv + 1)))
+        assert np.diff(prepare(robot, t, q, q, cutoff=0.1 / step).t) == pytest.approx(5.0 * step)
+
+
 def test_joints_that_stand_still_do_not_tell_friction(robot: kt.Robot) -> None:
     q = wave(T)[0]
     q[1000:2000, 0] = q[1000, 0]

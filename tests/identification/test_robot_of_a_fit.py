@@ -10,6 +10,7 @@ import pytest
 import kinetree as kt
 from helpers.trees import Array
 from kinetree.identification import LogWarning, Samples, prepare
+from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.joints import FreeFlyer, Revolute
 from kinetree.model import ModelBuilder
@@ -118,6 +119,13 @@ def test_a_tuple_of_motions(arm: kt.Robot, log: Log) -> None:
     np.testing.assert_allclose(several.values, whole.values, rtol=1e-9)
     with pytest.raises(kt.ArgumentError, match="motion 3 is motion 1 once more"):
         arm.identify([parts[0], parts[1], parts[0]], [])
+
+
+def test_motions_without_forces_are_not_the_same(log: Log) -> None:
+    q, v, a, tau = log
+    none = np.where([True] + [False] * (tau.shape[1] - 1), np.nan, 0.0 * tau)
+    assert repeated([(q, v, a, none), (q, v, a, none)]) == []
+    assert repeated([log, log]) == ["motion 2 is motion 1 once more"]
 
 
 def test_an_iterator_tells_how_noise_is_correlated(arm: kt.Robot, log: Log) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
 from kinetree.identification import LogStream, Recording, Samples, stream_log, suspicions
+from kinetree.identification.motors import checked
 from kinetree.identification.payload import holding
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
@@ -49,6 +50,7 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
     found = Read([], [])
     how: dict[str, Any] = {name: getattr(arguments, name) for name in READING} | {"wrenches": dict(arguments.wrench)}
     choices = {choice: getattr(arguments, choice) for choice in CHOICES}
+    currents = [robot.v_names[k] for k in checked(robot, arguments.motor_constants).places]
     for name in names:
         stream = stream_log(name, robot, **choices, **how)
         if arguments.stream:
@@ -63,14 +65,15 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
                     samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))))
             found.notes.extend(f"{name}: {note}" for note in seen.notes)
         if not arguments.force and seen is not None:
-            refuse(robot, seen, samples)
+            refuse(robot, seen, samples, currents)
         found.samples.append(samples)
     return found
 
 
-def refuse(robot: Robot, log: Recording, samples: Samples | LogStream) -> None:
+def refuse(robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
-    wrong = [*log.suspicions(), *(text for text in suspicions(robot, samples) if "never moves" not in text)]
+    found = suspicions(robot, samples, currents)
+    wrong = [*log.suspicions(), *(text for text in found if "never moves" not in text)]
     if wrong:
         raise ArgumentError(f"{log.name}: {'; '.join(dict.fromkeys(wrong))}; --force takes it as it is")
 

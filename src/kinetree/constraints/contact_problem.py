@@ -75,9 +75,10 @@ def contacts(
     active is given as 1 or 0.
     """
     for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
-        force_set = constraint.force_set(None if mu is None else mu[i])
+        on = 1.0 if active is None else active[i]
+        force_set = constraint.force_set(None if mu is None else switched(on, [mu[i]])[0])
         if force_set is not None:
-            rows, on = constraint.rows(model, q, [0.0] * model.nv), 1.0 if active is None else active[i]
+            rows = constraint.rows(model, q, [0.0] * model.nv)
             J, (gap,) = [switched(on, row.J) for row in rows], switched(on, [constraint.gap(rows)])
             e = constraint.rebound if restitution is None else restitution[i]
             anchor = None

@@ -83,7 +83,7 @@ class HeldContacts:
                 self._eliminated.G,
                 [x + dot(row, a) for x, row in zip(self._acting([b[i] for i in self.contacts]), self.J, strict=True)],
                 list(self._sets(settings.friction, velocity)),
-                None if settings.compliance is None else [settings.compliance[i] for i in self.contacts],
+                None if settings.compliance is None else self._acting([settings.compliance[i] for i in self.contacts]),
             ),
             settings.solver,
             start=None if settings.f_start is None else self._acting([settings.f_start[i] for i in self.contacts]),
@@ -104,7 +104,7 @@ class HeldContacts:
         for k, (constraint, rows) in enumerate(
             zip(self.model.constraints, self.model.row_slices.values(), strict=True)
         ):
-            each = constraint.force_set(None if friction is None else friction[k])
+            each = constraint.force_set(None if friction is None else switched(self.on[rows.start], [friction[k]])[0])
             if isinstance(each, FrictionCone) and velocity is not None:
                 each = _sliding(each, velocity[rows][:2])
             if each is not None:

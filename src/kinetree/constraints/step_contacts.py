@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kinetree.constraints.contact_problem import Eliminated, Unilateral, nearer
+from kinetree.constraints.delassus import switched
 from kinetree.constraints.free_step import FreeStep
 from kinetree.constraints.restitution import mixed, without_gain
 from kinetree.contacts import NotNegative, Problem, Solution, solve
@@ -100,7 +101,7 @@ class StepContacts:
 
     def acting(self, force: Vector) -> list[Scalar]:
         """Return impulses, 0 where none may act."""
-        return [x * each.on for each, part in parts(self.meeting, force) for x in part]
+        return [x for each, part in parts(self.meeting, force) for x in switched(each.on, part)]
 
     def velocity(self, force: Vector) -> Column:
         """Return the velocity after these impulses."""

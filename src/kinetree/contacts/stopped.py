@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from kinetree.contacts.sets import ForceSet, larger, or_nan, positive_part, within
-from kinetree.scalars.functions import Scalar, select_less
+from kinetree.scalars.functions import Scalar, select, select_less
 from kinetree.scalars.linalg import Vector
 
 
@@ -32,7 +33,10 @@ class StoppedFriction(ForceSet):
     size = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "b", or_nan(self.b))
+        b = or_nan(self.b)
+        for stop in (self.below, self.above):
+            b = b if stop is None else select(stop >= 0.0, b, math.nan)
+        object.__setattr__(self, "b", b)
 
     def project(self, x: Vector) -> list[Scalar]:
         """Return x: what is beyond friction may be that of a stop."""

@@ -255,6 +255,8 @@ def base_parameters(
     known_terms, own = terms.checked(robot.model, joint_terms)
     chosen: dict[str, Any] = {**known_terms, **own}
     key = tuple(chosen.items()), gravity, float(speed), positive("tolerance", tolerance)
+    if own:  # what they compute may have changed
+        return BaseParameters(robot, chosen, *key[1:])
     known: dict[Any, BaseParameters] = robot.__dict__.setdefault("_base_parameters", {})
     if key not in known:  # two threads may both compute it
         known[key] = BaseParameters(robot, chosen, *key[1:])

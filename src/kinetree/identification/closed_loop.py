@@ -19,7 +19,7 @@ from kinetree.identification.fit import Fit, robot_with
 from kinetree.identification.identify import identify, prior_of
 from kinetree.identification.least_squares import estimate
 from kinetree.identification.nearest_bodies import consistent_with, information
-from kinetree.identification.samples import PIECE, Samples, motion_of, parts, pieces
+from kinetree.identification.samples import PIECE, Samples, measured, motion_of, parts, pieces
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
 from kinetree.validation import Array, positive
@@ -128,12 +128,12 @@ def identify_closed_loop(
         raise ArgumentError("the log has no samples")
     step = _output_error if method == "output error" else _instruments
     before, simulated = None, _simulated(simulate, robot, recorded)
-    forces = np.sqrt(np.mean(np.concatenate([np.asarray(own.tau) for own in recorded]) ** 2, axis=0)).max()
+    forces = np.sqrt(np.mean(np.concatenate([measured(np.asarray(own.tau)) for own in recorded]) ** 2, axis=0)).max()
     parameters = base.all_parameters()
     for _ in range(iterations):
         fit = step(base, parameters, recorded, simulated, simulate, positive("prior_spread", prior_spread))
         still = before is not None and (np.abs(fit.values - before) <= MOVED * fit.std).all()
-        if still or (fit.noise <= EXACT * forces).all():
+        if still or not (fit.noise > EXACT * forces).any():
             return fit
         parameters, simulated = _moved(base, parameters, fit, recorded, simulated, simulate)
         before = fit.values
@@ -178,7 +178,9 @@ def _output_error(
     factors, prior = own.factors(linear), prior_of(base, {})
     solution = estimate(own, linear, factors, prior, "joints", None)
     solution = solution._replace(information=information(factors, solution, prior))
-    return Fit(rows, factors.count, solution, consistent_with(base, solution, spread, "newton", {}))
+    near = consistent_with(base, solution, spread, "newton", {})
+    solution = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
+    return Fit(rows, factors.count, solution, near)
 
 
 def _moved(
@@ -201,7 +203,7 @@ def _moved(
 
 def _distance(recorded: list[Samples], simulated: list[Samples], noise: Array) -> float:
     pairs = zip(recorded, simulated, strict=True)
-    return float(sum((((np.asarray(a.tau) - np.asarray(b.tau)) / noise) ** 2).sum() for a, b in pairs))
+    return float(sum(np.nansum(((np.asarray(a.tau) - np.asarray(b.tau)) / noise) ** 2) for a, b in pairs))
 
 
 class Linear(NamedTuple):
@@ -222,8 +224,9 @@ class LinearRows(Rows):
         """Yield the rows of each entry of v and what they add up to, piece by piece."""
         for motion in [log] if isinstance(log, Linear) else log:
             for i in range(0, len(motion.right), PIECE):
-                part = slice(i, i + PIECE)
-                yield list(motion.columns[part].swapaxes(0, 1)), motion.right[part]
+                columns, right = motion.columns[i : i + PIECE], motion.right[i : i + PIECE]
+                there = ~np.isnan(right)
+                yield list((columns * there[..., None]).swapaxes(0, 1)), np.where(there, right, 0.0)
 
 
 def _simulated(simulate: Simulate, robot: Robot, recorded: list[Samples], finite: bool = True) -> list[Samples]:
@@ -237,7 +240,7 @@ def _simulated(simulate: Simulate, robot: Robot, recorded: list[Samples], finite
     for motion, own in zip(map(motion_of, motions), recorded, strict=True):
         if np.shape(motion.q) != np.shape(own.q):
             raise ArgumentError(f"simulate returned q of shape {np.shape(motion.q)}, the log has {np.shape(own.q)}")
-        if finite and not all(np.isfinite(x).all() for x in motion[:4]):
+        if finite and not all(np.isfinite(x).all() for x in (*motion[:3], measured(np.asarray(motion.tau)))):
             raise KinetreeError("the simulated motion is not finite: is the controller stable with this robot?")
         out.append(motion)
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,8 @@ def identify(
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     log, again = once_and_again(log)
     if check:
-        _refuse([*suspicions(robot, again), *repeated(again)])
+        currents = [] if unknown is None else [robot.v_names[k] for k in unknown.places]
+        _refuse([*suspicions(robot, again, currents), *repeated(again)])
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
     if speeds_unknown:
         speeds = estimated_speeds(base, log)
@@ -245,10 +247,12 @@ def _not_known(base: BaseParameters, name: str) -> str:
 def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
     """Return what is known before, by the names of base parameters."""
     deviations = np.full(base.dimension, np.inf)
+    if not isinstance(known, Mapping):
+        raise ArgumentError(f"known is {known!r}: give standard deviations by names, {{'damping of joint1': 0.1}}")
     for name, s in known.items():
         if name not in base.names:
             raise ArgumentError(_not_known(base, name))
-        if not s >= 0.0:
-            raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation cannot be negative")
+        if not (isinstance(s, Real) and s >= 0.0):
+            raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation is a number, and cannot be negative")
         deviations[base.names.index(name)] = s
     return Prior(base.of(), deviations)

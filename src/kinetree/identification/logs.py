@@ -94,7 +94,7 @@ def read_log(
     ...     np.savez(f"{folder}/log.npz", t=t, q=q, current=0.1 * q)
     ...     log = read_log(f"{folder}/log.npz", robot, torque_constants=0.12, gear_ratios=101.0)
     >>> log.samples(cutoff=5.0).tau.shape
-    (39, 6)
+    (37, 6)
     """
     return Reading(
         path,
@@ -161,7 +161,8 @@ class LogStream:
         asis = all(x is None for name, x in self._choices.items() if name != "smoothing")
         for log in self.recordings():
             if asis and log.v is not None and log.a is not None:
-                yield Samples(log.q, log.v, log.a, log.tau, log.f_ext, t=log.t)
+                smoothing = self._choices["smoothing"]
+                yield Samples(log.q, log.v, log.a, log.tau, log.f_ext, t=log.t, smoothing=smoothing)
             elif log.t is None:
                 raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
             elif (made := way.part(log.t, log.q, log.tau, log.f_ext)) is not None and len(np.asarray(made.q)):

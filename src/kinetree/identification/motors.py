@@ -87,7 +87,7 @@ def checked(robot: Robot, given: Given) -> Motors:
             value, deviation = (0.0, np.inf) if known is None else map(float, known)
         except (TypeError, ValueError):
             value = deviation = np.nan
-        if not (deviation >= 0.0 and np.isfinite(value)):
+        if not (deviation >= 0.0 and np.isfinite(value) and (value or deviation)):
             raise ArgumentError(f"the motor constant of {name} is {known!r}: give its value and its standard deviation")
         own = [k for body in model.leading if body.joint_name == name for k in body.v_index if k in model.actuated]
         if not own:

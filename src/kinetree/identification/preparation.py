@@ -111,7 +111,7 @@ class Preparation:
 
     def _choose(self, t: Array, q: Array) -> None:
         self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
-        step = float(np.median(np.diff(t)))
+        step = float(f"{np.median(np.diff(t)):.6g}")  # of a part as of the whole, whatever rounding does
         self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
         chosen = int(0.5 / (self.frequency * step)) if self._decimate is None else int(self._decimate)
         self.every, self._offset = max(1, chosen), self.window // 2

@@ -82,7 +82,7 @@ def prepare(
     >>> q, v, a = path(t)
     >>> samples = prepare(robot, t, q, robot.inverse_dynamics(q, v, a), cutoff=5.0)
     >>> samples.v.shape
-    (39, 6)
+    (37, 6)
     """
     times = real_array("t", t, None, batch=False)
     if len(times) < 2:

@@ -79,7 +79,7 @@ class Recording:
         choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}
         choices |= {"outliers": outliers, "standing": standing}
         if self.v is not None and self.a is not None and all(x is None for x in choices.values()):
-            return Samples(self.q, self.v, self.a, self.tau, self.f_ext, t=self.t)
+            return Samples(self.q, self.v, self.a, self.tau, self.f_ext, t=self.t, smoothing=smoothing)
         if self.t is None:
             raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
         try:

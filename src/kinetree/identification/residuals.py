@@ -27,12 +27,12 @@ class ResidualSums:
         self._origin: Array | None = None
         self.counts, self._squares, self._sum, self._power, self._tau, self._tau_squares = np.zeros((6, nv))
         self._products, self._later, self._earlier = np.zeros((3, lags, nv))
-        self._pairs = np.zeros((lags, 1))
+        self._pairs = np.zeros((lags, nv))
         self.begin()
 
     def begin(self) -> None:
         """Say that a motion begins: no correlation reaches across."""
-        self._seen, self._before = 0, np.zeros_like(self._products)
+        self._seen, self._before = 0, np.zeros((2, *self._products.shape))
 
     def add(self, e: Array, tau: Array) -> None:
         """Add the residuals and the forces (n, nv) of the next samples of a motion."""
@@ -48,15 +48,14 @@ class ResidualSums:
         self._power += (x * x).sum(axis=0)
         self._tau += above.sum(axis=0)
         self._tau_squares += (above * above).sum(axis=0)
-        whole = np.vstack([self._before, x])
+        whole, counted = np.concatenate([self._before, [x, there]], axis=1)
         for k in range(1, lags + 1):
-            first = max(0, k - self._seen)
-            earlier, later = whole[lags - k + first : lags - k + n], x[first:]
-            self._products[k - 1] += (earlier * later).sum(axis=0)
-            self._earlier[k - 1] += earlier.sum(axis=0)
-            self._later[k - 1] += later.sum(axis=0)
-            self._pairs[k - 1] += len(later)
-        self._before = whole[n:]
+            earlier, then = whole[lags - k : lags - k + n], counted[lags - k : lags - k + n]
+            self._products[k - 1] += (earlier * x).sum(axis=0)
+            self._earlier[k - 1] += (earlier * there).sum(axis=0)
+            self._later[k - 1] += (then * x).sum(axis=0)
+            self._pairs[k - 1] += (then * there).sum(axis=0)
+        self._before = np.stack([whole[n:], counted[n:]])
         self._seen += n
         self.count += n
         self.longest = max(self.longest, self._seen)

@@ -153,7 +153,7 @@ def repeated(log: Any) -> list[str]:
         if _is_motion(part):  # not what makes motions when it is read
             q, tau = (np.ascontiguousarray(x) for x in (motion_of(part).q, motion_of(part).tau))
             before = first.setdefault(blake2b(q.tobytes() + tau.tobytes()).digest(), k)
-            if before != k and tau.any():
+            if before != k and np.nan_to_num(tau).any():
                 found.append(f"motion {k} is motion {before} once more")
     return found
 

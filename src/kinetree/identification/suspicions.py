@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -42,7 +43,7 @@ class LogWarning(UserWarning):
     """A recorded motion that tells little, or that no bodies explain."""
 
 
-def suspicions(robot: Robot, log: Any) -> list[str]:
+def suspicions(robot: Robot, log: Any, currents: Sequence[str] = ()) -> list[str]:
     """Return what seems to be wrong with recorded motions, in a sentence each; nothing if they seem right.
 
     Positions, velocities or accelerations in degrees, joints that do not move, sensors at their end, forces of the
@@ -53,6 +54,8 @@ def suspicions(robot: Robot, log: Any) -> list[str]:
     robot : Robot
     log
         As in `Robot.identify`; read once.
+    currents : sequence of str, optional
+        Entries of v whose forces are currents with a constant that is not known: nor is its sign.
 
     Examples
     --------
@@ -67,7 +70,7 @@ def suspicions(robot: Robot, log: Any) -> list[str]:
     if not parts:
         return []
     whole = _together(robot, parts)
-    checks = (_degrees, _rates, _still, saturated, _flipped, _held)
+    checks = (_degrees, _rates, _still, saturated, partial(_flipped, currents), _held)
     return [text for check in checks for text in check(robot, whole)]
 
 
@@ -155,10 +158,11 @@ def saturated(robot: Robot, log: Piece) -> Iterator[str]:
         yield f"the forces of {named(robot, found)} stay at their greatest or least value: is a sensor at its end?"
 
 
-def _flipped(robot: Robot, log: Piece) -> Iterator[str]:
+def _flipped(currents: Sequence[str], robot: Robot, log: Piece) -> Iterator[str]:
     f_ext = [] if log.f_ext is None else [log.f_ext]
     expected = robot.inverse_dynamics(log.q, log.v, log.a, *f_ext) + (0.0 if log.load is None else log.load)
     found = opposite(expected, log.v, log.a, np.nan_to_num(log.tau), log.direction)
+    found = np.logical_and(found, ~np.isin(robot.v_names, currents))
     if found.any():
         yield f"the forces of {named(robot, found)} have the other sign: inertias and friction explain their opposite"
 

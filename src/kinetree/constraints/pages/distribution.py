@@ -103,9 +103,10 @@ def _sets(
     """Return the force sets of the contacts with their rows; no least force where one is switched off."""
     found: list[tuple[ForceSet, range]] = []
     for k, (constraint, where) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
-        each = constraint.force_set(None if friction is None else friction[k])
+        acting = 1.0 if on is None else on[k]
+        each = constraint.force_set(None if friction is None else switched(acting, [friction[k]])[0])
         if each is not None:
             if f_min is not None and isinstance(each, FrictionCone):
-                each = PressedCone(each.mu, f_min[k] if on is None else f_min[k] * on[k])
+                each = PressedCone(each.mu, switched(acting, [f_min[k]])[0])
             found.append((each, range(where.start, where.stop)))
     return found
