@@ -189,8 +189,8 @@ def fitted(robot: Robot, t: Array, q: Array, others: Array, half: int, centres: 
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
 
-    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum. Where samples are
-    missing, the velocity is the mean one; across gaps there is none, and the longest stretch counts.
+    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum. Where samples
+    are missing, the velocity is the mean one; across gaps there is none, and the longest stretch counts.
     """
     step, ends = float(np.median(np.diff(t))), [0, *(gaps(t) if len(t) > 2 else ()), len(t)]
     start, stop = max(pairwise(ends), key=lambda stretch: stretch[1] - stretch[0])
