@@ -425,12 +425,27 @@ def test_a_log_that_is_wrong_is_refused(arm: kt.Robot, motion: tuple[Array, ...]
         "forces of joint1 have the other sign": (q, v, a, tau * [1, -1, 1]),
         "forces of joint2 stay at their greatest": (q, v, a, np.minimum(tau, [1e9, 1e9, np.quantile(tau[:, 2], 0.9)])),
     }
+    wrong["forces of joint1 never change"] = q, v, a, tau * [1, 0, 1]
     assert suspicions(limited, motion) == suspicions(poor(arm), motion) == []
     for message, log in wrong.items():
         with pytest.raises(kt.ArgumentError, match=message):
             limited.identify(log, TERMS)
         assert len(suspicions(limited, log)) == 1
         assert limited.identify(log, TERMS, check=False, consistent=False).count == 400
+
+
+def test_forces_in_other_units_and_of_other_joints_are_warned_of(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, tau = motion
+    base = arm.base_parameters(["armature", "damping", "friction"])
+    with pytest.warns(
+        LogWarning, match=r"times as large as those that this robot, as it was, needs .* are they in N·m"
+    ):
+        arm.identify((q, v, a, 1000.0 * tau), base, consistent=False)
+    with pytest.warns(LogWarning, match=r"do not explain the forces of joint2.* is an offset missing"):
+        arm.identify((q, v, a, tau + 10.0 * tau[:, 2].std() * np.eye(3)[2]), base, consistent=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        arm.identify(motion, base, consistent=False)
 
 
 def test_signs_are_found_from_friction_and_from_other_joints(arm: kt.Robot, motion: tuple[Array, ...]) -> None:

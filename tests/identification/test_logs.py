@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.identification import read_log
+from kinetree.identification import LogWarning, read_log
 
 Array = np.ndarray
 
@@ -231,3 +231,12 @@ def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
             read_log(path, robot, **choices)
     with pytest.raises(OSError, match=r"nothing.mcap"):
         read_log(tmp_path / "nothing.mcap", robot)
+
+
+def test_what_samples_do_not_show_is_warned_of(robot: kt.Robot, tmp_path: Path) -> None:
+    q, tau = motion()
+    np.savez(tmp_path / "ms.npz", t=1000.0 * T, q=q, tau=np.minimum(tau, np.quantile(tau, 0.9, axis=0)))
+    with pytest.warns(LogWarning) as said:
+        read_log(tmp_path / "ms.npz", robot).samples()
+    texts = [str(warning.message) for warning in said]
+    assert ["in seconds?" in texts[0], "at its end?" in texts[1], len(texts)] == [True, True, 2], texts

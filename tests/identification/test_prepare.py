@@ -53,6 +53,17 @@ def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot, noise: float) -> 
     assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
 
 
+@pytest.mark.parametrize("lost", ["some", "stretches"])
+def test_the_cutoff_is_chosen_where_samples_are_missing(robot: kt.Robot, lost: str) -> None:
+    rng = np.random.default_rng(0)
+    there = rng.random(len(T)) > 0.02
+    if lost == "stretches":
+        there = (T < 1.0) | (np.abs(T - 2.0) < 0.9) | (T > 3.2)
+    q = (wave(T)[0] + 1e-4 * rng.normal(size=(len(T), 2)))[there]
+    samples = prepare(robot, T[there], q, q)
+    assert 3.0 < 1.0 / np.median(np.diff(samples.t)) < 30.0
+
+
 @pytest.mark.parametrize("noise", [0.0, 1e-5])
 def test_without_motion_there_is_no_cutoff(robot: kt.Robot, noise: float) -> None:
     q = 0.3 + noise * np.random.default_rng(0).normal(size=(len(T), 2))

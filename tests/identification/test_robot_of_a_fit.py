@@ -186,7 +186,8 @@ def test_few_samples_and_columns_without_numbers(arm: kt.Robot, log: Log) -> Non
     with pytest.raises(kt.ArgumentError, match="no joint"):
         rock.identify((np.zeros((5, 0)),) * 4, [])
     massless = arm.with_inertial_parameters(np.zeros(20))
-    np.testing.assert_array_equal(massless.identify((*log[:3], 0.0 * log[3]), []).values, 0.0)
+    zero = massless.identify((*log[:3], 0.0 * log[3]), [], check=False)  # a sensor that is always zero is refused
+    np.testing.assert_array_equal(zero.values, 0.0)
 
 
 def test_friction_that_is_known_slides_as_the_samples_say(arm: kt.Robot, log: Log) -> None:

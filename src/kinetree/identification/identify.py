@@ -18,7 +18,14 @@ from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
-from kinetree.identification.nearest_bodies import SOLVERS, consistent_with, information, warn_of_bodies, warn_of_few
+from kinetree.identification.nearest_bodies import (
+    SOLVERS,
+    consistent_with,
+    information,
+    warn_of_bodies,
+    warn_of_few,
+    warn_of_sizes,
+)
 from kinetree.identification.samples import of_joints, once_and_again, repeated
 from kinetree.identification.shared_noise import generalized
 from kinetree.identification.stribeck import WithSpeeds, as_uncertain_with_speeds, estimated_speeds
@@ -110,8 +117,9 @@ def identify(
     Warns
     -----
     LogWarning
-        If a joint never moves, or there are no more samples than parameters; or if bodies that can exist explain much
-        less than the estimates alone.
+        If a joint never moves, or there are no more samples than parameters; if forces are 30 times as large as this
+        robot needs them, or are not explained at all; or if bodies that can exist explain much less than the estimates
+        alone.
 
     Raises
     ------
@@ -187,6 +195,8 @@ def identify(
         whole = estimated(wider, wider.factors(again), Prior(*map(np.append, prior, (added, added + np.inf))))
         solution = as_uncertain_with_speeds(solution, whole)
     solution = solution._replace(information=information(factors, solution, prior))
+    if check and unknown is None and instruments is None:
+        warn_of_sizes(base, factors, solution)
     near = bodies.Consistent(base.representative(solution.values[: base.dimension]), np.nan)
     if consistent:
         near = consistent_with(base, solution, spread, solver, bounds or {})

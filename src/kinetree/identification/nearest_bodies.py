@@ -15,6 +15,7 @@ from kinetree.identification.bounds import inequalities
 from kinetree.identification.equations import Factors
 from kinetree.identification.least_squares import Prior, Solution
 from kinetree.identification.suspicions import LogWarning, named
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ NOTHING = 1e-9
 
 WORSE, EXPLAINED = 1.1, 10.0
 """Residuals so many times as large, and squares above so many a parameter, in units of the noise, are worth a word."""
+
+UNITS = 30.0
+"""Forces that differ by this factor from those that the robot before needs are in other units, or its masses are."""
+
+UNEXPLAINED = 1.2
+"""Residuals that are so many times the spread of the forces: a constant would explain more."""
 
 LEAST_NOISE = 1e-6
 """Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
@@ -113,5 +120,33 @@ def warn_of_few(factors: Factors) -> None:
     if factors.count <= most:
         warn_user(
             f"{factors.count} samples are few beside {most} parameters: noise and standard deviations are not told",
+            LogWarning,
+        )
+
+
+def warn_of_sizes(base: BaseParameters, factors: Factors, solution: Solution) -> None:
+    """Warn of forces that have another size than the robot before tells, or that nothing explains.
+
+    The size is that of the joint of which this robot needs the greatest forces: there friction counts least.
+    """
+    robot, joints = base.robot, factors.counts > 0.0
+    joints[Coordinates(robot.q_names, robot.v_names).of_base("v")] = False
+    A, b = factors.stacked(np.ones(robot.nv))
+    needed, there = factors.by_joint((A @ base.of()) ** 2) * joints, factors.by_joint(b * b)
+    k = int(np.argmax(needed))
+    ratio = float(np.sqrt(there[k] / needed[k])) if needed[k] > 0.0 else 1.0
+    if there[k] > 0.0 and abs(np.log(ratio)) > np.log(UNITS):
+        warn_user(
+            f"the forces of {robot.v_names[k]} are {ratio:.2g} times as large as those that this robot, as it was, "
+            "needs for the motion: are they in N·m (or N) at the joint, and are its masses in kg?",
+            LogWarning,
+        )
+    left = np.sqrt(factors.squares(solution.values[: factors.dimension]) / np.maximum(factors.counts, 1.0))
+    found = joints & (left > UNEXPLAINED * factors.spread) & (left > LEAST_NOISE * np.sqrt(factors.mean_squares.max()))
+    if found.any():
+        worst = float((left[found] / np.maximum(factors.spread[found], np.finfo(float).tiny)).max())
+        warn_user(
+            f"the estimates do not explain the forces of {named(robot, found)}: residuals are up to {worst:.2g} times "
+            "their spread. Are they another joint's, or in another unit, or is an offset missing among the terms?",
             LogWarning,
         )

@@ -189,10 +189,14 @@ def fitted(robot: Robot, t: Array, q: Array, others: Array, half: int, centres: 
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
 
-    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum.
+    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum. Where samples
+    are missing, the velocity is the mean one; across gaps there is none, and the longest stretch counts.
     """
-    step = float(np.median(np.diff(t)))
-    v = robot.difference(q[:-1], q[1:]) / step
+    step, ends = float(np.median(np.diff(t))), [0, *(gaps(t) if len(t) > 2 else ()), len(t)]
+    start, stop = max(pairwise(ends), key=lambda stretch: stretch[1] - stretch[0])
+    missed = np.maximum(np.rint(np.diff(t[start:stop]) / step), 1.0).astype(np.intp)
+    v = robot.difference(q[start : stop - 1], q[start + 1 : stop]) / (missed * step)[:, None]
+    v = np.repeat(v, missed, axis=0)
     power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
     beside = np.minimum(np.arange(len(power)) + 2, len(v) / 2)  # Hann's window mixes so many to either side
     white = np.sin(np.pi * beside / len(v))[:, None] ** 2  # of differences of positions

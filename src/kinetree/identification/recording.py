@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, FormatError
+from kinetree.errors import ArgumentError, FormatError, warn_user
 from kinetree.identification.prepare import prepare
 from kinetree.identification.samples import Piece, Samples
-from kinetree.identification.suspicions import saturated
+from kinetree.identification.suspicions import LogWarning, saturated
 from kinetree.robot import Robot
 from kinetree.trajectories.coordinates import some
 from kinetree.trajectories.signals.differentiate import gaps
@@ -19,6 +19,9 @@ from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+SLOW, TIME_UNIT = 0.5, "is the time in seconds?"
+"""Samples so far apart (s) tell no motion; milliseconds, taken as seconds, are further apart."""
 
 ARRAYS = ("t", "q", "v", "a", "tau", "f_ext")
 
@@ -71,11 +74,18 @@ class Recording:
         Where the file has accelerations and no choice is given, they are as they are. Else they are made from
         positions and forces by `kinetree.identification.prepare`, whose choices these are.
 
+        Warns
+        -----
+        LogWarning
+            Of what `suspicions` finds, which filtered samples do not show.
+
         Raises
         ------
         ArgumentError
             If they have to be made and there are no times, or as `prepare` raises it.
         """
+        for text in self.suspicions():
+            warn_user(f"{self.name}: {text}", LogWarning)
         choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}
         choices |= {"outliers": outliers, "standing": standing}
         if self.v is not None and self.a is not None and all(x is None for x in choices.values()):
@@ -88,11 +98,12 @@ class Recording:
             raise ArgumentError(f"{self.name}: {error}") from None
 
     def suspicions(self) -> list[str]:
-        """Return what seems to be wrong with forces as they were recorded: sensors that are at their end.
+        """Return what seems to be wrong with a motion as it was recorded: sensors at their end, times in other units.
 
-        `kinetree.identification.suspicions` finds the rest in samples; filtered forces do not show this.
+        `kinetree.identification.suspicions` finds the rest in samples, which do not show this.
         """
-        return list(saturated(self.robot, Piece(self.q, self.tau, self.tau, self.tau, None, None)))
+        slow = [note for note in self.notes if note.endswith(TIME_UNIT)]
+        return [*slow, *saturated(self.robot, Piece(self.q, self.tau, self.tau, self.tau, None, None))]
 
     def __len__(self) -> int:
         return len(self.q)
@@ -136,8 +147,8 @@ def notes_on_time(t: Array | None, left_out: int) -> list[str]:
     t = np.zeros(0) if t is None else t
     if left_out:
         notes.append(f"{left_out} samples with the time of the one before are left out")
-    if len(t) > 1 and np.median(np.diff(t)) > 1.0:
-        notes.append(f"samples are {np.median(np.diff(t)):g} s apart: is the time in seconds?")
+    if len(t) > 1 and np.median(np.diff(t)) > SLOW:
+        notes.append(f"samples are {np.median(np.diff(t)):g} s apart: {TIME_UNIT}")
     if len(t) > 2 and (holes := gaps(t)):
         listed = some([f"{t[k - 1]:g} s to {t[k]:g} s" for k in holes], 3)
         notes.append(f"gaps in time, across which nothing is fitted: {listed}")

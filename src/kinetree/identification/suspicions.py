@@ -32,6 +32,9 @@ APART, ALIKE, IN_A_ROW = 10.0, 0.2, 4096
 """By which factor the times between samples differ that two derivatives tell, where they are wrong; how near to their
 median two of three are, where samples follow each other; and how many samples are looked at."""
 
+CONSTANT = 1e-12
+"""Forces that change by less than this part of their size do so by the rounding of filters."""
+
 HELD = 0.5
 """The part of the force that a floating base needs, from which on it is missed."""
 
@@ -46,8 +49,8 @@ class LogWarning(UserWarning):
 def suspicions(robot: Robot, log: Any, currents: Sequence[str] = ()) -> list[str]:
     """Return what seems to be wrong with recorded motions, in a sentence each; nothing if they seem right.
 
-    Positions, velocities or accelerations in degrees, joints that do not move, sensors at their end, forces of the
-    other sign, a floating base that is held by no measured wrench; in the first 131072 samples.
+    Positions, velocities or accelerations in degrees, joints that do not move, sensors at their end, forces that never
+    change or have the other sign, a floating base that is held by no measured wrench; in the first 131072 samples.
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ def suspicions(robot: Robot, log: Any, currents: Sequence[str] = ()) -> list[str
     if not parts:
         return []
     whole = _together(robot, parts)
-    checks = (_degrees, _rates, _still, saturated, partial(_flipped, currents), _held)
+    checks = (_degrees, _rates, _still, saturated, _constant, partial(_flipped, currents), _held)
     return [text for check in checks for text in check(robot, whole)]
 
 
@@ -156,6 +159,16 @@ def saturated(robot: Robot, log: Piece) -> Iterator[str]:
     found = (np.maximum(*ends) > SATURATED * len(log.tau)) & (high > low) & (np.maximum(*ends) > 2)
     if found.any():
         yield f"the forces of {named(robot, found)} stay at their greatest or least value: is a sensor at its end?"
+
+
+def _constant(robot: Robot, log: Piece) -> Iterator[str]:
+    """Yield which joints move, and have always the same force: no sensor, or one that is not connected."""
+    tau = log.tau
+    found = np.ptp(tau, axis=0) <= CONSTANT * np.abs(tau).max(axis=0)
+    found &= np.sqrt((log.v * log.v).mean(axis=0)) > STILL * np.abs(log.v).max()
+    found[Coordinates(robot.q_names, robot.v_names).of_base("v")] = False
+    if found.any() and len(tau) > 2:
+        yield f"the forces of {named(robot, found)} never change: they are NaN where nothing measures them"
 
 
 def _flipped(currents: Sequence[str], robot: Robot, log: Piece) -> Iterator[str]:
