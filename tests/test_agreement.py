@@ -94,7 +94,7 @@ def test_robots_against_pinocchio(name: str, floating_base: bool) -> None:
 
 @pytest.mark.slow
 @bases
-@pytest.mark.parametrize("path", sample(erd_urdfs(), 9), ids=lambda p: f"{p.parent.parent.name}-{p.stem}")
+@pytest.mark.parametrize("path", sample(erd_urdfs(), 18), ids=lambda p: f"{p.parent.parent.name}-{p.stem}")
 def test_every_robot_against_pinocchio(path: Path, floating_base: bool) -> None:
     """Every robot of example-robot-data that Pinocchio loads; what it refuses, we refuse too."""
     if pinocchio_loads(path):

@@ -74,15 +74,15 @@ def ways(robot: str, algorithm: Algorithm) -> list[Case]:
     return [Case(robot, algorithm, use) for use in uses(algorithm, ("tip", "link1"), joint)]
 
 
-USUAL = sample([ways("mimic", algorithm)[0] for algorithm in ALGORITHMS.values()], 3)
+USUAL = sample([ways("mimic", algorithm)[0] for algorithm in ALGORITHMS.values()], 6)
 HELD_WAYS = [ways("mechanism", algorithm) for name, algorithm in table_of(MECHANISM).items() if name not in ITERATIVE]
-USUAL += sample([first for first, *_ in HELD_WAYS], 4)
+USUAL += sample([first for first, *_ in HELD_WAYS], 8)
 OTHERS = [case for algorithm in ALGORITHMS.values() for case in ways("floating", algorithm)]
 OTHERS += [case for robot in ROBOTS if robot != "floating" for a in ALGORITHMS.values() for case in ways(robot, a)[-1:]]
 OTHERS += [case for _, *others in HELD_WAYS for case in others]
-OTHERS = sample(OTHERS, 10)
+OTHERS = sample(OTHERS, 20)
 """All ways to call the algorithms of one robot, and of the others the way with most that is not the default: one in
-ten of these, of the usual ways above one in three or four, or all with KINETREE_TEST_ALL=1."""
+twenty of these, of the usual ways above one in six or eight, or all with KINETREE_TEST_ALL=1."""
 
 
 @lru_cache
