@@ -6,9 +6,8 @@ code generator does so on purpose, write them anew with
     python tests/golden/regenerate.py
 
 which prints what changed, and say in the commit's message why. A tree that gains a type of joint (a row of
-`helpers.joints.EXAMPLES`) changes all digests of the two random trees. One case in sixteen is tested;
-KINETREE_TEST_ALL=1
-tests all, which regenerate.py does too.
+`helpers.joints.EXAMPLES`) changes all digests of the two random trees. One case in sixteen is
+tested, or all with KINETREE_TEST_ALL=1; regenerate.py tests all too.
 """
 
 from __future__ import annotations
