@@ -18,9 +18,10 @@ from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
 from helpers.sampling import sample
 from helpers.trees import Array, columns, page, random_inertia, random_placement, random_states, random_tree, stacked
 from kinetree.algorithms import ALGORITHMS, aba, crba
-from kinetree.algorithms.dynamics import factorization, inverse_columns
+from kinetree.algorithms.dynamics import factorization
 from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
 from kinetree.algorithms.dynamics.inverse_columns import inverse_by_segments
+from kinetree.algorithms.recursions import columns as force_columns
 from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.errors import ModelError
 from kinetree.joints import Revolute
@@ -199,7 +200,7 @@ def test_many_joints_are_solved_by_loops(n: int, followers: int, monkeypatch: py
         for name in ("UNROLLED", "UNROLLED_FACTOR", "UNROLLED_SQUARES"):
             monkeypatch.setattr(factorization, name, 40)
         monkeypatch.setattr(scalar_factorization, "BLOCK", 4)
-        monkeypatch.setattr(inverse_columns, "SEGMENT", 3)
+        monkeypatch.setattr(force_columns, "SEGMENT", 3)
     robot = kt.Robot(long_chain(n, followers))
     q, v, tau = robot.random_state(seed=1, size=5)
     M = robot.mass_matrix(q)

@@ -11,10 +11,10 @@ from kinetree.algorithms.dynamics.inverse_columns import (
     accelerations,
     articulated_model,
     inverse_by_segments,
-    path_lengths,
 )
 from kinetree.algorithms.dynamics.singular import SINGULAR, refuse_singular
 from kinetree.algorithms.recursions.articulated import articulated_bodies
+from kinetree.algorithms.recursions.columns import path_lengths
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from kinetree.algorithms.recursions.articulated import Pivot, articulated_bodies
+from kinetree.algorithms.recursions.columns import Column, Columns
 from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
 from kinetree.scalars.functions import is_zero
-from kinetree.scalars.loops import map_columns
+from kinetree.scalars.loops import map_columns, recording
 from kinetree.spatial import Force, Mobility, Motion, Scalar
 
 UNROLLED = 450
 """The `path_lengths` above which loops take over: G1 has 326, a chain of 30 joints 465."""
-
-SEGMENT = 6
-"""Most velocities in a segment: among themselves they are straight-line code."""
-
-
-def path_lengths(model: Model) -> int:
-    """Return how many velocities carry each velocity, itself included, in all: the entries of ``L⁻¹``."""
-    lengths: list[int] = []
-    for body in model.bodies:
-        lengths.append(len(body.v_index) + (0 if body.parent == WORLD else lengths[body.parent]))
-    return sum(lengths)
 
 
 def articulated_model(model: Model, q: Vector) -> tuple[list[BodyState], dict[int, list[Pivot]]]:
@@ -37,114 +27,68 @@ def articulated_model(model: Model, q: Vector) -> tuple[list[BodyState], dict[in
 def inverse_by_segments(model: Model, q: Vector) -> Matrix:
     """Return ``M⁻¹``, whose column k is the response to a unit force at k alone.
 
-    Leaves first, the bodies are taken in segments, a few in a row. The forces that arrive at one from the joints beyond
-    go through it in a loop; at a joint they leave ``a = D⁻¹ u + g·p`` with ``g = Ω U D⁻¹``, where Ω is the mobility of
-    the body that carries it. Where branches meet, forces ``p`` of joints of two of them leave ``p·Ω p``.
+    The forces go to the base in loops (`Columns`). At a joint they leave ``a = D⁻¹ u + g·p`` with ``g = Ω U D⁻¹``,
+    where Ω is the mobility of the body that carries it. Where branches meet, forces ``p`` of joints of two of them
+    leave ``p·Ω p``.
     """
-    tree = _Responses(model, q)
+    states, pivots = articulated_model(model, q)
+    mobility, g = _mobilities(model, states, pivots)
     M_inverse: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
-    arrived: dict[int, list[dict[int, Force]]] = {}
-    for segment in segments(model):
-        branches = arrived.pop(segment[0], [])
-        columns: dict[int, Force] = {}
-        entries: list[tuple[int, int, Scalar]] = []
-        for branch in branches:
-            entries += tree.between(segment[0], columns, branch)
-            columns |= branch
-        found, leaving = tree.through(segment, columns)
-        for k, l, x in (*entries, *found):
-            M_inverse[k][l] = M_inverse[l][k] = x
-        arrived.setdefault(model.bodies[segment[-1]].parent, []).append(leaving)
+
+    def put(k: int, l: int, x: Scalar) -> None:
+        M_inverse[k][l] = M_inverse[l][k] = x
+
+    joints = [[(pivot.k, partial(_response, pivot, g[pivot.k])) for pivot in pivots[i]] for i in range(model.nb)]
+    columns = Columns(model, states, joints, put, loops=True)
+    for i in reversed(range(model.nb)):
+        met: list[Column] = []
+        for branch in columns.branches(i):
+            _meet(mobility[i], met, branch, put)
+            met += branch
+        columns.pass_on(i)
+        for n, (k, _, UD, D_inverse) in enumerate(pivots[i], 1):
+            put(k, k, D_inverse + g[k].dot(UD))
+            columns.begin(i, k, UD, joints[i][n:])
     return M_inverse
 
 
-def segments(model: Model) -> Iterator[list[int]]:
-    """Yield all bodies, leaves first: each with those that carry it, up to a branch and to `SEGMENT` velocities."""
-    children = Counter(body.parent for body in model.bodies)
-    seen: set[int] = set()
-    for i in reversed(range(model.nb)):
-        segment: list[int] = []
-        size = 0
-        while i not in seen and i != WORLD and (not segment or children[i] == 1):
-            size += len(model.bodies[i].v_index)
-            if segment and size > SEGMENT:
-                break
-            segment.append(i)
-            i = model.bodies[i].parent
-        if segment:
-            seen.update(segment)
-            yield segment
+def _mobilities(
+    model: Model, states: Sequence[BodyState], pivots: Mapping[int, Sequence[Pivot]]
+) -> tuple[list[Mobility], dict[int, Motion]]:
+    """Return the mobility of every body, and ``g`` of every velocity."""
+    mobilities: list[Mobility] = []
+    g: dict[int, Motion] = {}
+    for i, body in enumerate(model.bodies):
+        mobility = Mobility.zero() if body.parent == WORLD else mobilities[body.parent].at(states[i].Xup)
+        for pivot, rotor in zip(reversed(pivots[i]), body.armature, strict=True):
+            g[pivot.k] = mobility @ pivot.UD
+            mobility = mobility.freed(pivot.S, pivot.UD, pivot.D_inverse, rotor)
+        mobilities.append(mobility)
+    return mobilities, g
 
 
-class _Responses:
-    """The responses of a model at q to unit forces at its joints."""
+def _response(pivot: Pivot, g: Motion, p: Force) -> tuple[Scalar, Force]:
+    """Return the acceleration that a force causes at a joint that it meets, and the force that goes on."""
+    u = -pivot.S.dot(p)
+    p = p + pivot.UD * u
+    return u * pivot.D_inverse + g.dot(p), p
 
-    def __init__(self, model: Model, q: Vector) -> None:
-        self._bodies, self._like = model.bodies, q[0]
-        self._states, self._pivots = articulated_model(model, q)
-        self._mobility: list[Mobility] = []
-        self._g: dict[int, Motion] = {}
-        for i, body in enumerate(model.bodies):
-            ground = body.parent == WORLD
-            mobility = Mobility.zero() if ground else self._mobility[body.parent].at(self._states[i].Xup)
-            for pivot, rotor in zip(reversed(self._pivots[i]), body.armature, strict=True):
-                self._g[pivot.k] = mobility @ pivot.UD
-                mobility = mobility.freed(pivot.S, pivot.UD, pivot.D_inverse, rotor)
-            self._mobility.append(mobility)
 
-    def between(
-        self, i: int, columns: Mapping[int, Force], rows: Mapping[int, Force]
-    ) -> Iterator[tuple[int, int, Scalar]]:
-        """Yield the entries of joints of two sides of body i, where the forces have arrived."""
+def _meet(
+    mobility: Mobility, some: Sequence[Column], others: Sequence[Column], put: Callable[[int, int, Scalar], None]
+) -> None:
+    """Put the entries of joints of two sides of a body, where the forces have arrived."""
 
-        def products(p: list[Scalar]) -> list[Scalar]:
-            a = self._mobility[i] @ Force.of(p)
-            return [a.dot(f) for f in rows.values()]
+    def products(p: list[Scalar]) -> list[Scalar]:
+        a = mobility @ Force.of(p)
+        return [a.dot(F) for _, F in others]
 
-        for l, column in zip(columns, self._map(products, columns), strict=True):
-            yield from ((k, l, x) for k, x in zip(rows, column, strict=True))
-
-    def through(
-        self, segment: Sequence[int], columns: Mapping[int, Force]
-    ) -> tuple[list[tuple[int, int, Scalar]], dict[int, Force]]:
-        """Return the entries at the joints of a segment, and the forces that leave it.
-
-        They are those of these columns, which arrive at the first body, and of the segment's own joints.
-        """
-        met = [pivot.k for i in segment for pivot in self._pivots[i]]
-
-        def passed(p: list[Scalar]) -> list[Scalar]:
-            return self._passed(Force.of(p), segment, self._pivots[segment[0]])
-
-        entries: list[tuple[int, int, Scalar]] = []
-        left = {l: (met, column) for l, column in zip(columns, self._map(passed, columns), strict=True)}
-        for first, i in enumerate(segment):
-            for n, (l, _, UD, D_inverse) in enumerate(self._pivots[i], 1):
-                entries.append((l, l, D_inverse + self._g[l].dot(UD)))
-                left[l] = met[met.index(l) + 1 :], self._passed(UD, segment[first:], self._pivots[i][n:])
-        for l, (rows, column) in left.items():
-            entries += ((k, l, x) for k, x in zip(rows, column, strict=False))
-        grounded = self._bodies[segment[-1]].parent == WORLD
-        return entries, {} if grounded else {l: Force.of(column[-6:]) for l, (_, column) in left.items()}
-
-    def _passed(self, p: Force, path: Sequence[int], first: Sequence[Pivot]) -> list[Scalar]:
-        """Return what a force on a body leaves at the joints of a path from it, and the force on the next body.
-
-        Of the first body's joint only the pivots `first` are still to be met.
-        """
-        left: list[Scalar] = []
-        for i in path:
-            for k, S, UD, D_inverse in first if i == path[0] else self._pivots[i]:
-                u = -S.dot(p)
-                p = p + UD * u
-                left.append(u * D_inverse + self._g[k].dot(p))
-            if self._bodies[i].parent == WORLD:
-                return left
-            p = self._states[i].Xup.T @ p
-        return [*left, *p]
-
-    def _map(self, function: Callable[[list[Scalar]], list[Scalar]], forces: Mapping[int, Force]) -> list[list[Scalar]]:
-        return map_columns(function, [list(p) for p in forces.values()], self._like) if forces else []
+    forces = [list(F) for _, F in some]
+    for (l, _), column in zip(
+        some, map_columns(products, forces, recording(*forces[0])) if forces else [], strict=True
+    ):
+        for (k, _), x in zip(others, column, strict=True):
+            put(k, l, x)
 
 
 def accelerations(

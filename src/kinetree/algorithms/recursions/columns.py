@@ -1,0 +1,135 @@
+"""Symmetric matrices over the joints, of which a column is what a force leaves at the joints on its way to the base."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from kinetree.model import WORLD, Model
+from kinetree.model.model import BodyState
+from kinetree.scalars.loops import map_columns, recording
+from kinetree.spatial import Force, Scalar
+
+SEGMENT = 6
+"""Most velocities in a segment: among themselves they are straight-line code."""
+
+Meeting = tuple[int, Callable[[Force], tuple[Scalar, Force]]]
+"""A velocity, and the function from a force that arrives there to what it leaves and the force that goes on."""
+
+Column = tuple[int, Force]
+"""The velocity at which a force began, and the force."""
+
+
+class Columns:
+    """Forces that begin at joints and go to the base, and leave something at each joint that they meet.
+
+    Leaves first, what has arrived at a body is sent on (`pass_on`), and then the forces that begin there (`begin`). In
+    straight-line code each goes all the way at once. In loops, for large trees, it goes to the end of its segment, a
+    few bodies in a row; what has arrived at the next segment goes through it together.
+
+    Parameters
+    ----------
+    model : Model
+    states : sequence of BodyState
+        Of all bodies.
+    joints : sequence of sequence of Meeting
+        For each body the velocities of its joint, in the order in which forces meet them.
+    add : callable
+        It is given the velocity of a force, the one that it meets, and what it leaves there.
+    loops : bool
+        Whether to use loops.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        states: Sequence[BodyState],
+        joints: Sequence[Sequence[Meeting]],
+        add: Callable[[int, int, Scalar], None],
+        *,
+        loops: bool,
+    ) -> None:
+        self._bodies, self._states, self._joints, self._add = model.bodies, states, joints, add
+        self._ways = _through_segments(model) if loops else _to_the_base(model)
+        self._arrived: dict[int, dict[int, list[Column]]] = {}
+
+    def begin(self, i: int, k: int, F: Force, first: Sequence[Meeting]) -> None:
+        """Send off the force of velocity k from body i, of whose own joint it meets only these velocities."""
+        self._keep(i, k, self._passed(i, F, first, functools.partial(self._add, k)))
+
+    def branches(self, i: int) -> list[list[Column]]:
+        """Return the forces that have arrived at body i, one list for each of the bodies that they come from."""
+        return list(self._arrived.get(i, {}).values())
+
+    def pass_on(self, i: int) -> None:
+        """Send on all that has arrived at body i."""
+        arrived = [column for branch in self.branches(i) for column in branch]
+        if not arrived:
+            return
+        joints = [l for j in self._ways[i] for l, _ in self._joints[j]]
+
+        def passed(F: list[Scalar]) -> list[Scalar]:
+            left: list[Scalar] = []
+            end = self._passed(i, Force.of(F), self._joints[i], lambda l, x: left.append(x))
+            return left if self._end(i) == WORLD else [*left, *end]
+
+        forces = [list(F) for _, F in arrived]
+        for (k, _), column in zip(arrived, map_columns(passed, forces, recording(*forces[0])), strict=True):
+            for l, x in zip(joints, column, strict=False):
+                self._add(k, l, x)
+            self._keep(i, k, column[len(joints) :])
+
+    def _passed(self, i: int, F: Force, first: Sequence[Meeting], leave: Callable[[int, Scalar], None]) -> Force:
+        """Return the force on the body after i's way, and give what it leaves on the way."""
+        for n, j in enumerate(self._ways[i]):
+            for l, meet in self._joints[j] if n else first:
+                x, F = meet(F)
+                leave(l, x)
+            if self._bodies[j].parent != WORLD:
+                F = self._states[j].Xup.T @ F
+        return F
+
+    def _keep(self, i: int, k: int, F: Iterable[Scalar]) -> None:
+        """Keep the force of velocity k that has passed body i's way, for the body where that ends."""
+        if self._end(i) != WORLD:
+            self._arrived.setdefault(self._end(i), {}).setdefault(self._ways[i][-1], []).append((k, Force.of(F)))
+
+    def _end(self, i: int) -> int:
+        return self._bodies[self._ways[i][-1]].parent
+
+
+def path_lengths(model: Model) -> int:
+    """Return how many velocities carry each velocity, itself included, in all: the entries of ``L⁻¹``."""
+    lengths: list[int] = []
+    for body in model.bodies:
+        lengths.append(len(body.v_index) + (0 if body.parent == WORLD else lengths[body.parent]))
+    return sum(lengths)
+
+
+def _to_the_base(model: Model) -> list[list[int]]:
+    """Return for each body those that carry it, itself first."""
+    ways: list[list[int]] = []
+    for i, body in enumerate(model.bodies):
+        ways.append([i] if body.parent == WORLD else [i, *ways[body.parent]])
+    return ways
+
+
+def _through_segments(model: Model) -> list[list[int]]:
+    """Return for each body those of its segment that carry it, itself first.
+
+    Segments are made leaves first: a body with those that carry it, up to a branch and to `SEGMENT` velocities.
+    """
+    children = Counter(body.parent for body in model.bodies)
+    ways: dict[int, list[int]] = {}
+    for i in reversed(range(model.nb)):
+        segment: list[int] = []
+        size = 0
+        while i not in ways and i != WORLD and (not segment or children[i] == 1):
+            size += len(model.bodies[i].v_index)
+            if segment and size > SEGMENT:
+                break
+            segment.append(i)
+            i = model.bodies[i].parent
+        ways |= {j: segment[n:] for n, j in enumerate(segment)}
+    return [ways[i] for i in range(model.nb)]
