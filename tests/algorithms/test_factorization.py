@@ -18,6 +18,7 @@ from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
 from helpers.sampling import sample
 from helpers.trees import Array, columns, page, random_inertia, random_placement, random_states, random_tree, stacked
 from kinetree.algorithms import ALGORITHMS, aba, crba
+from kinetree.algorithms.dynamics import crba as crba_page
 from kinetree.algorithms.dynamics import factorization
 from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
 from kinetree.algorithms.dynamics.inverse_columns import inverse_by_segments
@@ -199,6 +200,7 @@ def test_many_joints_are_solved_by_loops(n: int, followers: int, monkeypatch: py
     if n < 47:
         for name in ("UNROLLED", "UNROLLED_FACTOR", "UNROLLED_SQUARES"):
             monkeypatch.setattr(factorization, name, 40)
+        monkeypatch.setattr(crba_page, "UNROLLED", 40)
         monkeypatch.setattr(scalar_factorization, "BLOCK", 4)
         monkeypatch.setattr(force_columns, "SEGMENT", 3)
     robot = kt.Robot(long_chain(n, followers))

@@ -16,7 +16,7 @@ from helpers.compiler import names_of_operations
 from helpers.kernels import run_batch, same_bits
 from helpers.sampling import sample
 from helpers.trees import random_inertia, random_placement
-from kinetree.algorithms.dynamics import factorization
+from kinetree.algorithms.dynamics import crba, factorization
 from kinetree.backends.c.routines import OPERATIONS as EMITTERS
 from kinetree.graph import Port, Program
 from kinetree.graph.interpret import interpret
@@ -67,11 +67,13 @@ def test_same_bits(lanes_and_size: tuple[int, int], dtype: str, compiler: str) -
     assert all(same_bits(a, b) for a, b in zip(got, expected(dtype), strict=True))
 
 
-@pytest.mark.parametrize("n", sample([14, 40], 2))
-def test_the_inverse_mass_matrix_of_a_long_chain(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its columns are computed in a loop, and are moved in loops over tables; with a smaller limit, of fewer joints."""
-    if n < 40:
+@pytest.mark.parametrize("name", ["mass_matrix", "mass_matrix_inverse"])
+@pytest.mark.parametrize("n", sample([14, 50], 2))
+def test_the_mass_matrix_of_a_long_chain_and_its_inverse(n: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns are computed in a loop, and are moved in loops over tables; with smaller limits, of fewer joints."""
+    if n < 50:
         monkeypatch.setattr(factorization, "UNROLLED", n)
+        monkeypatch.setattr(crba, "UNROLLED", n)
     rng, b = np.random.default_rng(0), ModelBuilder("chain")
     b.add_link("link0")
     for k in range(n):
@@ -79,7 +81,7 @@ def test_the_inverse_mass_matrix_of_a_long_chain(n: int, monkeypatch: pytest.Mon
         ends = {"parent": f"link{k}", "child": f"link{k + 1}", "placement": random_placement(rng)}
         b.add_joint(f"j{k}", joint=Revolute(), **ends)
     robot = kt.Robot(b.build())
-    f, q = robot.mass_matrix_inverse, robot.random_state(0, 5)[0]
+    f, q = getattr(robot, name), robot.random_state(0, 5)[0]
     program = f._kernels.program(f._default)
     assert program.op_count()["map"] >= 1
     assert "kt_pairs" in f.to_c().source

@@ -7,10 +7,11 @@ from functools import partial
 from kinetree.algorithms.recursions.columns import Columns, path_lengths
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
+from kinetree.scalars.loops import recording
 from kinetree.spatial import Force, Motion, Scalar
 
-UNROLLED = 1300
-"""The `path_lengths` above which loops take over."""
+UNROLLED = 1100
+"""The `path_lengths` above which loops take over: a humanoid with five-fingered hands has 1066, a chain of 47, 1128."""
 
 
 @algorithm("mass_matrix", outputs="M", joint_space=True)
@@ -31,7 +32,7 @@ def crba(model: Model, q: Vector) -> Matrix:
         [(l, partial(_component, S_l)) for l, S_l in zip(body.v_index, state.S, strict=True)]
         for body, state in zip(model.bodies, states, strict=True)
     ]
-    columns = Columns(model, states, joints, add, loops=path_lengths(model) > UNROLLED)
+    columns = Columns(model, states, joints, add, recording(*q), loops=path_lengths(model) > UNROLLED)
     for i in reversed(range(model.nb)):
         body = model.bodies[i]
         if body.parent != WORLD:

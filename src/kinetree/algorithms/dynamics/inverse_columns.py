@@ -11,7 +11,7 @@ from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
 from kinetree.scalars.functions import is_zero
-from kinetree.scalars.loops import map_columns, recording
+from kinetree.scalars.loops import map_columns
 from kinetree.spatial import Force, Mobility, Motion, Scalar
 
 UNROLLED = 450
@@ -39,11 +39,11 @@ def inverse_by_segments(model: Model, q: Vector) -> Matrix:
         M_inverse[k][l] = M_inverse[l][k] = x
 
     joints = [[(pivot.k, partial(_response, pivot, g[pivot.k])) for pivot in pivots[i]] for i in range(model.nb)]
-    columns = Columns(model, states, joints, put, loops=True)
+    columns = Columns(model, states, joints, put, q[0], loops=True)
     for i in reversed(range(model.nb)):
         met: list[Column] = []
         for branch in columns.branches(i):
-            _meet(mobility[i], met, branch, put)
+            _meet(mobility[i], met, branch, put, q[0])
             met += branch
         columns.pass_on(i)
         for n, (k, _, UD, D_inverse) in enumerate(pivots[i], 1):
@@ -75,7 +75,11 @@ def _response(pivot: Pivot, g: Motion, p: Force) -> tuple[Scalar, Force]:
 
 
 def _meet(
-    mobility: Mobility, some: Sequence[Column], others: Sequence[Column], put: Callable[[int, int, Scalar], None]
+    mobility: Mobility,
+    some: Sequence[Column],
+    others: Sequence[Column],
+    put: Callable[[int, int, Scalar], None],
+    like: Scalar,
 ) -> None:
     """Put the entries of joints of two sides of a body, where the forces have arrived."""
 
@@ -84,9 +88,7 @@ def _meet(
         return [a.dot(F) for _, F in others]
 
     forces = [list(F) for _, F in some]
-    for (l, _), column in zip(
-        some, map_columns(products, forces, recording(*forces[0])) if forces else [], strict=True
-    ):
+    for (l, _), column in zip(some, map_columns(products, forces, like) if forces else [], strict=True):
         for (k, _), x in zip(others, column, strict=True):
             put(k, l, x)
 

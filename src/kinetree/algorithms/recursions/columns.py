@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
-from kinetree.scalars.loops import map_columns, recording
+from kinetree.scalars.loops import map_columns
 from kinetree.spatial import Force, Scalar
 
 SEGMENT = 6
@@ -37,6 +37,8 @@ class Columns:
         For each body the velocities of its joint, in the order in which forces meet them.
     add : callable
         It is given the velocity of a force, the one that it meets, and what it leaves there.
+    like : scalar
+        One that the forces depend on.
     loops : bool
         Whether to use loops.
     """
@@ -47,10 +49,12 @@ class Columns:
         states: Sequence[BodyState],
         joints: Sequence[Sequence[Meeting]],
         add: Callable[[int, int, Scalar], None],
+        like: Scalar,
         *,
         loops: bool,
     ) -> None:
-        self._bodies, self._states, self._joints, self._add = model.bodies, states, joints, add
+        self._bodies, self._states, self._joints = model.bodies, states, joints
+        self._add, self._like = add, like
         self._ways = _through_segments(model) if loops else _to_the_base(model)
         self._arrived: dict[int, dict[int, list[Column]]] = {}
 
@@ -74,8 +78,8 @@ class Columns:
             end = self._passed(i, Force.of(F), self._joints[i], lambda l, x: left.append(x))
             return left if self._end(i) == WORLD else [*left, *end]
 
-        forces = [list(F) for _, F in arrived]
-        for (k, _), column in zip(arrived, map_columns(passed, forces, recording(*forces[0])), strict=True):
+        columns = map_columns(passed, [list(F) for _, F in arrived], self._like)
+        for (k, _), column in zip(arrived, columns, strict=True):
             for l, x in zip(joints, column, strict=False):
                 self._add(k, l, x)
             self._keep(i, k, column[len(joints) :])
