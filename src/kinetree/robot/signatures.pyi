@@ -971,7 +971,7 @@ class Functions:
 
         References
         ----------
-        RBDA Table 6.2; armature is added on the diagonal.
+        RBDA Table 6.2; armature is added on the diagonal. The columns of many joints are computed by loops.
 
         Examples
         --------
