@@ -121,3 +121,14 @@ def test_sixty_joints_are_pinocchios() -> None:
 
     expected = on_rows(their, their.from_pin_v(evaluate(their, upper, q)))
     assert_close(kt.Robot(model).mass_matrix(q), expected, ulps=300)
+
+
+def test_branches_left_to_the_recursion_have_no_columns() -> None:
+    """Their joints would be in the loops of those that carry them; nothing uses these entries."""
+    model = tree(14)
+    held = {i for i in range(14) if i >= 10}
+    q, _, _ = random_states(model, 4)
+    whole, part = page(mass_matrix, model, q), page(crba.crba_without, model, q, branches=held)
+    kept = [k for i, body in enumerate(model.bodies) if i not in held for k in body.v_index]
+    np.testing.assert_array_equal(part[:, kept][:, :, kept], whole[:, kept][:, :, kept])
+    assert np.count_nonzero(part[0]) <= len(kept) ** 2

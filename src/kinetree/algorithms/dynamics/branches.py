@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from kinetree.algorithms.dynamics.crba import crba
+from kinetree.algorithms.dynamics.crba import crba, crba_without
 from kinetree.algorithms.dynamics.factorization import Factor, ltdl
 from kinetree.algorithms.dynamics.singular import block, refuse_singular
 from kinetree.algorithms.recursions.articulated import Pivot, articulated_bodies
@@ -54,7 +54,7 @@ class BranchFactor:
         self.carriers = [i for i in trunk if isinstance(inertias[i], ArticulatedInertia)]
         bodies = (replace(body, inertia=x) for body, x in zip(model.bodies, inertias, strict=True))
         held = {k for i in branches for k in model.bodies[i].v_index}
-        self.trunk: Factor = ltdl(model, block(crba(replace(model, bodies=tuple(bodies)), q), held))
+        self.trunk: Factor = ltdl(model, block(crba_without(replace(model, bodies=tuple(bodies)), q, branches), held))
 
     @property
     def D(self) -> list[Scalar]:

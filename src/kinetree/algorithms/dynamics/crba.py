@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from kinetree.algorithms.recursions.columns import Columns, path_lengths
@@ -20,6 +21,11 @@ def crba(model: Model, q: Vector) -> Matrix:
 
     References: RBDA Table 6.2; armature is added on the diagonal. The columns of many joints are computed by loops.
     """
+    return crba_without(model, q, ())
+
+
+def crba_without(model: Model, q: Vector, branches: Collection[int]) -> Matrix:
+    """Return M(q) with zeros for the joints of branches: of bodies that are given with all that they carry."""
     states = [model.jcalc(i, q) for i in range(model.nb)]
     Ic = [body.inertia for body in model.bodies]
     M: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
@@ -32,11 +38,13 @@ def crba(model: Model, q: Vector) -> Matrix:
         [(l, partial(_component, S_l)) for l, S_l in zip(body.v_index, state.S, strict=True)]
         for body, state in zip(model.bodies, states, strict=True)
     ]
-    columns = Columns(model, states, joints, add, recording(*q), loops=path_lengths(model) > UNROLLED)
+    columns = Columns(model, states, joints, add, recording(*q), loops=path_lengths(model, branches) > UNROLLED)
     for i in reversed(range(model.nb)):
         body = model.bodies[i]
         if body.parent != WORLD:
             Ic[body.parent] = Ic[body.parent] + states[i].Xup.T @ Ic[i]
+        if i in branches:
+            continue
         columns.pass_on(i)
         for n, (k, S_k, rotor) in enumerate(zip(body.v_index, states[i].S, body.armature, strict=True)):
             F = Ic[i] @ S_k

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
@@ -103,12 +103,15 @@ class Columns:
         return self._bodies[self._ways[i][-1]].parent
 
 
-def path_lengths(model: Model) -> int:
-    """Return how many velocities carry each velocity, itself included, in all: the entries of ``L⁻¹``."""
+def path_lengths(model: Model, without: Collection[int] = ()) -> int:
+    """Return how many velocities carry each velocity, itself included, in all: the entries of ``L⁻¹``.
+
+    Those of the bodies `without` are not counted.
+    """
     lengths: list[int] = []
     for body in model.bodies:
         lengths.append(len(body.v_index) + (0 if body.parent == WORLD else lengths[body.parent]))
-    return sum(lengths)
+    return sum(length for i, length in enumerate(lengths) if i not in without)
 
 
 def _to_the_base(model: Model) -> list[list[int]]:
