@@ -12,8 +12,8 @@ from kinetree.model.differences import differences
 OF_MODEL = {
     "name": "its name, {0.name!r}",
     "body_names": "the order of the bodies, {0.body_names}",
-    "gravity": "gravity, [{0.gravity.x}, {0.gravity.y}, {0.gravity.z}] (an argument of kinetree.load)",
-    "friction": "whether friction counts (with_friction says so)",
+    "gravity": "gravity ({0.gravity.x}, {0.gravity.y}, {0.gravity.z}) (load the file with gravity=)",
+    "friction": "whether friction counts (with_friction)",
 }
 """The fields of a model for which URDF has no place, and what to say of them."""
 
@@ -50,4 +50,4 @@ def losses(model: Model, text: str, of: str) -> list[str]:
     for fields, said in OF_JOINTS.items():
         joints = dict.fromkeys(name for field in fields for name in lost.joints.get(field, ()))
         found += [said.format(listed(list(joints)))] * bool(joints)
-    return found + ["a floating base (load it with floating_base=True)"] * model.has_floating_base
+    return found + ["that the base floats (load the file with floating_base=True)"] * model.has_floating_base
