@@ -32,7 +32,9 @@ ARM += JOINT.format("lift", "prismatic", "a", "b", 0.2, 0.1, "0 1 0", LIMIT)
 ARM += JOINT.format("bend", "revolute", "b", "c", 0.3, 0.5, "0 0.6 0.8", LIMIT)
 ARM += JOINT.format("weld", "fixed", "b", "tool", 0.1, 0.0, "1 0 0", "")
 ARM += JOINT.format("slide", "planar", "c", "d", 0.1, 0.2, "0 0 1", '<dynamics damping="0.3"/>')
-ARM += JOINT.format("follow", "revolute", "c", "e", 0.1, 0.2, "1 0 0", LIMIT + '<mimic joint="bend" multiplier="-0.5"/>')
+ARM += JOINT.format(
+    "follow", "revolute", "c", "e", 0.1, 0.2, "1 0 0", LIMIT + '<mimic joint="bend" multiplier="-0.5"/>'
+)
 ARM += "</robot>\n"
 HAND = '<robot name="hand">' + LINK.format("palm", 0, 1) + LINK.format("finger", 0, 0.2)
 HAND += JOINT.format("grip", "revolute", "palm", "finger", 0.1, 0, "0 1 0", LIMIT) + "</robot>"
@@ -112,7 +114,9 @@ def values(model: Model, like: Model) -> dict[str, list[float]]:
     """Return what each function of the table is of a model, its frames in the order of another one's."""
     found = {}
     for name, algorithm in ALGORITHMS.items():
-        use = uses(algorithm, ("tool", "ground"), model.joint_names[-1])[0 if name == "step" else -1]  # of steps Euler's
+        use = uses(algorithm, ("tool", "ground"), model.joint_names[-1])[
+            0 if name == "step" else -1
+        ]  # of steps Euler's
         result = algorithm.function(model, **inputs(like, algorithm, use.options.get("rows", "pose")), **use.options)
         if name == "frame_placements":
             at = dict(zip(model.frame_names, result, strict=True))

@@ -26,6 +26,7 @@ from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leade
 from kinetree.model.model import Model
 from kinetree.model.physical import check_bodies
 from kinetree.model.tree import root_link
+from kinetree.signatures import told
 from kinetree.spatial import Inertia, Scalar, Transform
 
 NOT_A_JOINT = "joint takes a joint type with its parameters, such as Revolute((0, 0, 1)) from kinetree.joints"
@@ -46,6 +47,7 @@ def _error(message: str, joint: JointSpec | None = None, role: str = "") -> Mode
     return ModelError(message if joint is None else f"joint {joint.name!r}: {message}")
 
 
+@told
 @dataclass
 class ModelBuilder:
     """Collects links and joints, and builds the model.

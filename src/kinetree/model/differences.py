@@ -60,9 +60,7 @@ def differences(model: Model, other: Model) -> Differences:
         if found := tuple(odd):
             joints[field.name] = found
     there = set(other.frame_names)
-    frames = (
-        name for name in model.frame_names if name not in there or not _same(_at(model, name), _at(other, name))
-    )
+    frames = (name for name in model.frame_names if name not in there or not _same(_at(model, name), _at(other, name)))
     return Differences(of_model, joints, tuple(frames))
 
 

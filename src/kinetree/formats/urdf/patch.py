@@ -125,9 +125,7 @@ def _added(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
         yield end.stop, end.stop, "".join(f"{line}\n" for line in lines).encode()
 
 
-def _with_attributes(
-    data: bytes, spans: Spans, where: tuple[str, ...], attributes: Mapping[str, str | None]
-) -> Change:
+def _with_attributes(data: bytes, spans: Spans, where: tuple[str, ...], attributes: Mapping[str, str | None]) -> Change:
     """Return the change that gives an element these attributes, and keeps its others; None takes one away."""
     there = spans.get(where)
     if there is None:
