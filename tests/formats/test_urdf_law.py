@@ -175,7 +175,7 @@ def test_what_is_written_is_the_robot(case: str, floats: bool) -> None:
 def test_what_is_patched_is_the_robot(case: str, floats: bool) -> None:
     robot = edited(case, floats)
     if case in OTHER_BODIES:
-        with pytest.raises(kt.ModelError, match="another robot's file: .*differ"):
+        with pytest.raises(kt.ModelError, match=r"another robot's file: .*differ"):
             robot.to_urdf(ARM)
         return
     assert_same_robot(robot, through_urdf(robot, ARM, floats))

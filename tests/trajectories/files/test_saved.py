@@ -79,7 +79,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(ArgumentError, match="str was given for the robot"):
         kt.Trajectory.load(tmp_path / "motion.npz", "ur5")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ArgumentError, match=r"pip install kinetree\[parquet\]"):
+    with pytest.raises(ArgumentError, match=r"pip install pyarrow"):
         batch.save(tmp_path / "motion.parquet")
     assert not list(tmp_path.iterdir())
 

@@ -24,6 +24,9 @@ OF_JOINTS = {
 }
 """The fields of bodies for which URDF has no place, and what to say of their joints."""
 
+WORDS = {"X_T": "the placement", "joint": "the motion"}
+"""What fields of bodies are called in messages."""
+
 
 def losses(model: Model, text: str, of: str) -> list[str]:
     """Return what a document does not say of the model that it was made of; `of` begins the error's message.
@@ -42,7 +45,7 @@ def losses(model: Model, text: str, of: str) -> list[str]:
     lost = differences(model, again)
     known = {field for fields in OF_JOINTS for field in fields}
     odd = [x for x in lost.model if x not in OF_MODEL]
-    odd += [f"{field} of {listed(names)}" for field, names in lost.joints.items() if field not in known]
+    odd += [f"{WORDS.get(field, field)} of {listed(names)}" for field, names in lost.joints.items() if field not in known]
     odd += [f"the frames {listed(lost.frames)}"] * bool(lost.frames)
     if odd:
         raise ModelError(f"{of}: {'; '.join(odd)} differ")

@@ -158,7 +158,7 @@ def _placed(spans: Spans, where: tuple[str, ...], lines: Sequence[str]) -> Chang
     there = spans.get(where)
     if there is not None:
         return there.start, there.stop, ("\n" + there.indent).join(lines).encode()
-    start, opened, stop, indent = spans[where[:-1]]
+    _, opened, stop, indent = spans[where[:-1]]
     text = "".join(f"\n{indent}  {line}" for line in lines)
     if opened < stop:
         return opened, opened, text.encode()
