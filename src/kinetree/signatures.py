@@ -27,7 +27,7 @@ def told(function: F) -> F:
     kinetree.errors.CallError: wait takes one argument without a name: write wait(duration, until=…)
     """
     if isinstance(function, type):
-        setattr(function, "__init__", _told(function.__init__, function.__name__))  # noqa: B010
+        setattr(function, "__init__", _told(vars(function)["__init__"], function.__name__))  # noqa: B010
         return function
     return cast(F, _told(function, function.__name__))
 

@@ -198,7 +198,7 @@ def test_what_no_body_can_weigh_is_an_error(mass: float, original: str | None) -
     robot = kt.load("ur5")
     ten = robot.inertial_parameters.copy()
     ten[10] = mass
-    with pytest.raises(kt.ModelError, match="mass.*cannot be negative|inertia of shoulder_lift_joint differ"):
+    with pytest.raises(kt.ModelError, match=r"mass.*cannot be negative|inertia of shoulder_lift_joint differ"):
         robot.with_inertial_parameters(ten).to_urdf(original)
 
 
@@ -229,7 +229,9 @@ def test_limits_are_patched_in_their_element() -> None:
     text = ARM.replace("UNIT", "").replace('velocity="1"', 'velocity="1" jerk="9"')
     with pytest.warns(kt.FormatWarning):
         robot = kt.load(text, lenient=True).with_limits(
-            lower={"elbow": -2.0, "shoulder": -np.inf}, upper={"elbow": 2.0, "shoulder": np.inf}, effort={"shoulder": 3.0}
+            lower={"elbow": -2.0, "shoulder": -np.inf},
+            upper={"elbow": 2.0, "shoulder": np.inf},
+            effort={"shoulder": 3.0},
         )
     patched = robot.to_urdf(text)
     assert '<joint name="elbow" type="revolute">\n    <limit lower="-2" upper="2"/>' in patched

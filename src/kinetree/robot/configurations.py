@@ -56,11 +56,12 @@ class ByItself(NamedTuple):
 
     entries: slice
     joint: Joint
-    limits: tuple[list[float], list[float]] | tuple[None, None]
+    lower: list[float] | None
+    upper: list[float] | None
 
     def __call__(self, rng: np.random.Generator, lead: tuple[int, ...]) -> Array:
         """Return random coordinates (*lead, nq of the joint)."""
-        return self.joint.random(rng, *self.limits, lead)
+        return self.joint.random(rng, self.lower, self.upper, lead)
 
 
 def _draws(robot: Robot) -> list[Uniform | ByItself]:
@@ -69,11 +70,11 @@ def _draws(robot: Robot) -> list[Uniform | ByItself]:
     for body in robot.model.leading:
         own, joint = len(body.q_index), body.joint
         entries, last = slice(body.q_index[0], body.q_index[0] + own), draws[-1] if draws else None
-        limits = ([body.limits.lower], [body.limits.upper]) if own == 1 else (None, None)
+        lower, upper = ([body.limits.lower], [body.limits.upper]) if own == 1 else (None, None)
         if own > 1 or type(joint).random is not Joint.random:
-            draws.append(ByItself(entries, joint, limits))
+            draws.append(ByItself(entries, joint, lower, upper))
             continue
-        low, high = map(np.array, joint.interval(*limits))
+        low, high = map(np.array, joint.interval(lower, upper))
         one = Uniform(entries, low, high - low)
         if isinstance(last, Uniform):
             together = slice(last.entries.start, entries.stop)

@@ -45,7 +45,9 @@ def losses(model: Model, text: str, of: str) -> list[str]:
     lost = differences(model, again)
     known = {field for fields in OF_JOINTS for field in fields}
     odd = [x for x in lost.model if x not in OF_MODEL]
-    odd += [f"{WORDS.get(field, field)} of {listed(names)}" for field, names in lost.joints.items() if field not in known]
+    odd += [
+        f"{WORDS.get(field, field)} of {listed(names)}" for field, names in lost.joints.items() if field not in known
+    ]
     odd += [f"the frames {listed(lost.frames)}"] * bool(lost.frames)
     if odd:
         raise ModelError(f"{of}: {'; '.join(odd)} differ")
