@@ -13,7 +13,6 @@ from kinetree.joints._first_use import check_at_first_use
 from kinetree.model.body import (
     GRAVITY,
     NO_LIMITS,
-    NO_SPRING,
     ONE_HAS_SPRINGS,
     WORLD,
     Body,
@@ -156,7 +155,7 @@ class ModelBuilder:
         check_finite(f"joint {name!r}", (*figures.values(), gear_ratio, stiffness, rest_position))
         check_not_negative(name, **figures, stiffness=stiffness)
         spring = JointSpring(float(stiffness), float(rest_position))
-        if spring != NO_SPRING and (joint.nq, joint.nv) != (1, 1):
+        if spring != JointSpring() and (joint.nq, joint.nv) != (1, 1):
             raise ModelError(f"joint {name!r} has {joint.nv} degrees of freedom: {ONE_HAS_SPRINGS}")
         armature = armature + rotor_inertia * gear_ratio**2
         leader = None
@@ -236,12 +235,11 @@ class ModelBuilder:
             if link not in placed:
                 raise ModelError(f"frame {name!r}: " + unknown_name("link", link, self._links))
             frames.append(Frame(name, placed[link].body, X @ placed[link].X))
-        gravity_vector = as_vector(gravity, "gravity")
         return Model(
             self.name,
             tuple(bodies),
             tuple(frames),
-            gravity_vector,
+            as_vector(gravity, "gravity"),
             len({k for b in bodies for k in b.q_index}),
             len({k for b in bodies for k in b.v_index}),
             order,
