@@ -18,7 +18,7 @@ from kinetree.locks import importing
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
 from kinetree.robot import Robot
-from kinetree.signatures import wrong_call
+from kinetree.signatures import told, wrong_call
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -39,7 +39,7 @@ def _robot_by(read: Callable[P, Robot | Model]) -> Callable[[Callable[[], None]]
                 signature.bind(*args, **kwargs)
             except TypeError as error:
                 name = documented.__name__
-                raise wrong_call(name, signature, kwargs, TypeError(f"{name}() {error}")) from None
+                raise wrong_call(name, signature, args, kwargs, TypeError(f"{name}() {error}")) from None
             made = read(*args, **kwargs)
             return made if isinstance(made, Robot) else Robot(made)
 
@@ -113,6 +113,7 @@ def load() -> None:
     """
 
 
+@told
 def load_mechanism(
     source: Source,
     *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from kinetree.errors import CallError, unknown_name
@@ -13,17 +13,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def told(function: F) -> F:
-    """Return the function, whose wrong calls raise `CallError`: what another library's argument is here, for one.
+    """Return the function, or the class, whose wrong calls raise `CallError`: it says what to write.
 
     Examples
     --------
     >>> @told
-    ... def wait(duration): ...
+    ... def wait(duration, *, until=None): ...
     >>> wait(t_end=1.0)
     Traceback (most recent call last):
     kinetree.errors.CallError: wait has no argument 't_end'; here it is 'duration'
+    >>> wait(1.0, 2.0)
+    Traceback (most recent call last):
+    kinetree.errors.CallError: wait takes one argument without a name: write wait(duration, until=…)
     """
+    if isinstance(function, type):
+        setattr(function, "__init__", _told(vars(function)["__init__"], function.__name__))  # noqa: B010
+        return function
+    return cast(F, _told(function, function.__name__))
 
+
+def _told(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -32,16 +41,26 @@ def told(function: F) -> F:
             trace = error.__traceback__
             if trace is None or trace.tb_next is not None:  # of the function's own code
                 raise
-            raise wrong_call(function.__name__, inspect.signature(function), kwargs, error) from None
+            raise wrong_call(name, inspect.signature(function), args, kwargs, error) from None
 
-    return cast(F, call)
+    return call
 
 
-def wrong_call(name: str, signature: inspect.Signature, given: Mapping[str, object], error: TypeError) -> CallError:
-    """Return the error of a call with these keywords that does not fit the signature, as Python has told it."""
+def wrong_call(
+    name: str, signature: inspect.Signature, args: Sequence[object], kwargs: Mapping[str, object], error: TypeError
+) -> CallError:
+    """Return the error of a call with these arguments that does not fit the signature, as Python has told it."""
     known = [p.name for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
-    known = known[known[:1] in (["self"], ["robot"]) :]  # of a method
-    unknown = next((key for key in given if key not in known), None)
+    by_name = [p.name for p in signature.parameters.values() if p.kind == p.KEYWORD_ONLY]
+    own = known[:1] in (["self"], ["robot"], ["mech"])  # of a method
+    count = len(known) - len(by_name)
+    unknown = next((key for key in kwargs if key not in known), None)
     if unknown is not None:
-        return CallError(f"{name} has {unknown_name('argument', unknown, known)}")
-    return CallError(f"{error}; its arguments are {', '.join(known)}")
+        return CallError(f"{name} has {unknown_name('argument', unknown, known[own:])}")
+    if count < len(args) <= len(known):
+        needed = [p.name for p in signature.parameters.values() if p.name in by_name and p.default is p.empty]
+        named = list(dict.fromkeys([*needed, *by_name]))[: max(len(args) - count, len(needed))]
+        write = ", ".join([*known[own:count], *(f"{key}=…" for key in named)])
+        few = {0: "no argument", 1: "one argument"}.get(count - own, f"{count - own} arguments")
+        return CallError(f"{name} takes {few} without a name: write {name}({write})")
+    return CallError(f"{error}; its arguments are {', '.join(known[own:])}")

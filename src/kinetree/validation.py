@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -118,8 +119,15 @@ def positive(what: str, value: object) -> float:
     return float(value)
 
 
+_unseeded: dict[int, np.random.Generator] = {}
+"""The generator without a seed, by process: to make one takes longer than to draw from it, and a fork needs its own."""
+
+
 def as_generator(seed: Seed) -> np.random.Generator:
     """Return a generator of random numbers for whatever NumPy takes as a seed; `ArgumentError` for anything else."""
+    if seed is None:
+        process = os.getpid()
+        return _unseeded.get(process) or _unseeded.setdefault(process, np.random.default_rng())
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
@@ -128,6 +136,8 @@ def as_generator(seed: Seed) -> np.random.Generator:
 
 def as_lead(size: Size) -> tuple[int, ...]:
     """Return the leading axes of so many configurations."""
+    if size == ():
+        return ()  # the usual case, at once
     try:
         return np.broadcast_shapes(size)
     except (TypeError, ValueError):

@@ -296,7 +296,7 @@ def test_joints_are_held_within_their_limits(floating: kt.Robot) -> None:
 
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(kt.errors.ArgumentError, match=r"excite needs SciPy: pip install kinetree\[identification\]"):
+    with pytest.raises(kt.errors.ArgumentError, match=r"excite needs SciPy: pip install scipy"):
         arm.excite(TERMS, **SHORT)
 
 

@@ -129,9 +129,15 @@ def test_names_of_robot_descriptions(rock):
         load_model("rok_description")
 
 
-def test_without_robot_descriptions_its_extra_is_named(monkeypatch):
+def test_hints_name_packages_that_can_be_installed():
+    """The extras are those of a clone: a message does not know where that is."""
+    sources = pathlib.Path(kt.__file__).parent.rglob("*.py")
+    assert not [path for path in sources if "pip install kinetree" in path.read_text(encoding="utf-8")]
+
+
+def test_without_robot_descriptions_its_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "robot_descriptions", None)
-    with pytest.raises(RobotNotFoundError, match=r"pip install kinetree\[descriptions\]"):
+    with pytest.raises(RobotNotFoundError, match="`pip install robot_descriptions`"):
         load_model("atlas_v4_description")
 
 

@@ -18,9 +18,11 @@ TILTED = (0.6, -0.3, 0.7)
 JOINTS = [Revolute(TILTED), Prismatic((0, -1, 0)), Continuous((0, 0, 1)), Planar(TILTED), FreeFlyer()]
 
 
-def assert_same(a: Model, b: Model) -> None:
-    assert (a.joint_names, a.v_names, {*a.frame_names}) == (b.joint_names, b.v_names, {*b.frame_names})
-    assert (a.root, a.name) == (b.root, b.name)
+def assert_same(a: Model, b: Model, world: bool = False) -> None:
+    """Compare two models; `world` is whether the second has a fixed joint to the world instead of a base pose."""
+    assert (a.joint_names, a.v_names) == (b.joint_names, b.v_names)
+    assert {*a.frame_names, *["world"] * world} == {*b.frame_names}
+    assert ("world" if world else a.root, a.name) == (b.root, b.name)
     for name in a.frame_names:
         one, other = a.frame(name), b.frame(name)
         assert (one.body < 0) == (other.body < 0)
@@ -49,9 +51,7 @@ def test_random_trees_read_again(seed: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.FormatWarning)  # no limits
         again = kt.load(kt.Robot(model).to_urdf()).model
-    placed = kt.Robot(model).with_base_pose(np.eye(4)).model if seed < 0 else model
-    root = np.array(placed.frame(placed.root).X.placement)
-    assert_same(model, kt.Robot(again).with_base_pose(root).model)
+    assert_same(model, again, world=True)
 
 
 def test_followers_and_names_that_need_escapes() -> None:
@@ -71,8 +71,8 @@ def test_followers_and_names_that_need_escapes() -> None:
     text = kt.Robot(model).to_urdf()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.FormatWarning)
-        again = kt.load(text, base_pose=pitch).model
-    assert_same(model, again)
+        again = kt.load(text).model
+    assert_same(model, again, world=True)
     for name in ("tip", "table"):
         np.testing.assert_allclose(again.frame(name).X.placement, model.frame(name).X.placement, atol=1e-15)
 
@@ -150,4 +150,92 @@ def test_an_original_of_another_robot(tmp_path: Path) -> None:
 def test_an_embedded_floating_robot_is_patched() -> None:
     robot = kt.load("go2")
     heavier = robot.with_inertial_parameters(1.1 * robot.inertial_parameters)
-    assert_same(heavier.model, kt.load(heavier.to_urdf("go2"), floating_base=True).model)
+    with pytest.warns(kt.FormatWarning, match="floating_base=True"):
+        text = heavier.to_urdf("go2")
+    assert_same(heavier.model, kt.load(text, floating_base=True).model)
+
+
+def links_off_their_joints() -> kt.Robot:
+    b, turned = ModelBuilder("off"), np.eye(4)
+    turned[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    turned[:3, 3] = 0.1, 0.2, 0.3
+    for k in range(3):
+        b.add_link(f"link{k}", random_inertia(np.random.default_rng(k)))
+    for k in range(2):
+        joint = {"joint": Revolute((0, 1, 0)), "child_placement": turned}
+        b.add_joint(f"joint{k}", parent=f"link{k}", child=f"link{k + 1}", **joint)  # type: ignore[arg-type]
+    return kt.Robot(b.build())
+
+
+def test_links_that_are_not_at_their_joint_stay_where_they_are() -> None:
+    """In URDF a link is at its joint: what moves is another one, to which it is fixed."""
+    robot = links_off_their_joints()
+    with pytest.warns(kt.FormatWarning, match="the moving bodies of joint0, joint1 have other names"):
+        text = robot.to_urdf()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.FormatWarning)
+        again = kt.load(text)
+    assert again.body_names == ("link1_at_joint", "link2_at_joint")
+    q, v, a = robot.random_state(0)
+    np.testing.assert_allclose(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), rtol=1e-12, atol=1e-12)
+    for name in robot.frame_names:
+        one, other = (r.frame_placement(q, frame=name) for r in (robot, again))
+        np.testing.assert_allclose(one, other, atol=1e-14)
+
+
+def test_a_joint_may_have_the_name_of_a_floating_bases() -> None:
+    inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    robot = kt.load(ARM.replace("UNIT", inertia).replace("shoulder", "root_joint"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.FormatWarning)
+        assert kt.load(robot.to_urdf()).joint_names == ("root_joint", "elbow")
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.NonPhysicalInertiaWarning")
+@pytest.mark.parametrize("original", [None, "ur5"])
+@pytest.mark.parametrize("mass", [-1.0, 0.0])
+def test_what_no_body_can_weigh_is_an_error(mass: float, original: str | None) -> None:
+    robot = kt.load("ur5")
+    ten = robot.inertial_parameters.copy()
+    ten[10] = mass
+    with pytest.raises(kt.ModelError, match=r"mass.*cannot be negative|inertia of shoulder_lift_joint differ"):
+        robot.with_inertial_parameters(ten).to_urdf(original)
+
+
+def test_an_original_with_the_same_names_and_other_lengths() -> None:
+    longer = embedded_text("ur5").replace("0.39225", "0.5")
+    assert longer != embedded_text("ur5")
+    with pytest.raises(kt.ModelError, match="original is another robot's file: the placement of wrist_1_joint"):
+        kt.load("ur5").to_urdf(longer)
+    with pytest.raises(kt.FormatError, match="is no URDF file"):
+        kt.load(ROCK).to_urdf(ROCK)
+
+
+ROCK = "<sdf version='1.9'><model name='rock'><static>true</static><link name='stone'/></model></sdf>"
+
+
+def test_bodies_in_an_order_that_a_file_cannot_have_are_named() -> None:
+    b = ModelBuilder("crossed")
+    for name in ("base", "b0", "b1", "b3"):
+        b.add_link(name, random_inertia(np.random.default_rng(0)))
+    for name, parent in (("b0", "b3"), ("b1", "base"), ("b3", "base")):
+        b.add_joint(f"j{name}", parent=parent, child=name, joint=Continuous((0, 0, 1)))
+    robot = kt.Robot(b.build()).lock(["jb3"])
+    with pytest.warns(kt.FormatWarning, match=r"the order of the bodies, \('b1', 'b0'\)"):
+        robot.to_urdf()
+
+
+def test_limits_are_patched_in_their_element() -> None:
+    text = ARM.replace("UNIT", "").replace('velocity="1"', 'velocity="1" jerk="9"')
+    with pytest.warns(kt.FormatWarning):
+        robot = kt.load(text, lenient=True).with_limits(
+            lower={"elbow": -2.0, "shoulder": -np.inf},
+            upper={"elbow": 2.0, "shoulder": np.inf},
+            effort={"shoulder": 3.0},
+        )
+    patched = robot.to_urdf(text)
+    assert '<joint name="elbow" type="revolute">\n    <limit lower="-2" upper="2"/>' in patched
+    assert '<joint name="shoulder" type="continuous">' in patched
+    assert '<limit effort="3" velocity="1" jerk="9"/>' in patched
+    with pytest.warns(kt.FormatWarning):
+        assert_same(robot.model, kt.load(patched, lenient=True).model)

@@ -141,7 +141,7 @@ def test_without_the_solver_the_message_names_the_extra(
     arm: kt.Robot, motion: tuple[Array, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "clarabel", None)
-    with pytest.raises(kt.ArgumentError, match=r"pip install kinetree\[identification\]"):
+    with pytest.raises(kt.ArgumentError, match=r"pip install clarabel"):
         arm.identify(motion, TERMS, solver="clarabel")
 
 

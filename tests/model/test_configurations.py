@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import timeit
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.trees import random_tree
 
 UP, FLAT = np.array([0, -1.5, 0.5, -1.5, 0, 0.25]), np.zeros(6)
 plain = kt.load("ur5")
@@ -95,3 +98,41 @@ def test_quaternions_are_unit_ones() -> None:
 def test_mistakes_are_told(name: object, q: object, message: str) -> None:
     with pytest.raises(kt.ArgumentError, match=message):
         plain.with_configuration(name, q)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [(), 5, (2, 0), (2, 3)])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_numbers_are_those_of_the_joints_one_by_one(seed: int, size: int | tuple[int, ...]) -> None:
+    robot = kt.Robot(random_tree(seed, 12))
+    if seed == 0:
+        robot = kt.load("g1")
+    rng, lead = np.random.default_rng(seed), (size,) if isinstance(size, int) else size
+    expected = np.empty((*lead, robot.nq))
+    for body in robot.model.leading:
+        limits = ([body.limits.lower], [body.limits.upper]) if len(body.q_index) == 1 else (None, None)
+        expected[..., list(body.q_index)] = body.joint.random(rng, *limits, lead)
+    np.testing.assert_array_equal(robot.random_configuration(seed, size), expected)
+    assert robot.neutral().tolist() == [x for body in robot.model.leading for x in body.joint.neutral()]
+
+
+def test_a_random_configuration_costs_less_than_its_joints() -> None:
+    """Joint by joint it cost what seven draws cost, 60 µs; now 2 µs, and 8 µs with a seed, 5 of them NumPy's."""
+    panda, rng = kt.load("panda"), np.random.default_rng(0)
+    joints = [body.joint for body in panda.model.leading]
+
+    def cost(call: object) -> float:
+        return min(timeit.repeat(call, number=20, repeat=30))  # type: ignore[arg-type]
+
+    one_by_one = cost(lambda: [joint.random(rng) for joint in joints])
+    assert cost(lambda: panda.random_configuration(rng)) < 0.25 * one_by_one
+    assert cost(panda.random_configuration) < 0.25 * one_by_one, "the generator without a seed is made once"
+
+
+def test_processes_do_not_share_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = plain.random_configuration()
+    assert not np.array_equal(first, plain.random_configuration())
+    generators = []
+    for process in (-1, -2):  # as after a fork, which copies the memory
+        monkeypatch.setattr(os, "getpid", lambda process=process: process)
+        generators.append(plain.random_configuration())
+    assert not np.array_equal(*generators)

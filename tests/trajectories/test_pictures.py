@@ -196,5 +196,5 @@ def test_what_a_picture_needs_is_named(tmp_path, monkeypatch):
         motion.animate(tmp_path / "swing.mp4")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     for draw in (motion.plot, motion.plot_motion, lambda: motion.animate(Path("swing.gif"))):
-        with pytest.raises(ArgumentError, match=r"pip install kinetree\[plot\]"):
+        with pytest.raises(ArgumentError, match=r"pip install matplotlib"):
             draw()

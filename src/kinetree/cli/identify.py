@@ -25,8 +25,8 @@ from kinetree.tables import make_table, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
 from kinetree.trajectories.files.write import check_output, whole_file
 
-IN_FILES = ("damping", "friction")
-"""The joint terms that URDF has a place for."""
+OF_ROBOTS = ("armature", "damping", "friction", "stiffness")
+"""The joint terms that a robot has: `Robot.to_urdf` writes them, or says that it cannot."""
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
@@ -102,7 +102,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
             fit.report(arguments.report, training=training, validation=validation)
     if arguments.output is not None:
         warnings += write(arguments, fit.robot)
-        left = [term for term in fit.base.joint_terms if term not in IN_FILES]
+        left = [term for term in fit.base.joint_terms if term not in OF_ROBOTS]
         if left:
             warnings.append(f"URDF has no place for {', '.join(left)}: {arguments.output} lacks them")
     if not arguments.quiet:
@@ -112,14 +112,15 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
 def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:
     """Write the robot file: the original with other numbers, or a new document where that cannot be."""
     found = []
-    try:
-        text = robot.to_urdf(arguments.robot)
-    except (FormatError, ModelError) as error:
-        text = robot.to_urdf()
-        found.append(f"{arguments.output} is a new document, without shapes: {error}")
+    with catch_warnings(record=True, action="always") as said:
+        try:
+            text = robot.to_urdf(arguments.robot)
+        except (FormatError, ModelError) as error:
+            text = robot.to_urdf()
+            found.append(f"{arguments.output} is a new document, without shapes: {error}")
     with whole_file(Path(arguments.output)) as stream:
         stream.write(text.encode())
-    return found
+    return found + [f"{arguments.output}: {warning.message}" for warning in said]
 
 
 def told(

@@ -26,7 +26,7 @@ def check_plot(plot: str | None) -> None:
     if plot is None:
         return
     if importlib.util.find_spec("matplotlib") is None:
-        raise ArgumentError("--plot needs matplotlib: pip install kinetree[plot]")
+        raise ArgumentError("--plot needs matplotlib: pip install matplotlib")
     if plot == "show":
         import matplotlib.pyplot as plt
 

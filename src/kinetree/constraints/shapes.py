@@ -10,9 +10,11 @@ from typing import Any
 from kinetree.constraints.types.contact import Contact
 from kinetree.errors import ArgumentError
 from kinetree.joints._axis import unit_axis
+from kinetree.signatures import told
 from kinetree.validation import positive
 
 
+@told
 def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: Any) -> list[Contact]:
     """Return the contacts of a box with a plane: its eight corners.
 
@@ -40,6 +42,7 @@ def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: An
     return _at(name or f"box_{frame}", frame, itertools.product(*((x, -x) for x in half)), how)
 
 
+@told
 def capsule_contacts(
     frame: str, length: float, radius: float, axis: Sequence[float] = (0.0, 0.0, 1.0), *, name: str = "", **how: Any
 ) -> list[Contact]:

@@ -131,5 +131,5 @@ def _minimize() -> Any:
     try:
         from scipy.optimize import minimize
     except ImportError:
-        raise ArgumentError("excite needs SciPy: pip install kinetree[identification]") from None
+        raise ArgumentError("excite needs SciPy: pip install scipy") from None
     return minimize

@@ -157,7 +157,7 @@ def _not_found(name: str) -> str:
     known = [*EMBEDDED, *described_names()]
     near = difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"embedded are {', '.join(EMBEDDED)}"
-    extra = "" if described_names() else "; `pip install kinetree[descriptions]` adds the robots of robot_descriptions"
+    extra = "" if described_names() else "; `pip install robot_descriptions` adds that package's robots"
     return f"no file and no robot is named {shortened(name)!r}; {hint}{extra}"
 
 

@@ -100,7 +100,7 @@ def identify(
         How far, relative to its size, a parameter of this robot may be from the truth: what the data leave open is near
         to this robot's, by the entropic divergence of Lee, Wensing and Park.
     solver : "newton" or "clarabel"
-        What finds those bodies: both find the same. Clarabel (``pip install kinetree[identification]``) is a solver
+        What finds those bodies: both find the same. Clarabel (``pip install clarabel``) is a solver
         of cone programmes that knows nothing of bodies.
     bounds : mapping of str to (2, 3) or (4, 4) array-like, optional
         By names of links where their mass is, in the axes of the link's frame (m): in a box, given by its lower and its

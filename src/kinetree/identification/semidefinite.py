@@ -96,7 +96,7 @@ def _packages() -> tuple[Any, Any]:
             import clarabel
             from scipy import sparse
     except ImportError:
-        raise ArgumentError('the solver "clarabel" needs its package: pip install kinetree[identification]') from None
+        raise ArgumentError('the solver "clarabel" needs its package: pip install clarabel') from None
     return clarabel, sparse
 
 

@@ -119,9 +119,13 @@ class Joint(ABC):
         self, rng: Generator, lower: Limit = None, upper: Limit = None, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
         """Return random coordinates (``*size, nq``), uniform within the limits; where there is none, within `span`."""
+        return rng.uniform(*self.interval(lower, upper), (*size, self.nq))
+
+    def interval(self, lower: Limit = None, upper: Limit = None) -> tuple[list[float], list[float]]:
+        """Return from where to where `random` draws each coordinate: the limits, `span` where there is none."""
         low = [-self.span if lower is None or not math.isfinite(lower[k]) else lower[k] for k in range(self.nq)]
         high = [self.span if upper is None or not math.isfinite(upper[k]) else upper[k] for k in range(self.nq)]
-        return rng.uniform(low, [max(a, b) for a, b in zip(low, high, strict=True)], (*size, self.nq))
+        return low, [max(a, b) for a, b in zip(low, high, strict=True)]
 
     span: ClassVar[float] = math.pi
     """How far `random` goes to either side where there is no limit."""

@@ -8,6 +8,7 @@ from numbers import Real
 
 from kinetree.errors import ModelError
 from kinetree.joints import Joint
+from kinetree.signatures import told
 from kinetree.spatial import Inertia, Scalar, Transform
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -17,6 +18,7 @@ WORLD = -1
 """The index that stands for the fixed world as a parent or as the body of a frame."""
 
 
+@told
 @dataclass(frozen=True)
 class JointLimits:
     """Limits of a joint with one degree of freedom; infinite where there is none.

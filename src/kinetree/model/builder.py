@@ -13,7 +13,6 @@ from kinetree.joints._first_use import check_at_first_use
 from kinetree.model.body import (
     GRAVITY,
     NO_LIMITS,
-    NO_SPRING,
     ONE_HAS_SPRINGS,
     WORLD,
     Body,
@@ -26,6 +25,7 @@ from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leade
 from kinetree.model.model import Model
 from kinetree.model.physical import check_bodies
 from kinetree.model.tree import root_link
+from kinetree.signatures import told
 from kinetree.spatial import Inertia, Scalar, Transform
 
 NOT_A_JOINT = "joint takes a joint type with its parameters, such as Revolute((0, 0, 1)) from kinetree.joints"
@@ -46,6 +46,7 @@ def _error(message: str, joint: JointSpec | None = None, role: str = "") -> Mode
     return ModelError(message if joint is None else f"joint {joint.name!r}: {message}")
 
 
+@told
 @dataclass
 class ModelBuilder:
     """Collects links and joints, and builds the model.
@@ -154,7 +155,7 @@ class ModelBuilder:
         check_finite(f"joint {name!r}", (*figures.values(), gear_ratio, stiffness, rest_position))
         check_not_negative(name, **figures, stiffness=stiffness)
         spring = JointSpring(float(stiffness), float(rest_position))
-        if spring != NO_SPRING and (joint.nq, joint.nv) != (1, 1):
+        if spring != JointSpring() and (joint.nq, joint.nv) != (1, 1):
             raise ModelError(f"joint {name!r} has {joint.nv} degrees of freedom: {ONE_HAS_SPRINGS}")
         armature = armature + rotor_inertia * gear_ratio**2
         leader = None
@@ -234,12 +235,11 @@ class ModelBuilder:
             if link not in placed:
                 raise ModelError(f"frame {name!r}: " + unknown_name("link", link, self._links))
             frames.append(Frame(name, placed[link].body, X @ placed[link].X))
-        gravity_vector = as_vector(gravity, "gravity")
         return Model(
             self.name,
             tuple(bodies),
             tuple(frames),
-            gravity_vector,
+            as_vector(gravity, "gravity"),
             len({k for b in bodies for k in b.q_index}),
             len({k for b in bodies for k in b.v_index}),
             order,

@@ -98,7 +98,7 @@ def with_attached(model: Model, other: Model, frame: str, placement: Transform, 
     The other's joints come after the model's own in q and v. Its names get the prefix.
     """
     at = model.frame(frame)
-    if other.frame(other.root).body != WORLD:
+    if other.has_floating_base:
         raise ModelError(f"{other.name!r} has a floating base: only a robot of a fixed base can be attached to a frame")
     to_root = placement @ at.X
     own_base = other.frame(other.root).X
@@ -147,10 +147,9 @@ def _check_new(kind: str, there: Sequence[str], coming: Sequence[str]) -> None:
 
 def with_base_pose(model: Model, pose: Pose) -> Model:
     """Return the model with its root link at this pose in the world; for a fixed base."""
-    root = model.frame(model.root)
-    if root.body != WORLD:
+    if model.has_floating_base:
         raise ModelError("a floating base has its pose in q: with_base_pose is for a fixed base")
-    change = root.X.inverse() @ as_transform(pose, "base_pose")
+    change = model.frame(model.root).X.inverse() @ as_transform(pose, "base_pose")
     bodies = tuple(replace(b, X_T=b.X_T @ change) if b.parent == WORLD else b for b in model.bodies)
     frames = tuple(Frame(f.name, WORLD, f.X @ change) if f.body == WORLD else f for f in model.frames)
     return replace(model, bodies=bodies, frames=frames, base_inertia=change.T @ model.base_inertia)

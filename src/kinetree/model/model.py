@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from kinetree.errors import ModelError, listed, unknown_name
 from kinetree.lazy import cached_property
 from kinetree.locks import importing
-from kinetree.model.body import NO_FRICTION, Body, Frame, JointFriction
+from kinetree.model.body import NO_FRICTION, WORLD, Body, Frame, JointFriction
 from kinetree.model.leaves import flatten, map_leaves
 from kinetree.spatial import Chain, Inertia, Motion, Scalar, Transform, Vec3
 
@@ -85,6 +85,11 @@ class Model:
     def nframes(self) -> int:
         """Number of named frames."""
         return len(self.frames)
+
+    @property
+    def has_floating_base(self) -> bool:
+        """Whether the root link moves, so that its pose is in q."""
+        return self.frame(self.root).body != WORLD
 
     @property
     def has_mimic_joints(self) -> bool:

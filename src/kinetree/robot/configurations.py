@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, ModelError, unknown_name
+from kinetree.joints import Joint
 from kinetree.validation import Array, Seed, Size, as_generator, as_lead
 
 if TYPE_CHECKING:
@@ -15,14 +17,13 @@ if TYPE_CHECKING:
     from kinetree.robot.robot import Robot
 
 R = TypeVar("R", bound="Robot")
+T = TypeVar("T")
 
 
 def neutral(robot: Robot) -> Array:
     """Return the configuration (nq,) in which every joint is at its zero."""
-    q = np.empty(robot.nq)
-    for body in robot.model.leading:
-        q[list(body.q_index)] = body.joint.neutral()
-    return q
+    q: Array = _once(robot, "_neutral", _neutral)
+    return q.copy()
 
 
 def random_configuration(robot: Robot, seed: Seed = None, size: Size = ()) -> Array:
@@ -30,13 +31,67 @@ def random_configuration(robot: Robot, seed: Seed = None, size: Size = ()) -> Ar
 
     Where a joint has no limits it is within ±π rad or ±1 m; orientations are uniform over all rotations.
     """
-    rng = as_generator(seed)
-    lead = as_lead(size)
-    q = np.empty((*lead, robot.nq))
-    for body in robot.model.leading:
-        lower, upper = ([body.limits.lower], [body.limits.upper]) if len(body.q_index) == 1 else (None, None)
-        q[..., list(body.q_index)] = body.joint.random(rng, lower, upper, lead)
+    rng, lead = as_generator(seed), as_lead(size)
+    q = np.empty((*lead, robot.model.nq))
+    for draw in _once(robot, "_draws", _draws):
+        q[..., draw.entries] = draw(rng, lead)
     return q
+
+
+class Uniform(NamedTuple):
+    """Joints with one coordinate each, side by side in q: all their numbers in one go, which costs what one does."""
+
+    entries: slice
+    low: Array
+    width: Array
+
+    def __call__(self, rng: np.random.Generator, lead: tuple[int, ...]) -> Array:
+        """Return random coordinates (*lead, n): the numbers that `Joint.random` of one joint after the other draws."""
+        u = rng.random((len(self.low), *lead))
+        return self.low + self.width * (np.moveaxis(u, 0, -1) if lead else u)
+
+
+class ByItself(NamedTuple):
+    """A joint that draws its numbers itself."""
+
+    entries: slice
+    joint: Joint
+    lower: list[float] | None
+    upper: list[float] | None
+
+    def __call__(self, rng: np.random.Generator, lead: tuple[int, ...]) -> Array:
+        """Return random coordinates (*lead, nq of the joint)."""
+        return self.joint.random(rng, self.lower, self.upper, lead)
+
+
+def _draws(robot: Robot) -> list[Uniform | ByItself]:
+    """Return what draws the entries of q, one after the other."""
+    draws: list[Uniform | ByItself] = []
+    for body in robot.model.leading:
+        own, joint = len(body.q_index), body.joint
+        entries, last = slice(body.q_index[0], body.q_index[0] + own), draws[-1] if draws else None
+        lower, upper = ([body.limits.lower], [body.limits.upper]) if own == 1 else (None, None)
+        if own > 1 or type(joint).random is not Joint.random:
+            draws.append(ByItself(entries, joint, lower, upper))
+            continue
+        low, high = map(np.array, joint.interval(lower, upper))
+        one = Uniform(entries, low, high - low)
+        if isinstance(last, Uniform):
+            together = slice(last.entries.start, entries.stop)
+            draws[-1] = Uniform(together, np.append(last.low, one.low), np.append(last.width, one.width))
+        else:
+            draws.append(one)
+    return draws
+
+
+def _neutral(robot: Robot) -> Array:
+    return np.array([x for body in robot.model.leading for x in body.joint.neutral()], dtype=np.float64)
+
+
+def _once(robot: Robot, key: str, make: Callable[[Robot], T]) -> T:
+    """Return what is made of a robot, made at first use."""
+    found = robot.__dict__.get(key)
+    return robot.__dict__.setdefault(key, make(robot)) if found is None else found  # type: ignore[no-any-return]
 
 
 def random_state(robot: Robot, seed: Seed = None, size: Size = ()) -> tuple[Array, Array, Array]:

@@ -35,6 +35,7 @@ else:
     )
 
 
+@told
 class Mechanism(WithFunctions, Functions):
     """A robot with constraints: a tree of bodies, `tree`, and what closes its loops, holds it or couples its joints.
 

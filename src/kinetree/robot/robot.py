@@ -107,6 +107,7 @@ def _resistance(field: str, doc: str) -> _of_model[Array]:
     return _of_model(read, doc)
 
 
+@told
 class Robot(WithFunctions, Functions):
     """A robot: its model, and one compiled function for each algorithm.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from kinetree.errors import listed, warn_user
+from kinetree.formats.urdf.losses import losses
 from kinetree.formats.urdf.patch import patch_urdf
 from kinetree.formats.urdf.write import write_urdf
 
@@ -15,29 +17,37 @@ if TYPE_CHECKING:
 def to_urdf(robot: Robot, original: str | bytes | os.PathLike[str] | None = None) -> str:
     """Return this robot as a URDF document.
 
+    It is read again and compared: what `kinetree.load` would make otherwise of it is an error, or, where URDF has no
+    place for it, named in one warning.
+
     Parameters
     ----------
     original : path, text or name of an embedded robot, optional
-        The URDF that this robot was loaded from: its inertias, damping and friction are changed where this robot's
-        differ, and everything else stays as it is to the letter: meshes, comments, limits. An inertia stands in the
-        link of the moving body, and links fixed to that one lose theirs. If not given, a new document is written, with
-        what the robot knows: no shapes.
+        The URDF that this robot was loaded from: its inertias, damping, friction and limits are changed where this
+        robot's differ, new frames and the pose of the base are added, and everything else stays as it is to the letter:
+        meshes, comments, materials. An inertia stands in the link of the moving body, and links fixed to that one lose
+        theirs. If not given, a new document is written, with what the robot knows: no shapes.
 
     Returns
     -------
     str
+        The base of a robot that does not stand at the world's origin is held by a fixed joint to a link ``world``,
+        which is new; a frame is a link without mass.
 
     Raises
     ------
     ModelError
-        If URDF has no joints of a type that the robot has, or the original is another robot's.
+        If URDF has no joints of a type that the robot has, no body can have an inertia in it, or the original is
+        another robot's.
     FormatError
         If the original cannot be read.
 
     Warns
     -----
     FormatWarning
-        If a new document has no place for armature or springs.
+        Of what URDF has no place for: gravity that is not the Earth's, named configurations, armature, springs, whether
+        friction counts, damping and friction at a floating base. Such a base is the root link, and the file is to be
+        read with ``floating_base=True``. Pickling keeps all of it.
 
     Examples
     --------
@@ -49,5 +59,13 @@ def to_urdf(robot: Robot, original: str | bytes | os.PathLike[str] | None = None
     True
     """
     if original is None:
-        return write_urdf(robot.model)
-    return patch_urdf(robot.model, os.fspath(original) if isinstance(original, os.PathLike) else original)
+        text, of = write_urdf(robot.model), "URDF has no place for this robot"
+    else:
+        source = os.fspath(original) if isinstance(original, os.PathLike) else original
+        text, of = patch_urdf(robot.model, source), "original is another robot's file"
+    lost = losses(robot.model, text, of)
+    if robot.configurations:
+        lost.append(f"named configurations: {listed(list(robot.configurations))}")
+    if lost:
+        warn_user(f"URDF has no place for these, which are left out: {'; '.join(lost)}")
+    return text

@@ -15,6 +15,7 @@ from kinetree.integrators import INTEGRATORS
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, select
+from kinetree.signatures import told
 from kinetree.simulation.controllers import GIVEN, checked_arguments
 from kinetree.simulation.times import Times
 from kinetree.trajectories.states import Happened
@@ -27,6 +28,7 @@ FIRST_EVENT = 3
 """Why a robot has stopped, as carried from step to step, where it is the first event; others follow."""
 
 
+@told
 @dataclass(frozen=True)
 class Event:
     """A condition whose zero is looked for while a robot is simulated: `simulate` with ``events=[...]``.

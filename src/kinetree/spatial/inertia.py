@@ -9,10 +9,12 @@ from typing import Any
 
 from kinetree.errors import ModelError
 from kinetree.scalars.functions import Scalar, is_zero
+from kinetree.signatures import told
 from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
 
 
+@told
 class Inertia(Composite):
     """The inertia of a rigid body: its mass, its centre of mass, and its inertia about that.
 

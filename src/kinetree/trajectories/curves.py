@@ -18,7 +18,7 @@ POINTS = 4000
 def check_matplotlib() -> None:
     """Raise `ArgumentError` where matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise ArgumentError("a picture needs matplotlib: pip install kinetree[plot]")
+        raise ArgumentError("a picture needs matplotlib: pip install matplotlib")
 
 
 def turning(robot: Robot) -> list[bool]:

@@ -23,6 +23,7 @@ from kinetree.trajectories.states import End, State
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
     from kinetree.trajectories import figures, stick_figure
     from kinetree.trajectories.files import saved
 else:
@@ -31,6 +32,7 @@ else:
     )
 
 
+@told
 class Trajectory(Quantities):
     """A motion of a robot, or of a batch of robots: samples in time, and what follows from them.
 
@@ -41,6 +43,7 @@ class Trajectory(Quantities):
     Parameters
     ----------
     robot : Robot
+        Or a `Mechanism`, of which it is the motion of the tree.
     t : (n,) array-like
         Times (s), increasing, the same for all robots; the first one is that of the initial state.
     q : (..., n, nq) array-like
@@ -109,7 +112,7 @@ class Trajectory(Quantities):
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Robot | Mechanism,
         t: ArrayLike,
         q: ArrayLike,
         v: ArrayLike,
@@ -124,6 +127,7 @@ class Trajectory(Quantities):
         inputs: Mapping[ModelInput, Array] | None = None,
         end: End | None = None,
     ) -> None:
+        robot = getattr(robot, "tree", robot)
         if not isinstance(robot, Robot):
             raise ArgumentError(f"a Trajectory takes the robot first; {type(robot).__name__} was given")
         times = times_of(t)

@@ -56,6 +56,14 @@ def test_a_batch_comes_back_to_the_bit(tmp_path, suffix, lead):
     same(motion, kt.Trajectory.load(str(tmp_path / f"motion.{suffix}"), ARM))
 
 
+def test_the_motion_of_a_mechanism_comes_back_with_the_mechanism(tmp_path):
+    mech = kt.Mechanism(FLOATING, [kt.Contact("FL_foot")])
+    motion = made(FLOATING)
+    motion.save(tmp_path / "motion.npz")
+    same(motion, kt.Trajectory.load(tmp_path / "motion.npz", mech))
+    assert kt.Trajectory(mech, motion.t, motion.q, motion.v).robot is FLOATING
+
+
 def test_what_is_written_is_read_by_others_too(tmp_path):
     motion = made()
     for suffix in ("csv", "parquet"):
@@ -79,7 +87,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(ArgumentError, match="str was given for the robot"):
         kt.Trajectory.load(tmp_path / "motion.npz", "ur5")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ArgumentError, match=r"pip install kinetree\[parquet\]"):
+    with pytest.raises(ArgumentError, match=r"pip install pyarrow"):
         batch.save(tmp_path / "motion.parquet")
     assert not list(tmp_path.iterdir())
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints._axis import perpendicular, unit_axis
+from kinetree.signatures import told
 from kinetree.spatial import Force, Scalar, Transform, Vec3
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ LIMITS = {"radius": math.inf, "friction": math.inf, "restitution": 1.0}
 """The largest value of the fields that cannot be negative."""
 
 
+@told
 @dataclass(frozen=True)
 class Contact(BetweenFrames):
     """A point, or a sphere about it, touches a plane: three rows, two along the plane and the normal one.

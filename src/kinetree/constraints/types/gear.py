@@ -12,11 +12,13 @@ from kinetree.constraints.types.base import Constraint, Row
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
+from kinetree.signatures import told
 from kinetree.spatial import Scalar
 
 Ratios: TypeAlias = "Mapping[str, float] | tuple[tuple[str, float], ...]"
 
 
+@told
 @dataclass(frozen=True)
 class Gear(Constraint):
     """``Σ c_j q_j = offset`` for joints of one coordinate: one row, the force λ that adds ``c_j λ`` to each joint's.

@@ -11,10 +11,12 @@ from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relativ
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints._axis import unit_axis
 from kinetree.scalars.functions import select_less, sqrt
+from kinetree.signatures import told
 from kinetree.spatial import Force, Vec3
 from kinetree.validation import positive
 
 
+@told
 @dataclass(frozen=True)
 class Wheel(BetweenFrames):
     """A thin disk rolls on its rim on a plane, upright or tilted, and does not slip: three rows.

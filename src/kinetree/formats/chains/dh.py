@@ -14,6 +14,7 @@ from kinetree.formats.xml.values import rpy_rotation
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
 from kinetree.model.checks import Pose
+from kinetree.signatures import told
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, as_poses
 
@@ -21,6 +22,7 @@ CONVENTIONS = ("standard", "modified")
 RESISTANCES = ("damping", "friction", "rotor_inertia", "gear_ratio")
 
 
+@told
 @dataclass(frozen=True, kw_only=True)
 class DHLink:
     """A row of a table of Denavit–Hartenberg parameters, with what dynamics needs.

@@ -1,66 +1,99 @@
-"""A URDF document with other inertias, damping and friction, and everything else as it was, to the letter."""
+"""A URDF document with other numbers of a robot, and everything else as it was, to the letter."""
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from xml.parsers import expat
 
 from kinetree.errors import FormatError, ModelError, listed
 from kinetree.formats.load import find_source, load_model
-from kinetree.formats.urdf.write import dynamics_element, inertial_lines
-from kinetree.model import Model
+from kinetree.formats.urdf.write import (
+    dynamics_attributes,
+    element,
+    fixed_lines,
+    inertial_lines,
+    joint_type,
+    limit_attributes,
+    link_line,
+)
+from kinetree.model import WORLD, Model
 from kinetree.spatial import Inertia
 
 TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
+Change = tuple[int, int, bytes]
+"""What stands from here to there, and the bytes that come in its place."""
+
 
 class Span(NamedTuple):
-    """Where an element is in the text, and how far its line is indented."""
+    """Where an element is in the text, where its opening tag ends, and how far its line is indented."""
 
     start: int
+    opened: int
     stop: int
     indent: str
 
 
-def patch_urdf(model: Model, original: str | bytes) -> str:
-    """Return the original document with the inertias, the damping and the friction of the model where they differ.
+Spans = dict[tuple[str, ...], Span]
+"""By ``(tag, name)`` of links and joints, ``(tag, name, tag of a child)``, and ``()`` of the whole robot."""
 
-    A body's inertia stands in the link that is named like it; links fixed to that link lose theirs.
+
+def patch_urdf(model: Model, original: str | bytes) -> str:
+    """Return the original document with the numbers of the model where they differ.
+
+    They are inertias, damping, friction and limits; frames that the document has not are added to it, and so is the
+    pose of a fixed base. A body's inertia stands in the link that is named like it; links fixed to that link lose
+    theirs.
 
     Raises
     ------
     ModelError
         If the model has not the bodies and joints of the document.
     FormatError
-        If the document cannot be read, or is not in UTF-8.
+        If the document cannot be read, is no URDF, or is not in UTF-8.
     """
     text, name, _ = find_source(original)
-    data = text.encode() if isinstance(text, str) else text
+    data = text.encode() if isinstance(text, str) else bytes(text)
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
         raise FormatError(f"{name} is not in UTF-8: save it so") from None
-    floats = bool(model.bodies) and not model.bodies[0].joint.actuated
     with warnings.catch_warnings():  # whoever has loaded it has seen them
         warnings.simplefilter("ignore")
-        before = load_model(text, floating_base=floats, lenient=True)
+        before = load_model(text, floating_base=model.has_floating_base, lenient=True)
     if (before.body_names, before.joint_names) != (model.body_names, model.joint_names):
         odd = sorted({*before.body_names, *before.joint_names} ^ {*model.body_names, *model.joint_names})
         raise ModelError(f"{name} is another robot's file: {listed(odd) or 'the order of joints'} differ")
-    spans, changes = _spans(data), []
-    carrier = {frame.name: frame.body for frame in before.frames}
+    spans = _spans(data)
+    if () not in spans:
+        raise FormatError(f"{name} is no URDF file: leave out original=, and a new document is written")
+    changes = [*_inertias(before, model, spans), *_joints(data, before, model, spans), *_added(before, model, spans)]
+    for start, stop, new in sorted(changes, reverse=True):
+        data = data[:start] + new + data[stop:]
+    return data.decode()
+
+
+def _inertias(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
+    """Yield the changes of ``<inertial>``."""
     for i, (old, new) in enumerate(zip(before.bodies, model.bodies, strict=True)):
         if _differ(old.inertia, new.inertia):
-            changes += [_replaced(spans, "link", new.name, "inertial", inertial_lines(new.inertia))]
-            merged = [link for link, body in carrier.items() if body == i and link != new.name]
-            changes += [(spans["link", link, "inertial"], "") for link in merged if ("link", link, "inertial") in spans]
-        if new.has_one_coordinate and (old.damping, old.friction) != (new.damping, new.friction):
-            changes += [_replaced(spans, "joint", new.joint_name, "dynamics", [dynamics_element(new)])]
-    for span, lines in sorted(changes, reverse=True):
-        data = data[: span.start] + lines.encode() + data[span.stop :]
-    return data.decode()
+            yield from _inertia(before, i, new.name, new.inertia, spans)
+    X = model.frame(model.root).X.inverse()
+    base = X.T @ model.base_inertia
+    if not model.has_floating_base and _differ(before.base_inertia, base):
+        yield from _inertia(before, WORLD, model.root, base, spans)
+
+
+def _inertia(before: Model, body: int, link: str, inertia: Inertia, spans: Spans) -> Iterator[Change]:
+    """Yield the change of the inertia of a body, which stands in this link, and of links fixed to that one."""
+    yield _placed(spans, ("link", link, "inertial"), inertial_lines(inertia))
+    for frame in before.frames:
+        merged = spans.get(("link", frame.name, "inertial"))
+        if frame.body == body and frame.name != link and merged is not None:
+            yield merged.start, merged.stop, b""
 
 
 def _differ(a: Inertia, b: Inertia) -> bool:
@@ -68,24 +101,73 @@ def _differ(a: Inertia, b: Inertia) -> bool:
     return any(abs(x - y) > 1e-12 * scale for x, y in zip(a, b, strict=True))
 
 
-def _replaced(
-    spans: dict[tuple[str, str, str], Span], kind: str, name: str, part: str, lines: list[str]
-) -> tuple[Span, str]:
-    """Return where an element goes, in the place of the one that is there or else first in its parent; and its text."""
-    there = spans.get((kind, name, part))
-    if there is not None:
-        return there, ("\n" + there.indent).join(lines)
-    inside = spans[kind, name, ""]
-    text = "".join(f"\n{inside.indent}  {line}" for line in lines)
-    return inside, text if inside.start == inside.stop else f">{text}\n{inside.indent}</{kind}>"
+def _joints(data: bytes, before: Model, model: Model, spans: Spans) -> Iterator[Change]:
+    """Yield the changes of ``<dynamics>`` and ``<limit>``, and of the type of a joint that has limits now, or none."""
+    for old, new in zip(before.bodies, model.bodies, strict=True):
+        joint = ("joint", new.joint_name)
+        if joint not in spans:
+            continue  # of a floating base
+        if (old.damping, old.friction) != (new.damping, new.friction):
+            yield _with_attributes(data, spans, (*joint, "dynamics"), dynamics_attributes(new))
+        if old.limits != new.limits:
+            yield _with_attributes(data, spans, (*joint, "limit"), limit_attributes(new))
+            if joint_type(old) != joint_type(new):
+                start, opened, _, _ = spans[joint]
+                yield start, opened, _changed(data[start:opened].decode(), {"type": joint_type(new)}).encode()
 
 
-def _spans(data: bytes) -> dict[tuple[str, str, str], Span]:
-    """Return where ``<inertial>`` of each link and ``<dynamics>`` of each joint is; "" is just inside the parent.
+def _added(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
+    """Yield what comes at the end: new frames, and the pose of a fixed base."""
+    there = {*before.frame_names}
+    frames = [name for name in model.frame_names if name not in there]
+    if lines := [*map(link_line, frames), *fixed_lines(model, frames)]:
+        end = spans[()]
+        yield end.stop, end.stop, "".join(f"{line}\n" for line in lines).encode()
 
-    Of a parent that is empty it is the end of the tag, ``/>``.
+
+def _with_attributes(data: bytes, spans: Spans, where: tuple[str, ...], attributes: Mapping[str, str | None]) -> Change:
+    """Return the change that gives an element these attributes, and keeps its others; None takes one away."""
+    there = spans.get(where)
+    if there is None:
+        return _placed(spans, where, [element(where[-1], attributes)])
+    return there.start, there.opened, _changed(data[there.start : there.opened].decode(), attributes).encode()
+
+
+def _changed(tag: str, attributes: Mapping[str, str | None]) -> str:
+    """Return an opening tag with these attributes.
+
+    Examples
+    --------
+    >>> _changed('<limit lower="0" jerk="9"/>', {"lower": None, "effort": "2"})
+    '<limit jerk="9" effort="2"/>'
     """
-    found: dict[tuple[str, str, str], Span] = {}
+    for key, value in attributes.items():
+        there = re.search(rf"""\s{key}\s*=\s*("[^"]*"|'[^']*')""", tag)
+        if there is not None:
+            new = "" if value is None else f' {key}="{value}"'
+            tag = tag[: there.start()] + new + tag[there.end() :]
+        elif value is not None:
+            end = re.search(r"\s*/?>$", tag)
+            assert end is not None  # a tag ends so
+            tag = f'{tag[: end.start()]} {key}="{value}"{tag[end.start() :]}'
+    return tag
+
+
+def _placed(spans: Spans, where: tuple[str, ...], lines: Sequence[str]) -> Change:
+    """Return the change that puts an element in the place of the one that is there, or else first in its parent."""
+    there = spans.get(where)
+    if there is not None:
+        return there.start, there.stop, ("\n" + there.indent).join(lines).encode()
+    _, opened, stop, indent = spans[where[:-1]]
+    text = "".join(f"\n{indent}  {line}" for line in lines)
+    if opened < stop:
+        return opened, opened, text.encode()
+    return opened - len(b"/>"), opened, f">{text}\n{indent}</{where[0]}>".encode()
+
+
+def _spans(data: bytes) -> Spans:
+    """Return where links, joints and their children are, and under () where what is added to the robot goes."""
+    found: Spans = {}
     path: list[tuple[str, str, int]] = []
     parser = expat.ParserCreate()
 
@@ -99,20 +181,18 @@ def _spans(data: bytes) -> dict[tuple[str, str, str], Span]:
         return match.end()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        at = parser.CurrentByteIndex
-        path.append((tag, attributes.get("name", ""), at))
-        if len(path) == 2 and tag in ("link", "joint"):
-            stop = tag_end(at)
-            end_of_empty = len(b"/>") if data[stop - 2 : stop] == b"/>" else 0
-            found[tag, path[-1][1], ""] = Span(stop - end_of_empty, stop, indent(at))
+        path.append((tag, attributes.get("name", ""), parser.CurrentByteIndex))
 
     def end(tag: str) -> None:
-        _, _, at = path.pop()
-        if len(path) == 2 and (path[-1][0], tag) in (("link", "inertial"), ("joint", "dynamics")):
-            here, first = parser.CurrentByteIndex, tag_end(at)
-            empty = data[first - 2 : first] == b"/>"
-            stop = first if empty else tag_end(here)
-            found[path[-1][0], path[-1][1], tag] = Span(at, stop, indent(at))
+        _, name, at = path.pop()
+        here, opened = parser.CurrentByteIndex, tag_end(at)
+        stop = opened if data[opened - 2 : opened] == b"/>" else tag_end(here)
+        if not path and tag == "robot":
+            found[()] = Span(at, opened, here - len(indent(here)), indent(at))
+        elif len(path) == 1 and tag in ("link", "joint"):
+            found[tag, name] = Span(at, opened, stop, indent(at))
+        elif len(path) == 2 and path[-1][0] in ("link", "joint"):
+            found.setdefault((*path[-1][:2], tag), Span(at, opened, stop, indent(at)))
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.Parse(data, True)

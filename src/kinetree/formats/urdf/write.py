@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from kinetree.errors import ModelError, listed, warn_user
+from kinetree.errors import ModelError
 from kinetree.joints import Continuous, FreeFlyer, Joint, Mimic, Planar, Prismatic, Revolute
 from kinetree.model import WORLD, Body, Model
-from kinetree.model.builder import ROOT_JOINT
 from kinetree.model.physical import about_com
-from kinetree.scalars.functions import is_zero
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 
@@ -28,20 +26,15 @@ TYPES: dict[type[Joint], str] = {
 
 
 def write_urdf(model: Model) -> str:
-    """Return a URDF document of the model: links, joints, inertias, limits, damping and friction, and its frames.
+    """Return a URDF document of the model: links, joints, inertias, limits, damping and friction, frames, base pose.
 
-    A frame other than a body's is a link without mass, fixed to the body. A floating base is the root link: the file is
-    to be read with ``floating_base=True``.
+    A frame other than a body's is a link without mass, fixed to the body, and the world is one where a fixed base does
+    not stand at its origin. A floating base is the root link: the file is to be read with ``floating_base=True``.
 
     Raises
     ------
     ModelError
         If URDF has no such joint type.
-
-    Warns
-    -----
-    FormatWarning
-        If there is armature, or a spring: URDF has neither.
 
     Examples
     --------
@@ -53,29 +46,58 @@ def write_urdf(model: Model) -> str:
     </robot>
     <BLANKLINE>
     """
-    _warn(model)
-    floats = bool(model.bodies) and model.bodies[0].joint_name == ROOT_JOINT
-    root = Transform.identity() if floats else model.frame(model.root).X
-    carrier = {f.name: f.body for f in model.frames}
-    bodies = {body.name: body for body in model.bodies}
+    links = body_links(model)
+    inertias = dict(zip(links, (body.inertia for body in model.bodies), strict=True))
+    if not model.has_floating_base:
+        inertias[model.root] = model.frame(model.root).X.inverse().T @ model.base_inertia
     lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(model.name)}>"]
-    for name in carrier:
-        inertia = bodies[name].inertia if name in bodies else Inertia.zero()
-        if name == model.root and not floats:
-            inertia = root.inverse().T @ model.base_inertia
+    for name in dict.fromkeys((*model.frame_names, *links)):
+        inertia = inertias.get(name, Inertia.zero())
         lines += _element("link", name, [] if inertia == Inertia.zero() else inertial_lines(inertia))
     for body in _in_order(model):
-        if not (floats and body.joint_name == ROOT_JOINT):
-            lines += _element("joint", body.joint_name, _joint(model, body, root), type=_type(body))
-    taken = {body.joint_name for body in model.bodies}
-    for frame in model.frames:
-        if frame.name not in bodies and frame.name != model.root:
-            X = frame.X @ root.inverse() if frame.body == WORLD else frame.X
-            parent = model.root if frame.body == WORLD else model.bodies[frame.body].name
-            name = next(n for n in _names(f"{frame.name}_fixed") if n not in taken)
-            taken.add(name)
-            lines += _element("joint", name, [*_links(parent, frame.name), _origin(X)], type="fixed")
-    return "\n".join([*lines, "</robot>", ""])
+        if body is not _floating(model):
+            lines += _element("joint", body.joint_name, _joint(model, links, body), type=joint_type(body))
+    placed = [name for name in model.frame_names if name not in inertias]
+    return "\n".join([*lines, *fixed_lines(model, placed), "</robot>", ""])
+
+
+def body_links(model: Model) -> list[str]:
+    """Return the link of each body: its own, or another one where that is not at the joint, as URDF has all links."""
+    names = list(model.frame_names)
+    for body in model.bodies:
+        if not _stands_at(model.frame(body.name).X):
+            names.append(_new_name(f"{body.name}_at_joint", names))
+    extra = iter(names[model.nframes :])
+    return [body.name if _stands_at(model.frame(body.name).X) else next(extra) for body in model.bodies]
+
+
+def fixed_lines(model: Model, frames: Sequence[str]) -> list[str]:
+    """Return the fixed joints of these frames, and the world with the joint of a fixed base that is not at its origin.
+
+    The links of the frames are not among them.
+    """
+    links, lines = body_links(model), []
+    taken = [body.joint_name for body in model.bodies]
+
+    def fix(parent: str, child: str, X: Transform) -> None:
+        taken.append(_new_name(f"{child}_fixed", taken))
+        lines.extend(_element("joint", taken[-1], [*_ends(parent, child), _origin(X)], type="fixed"))
+
+    for name in frames:
+        frame = model.frame(name)
+        if name != model.root:
+            fix(model.root if frame.body == WORLD else links[frame.body], name, _from_root(model, frame.body, frame.X))
+    root = model.frame(model.root)
+    if root.body == WORLD and not _stands_at(root.X):
+        world = _new_name("world", [*model.frame_names, *links])
+        lines.append(link_line(world))
+        fix(world, root.name, root.X)
+    return lines
+
+
+def link_line(name: str) -> str:
+    """Return a link without mass."""
+    return _element("link", name, [])[0]
 
 
 def inertial_lines(inertia: Inertia) -> list[str]:
@@ -94,13 +116,25 @@ def inertial_lines(inertia: Inertia) -> list[str]:
     ]
 
 
-def dynamics_element(body: Body) -> str:
-    """Return ``<dynamics>`` of a joint of one degree of freedom, at its own speed where it mimics another."""
+def limit_attributes(body: Body) -> dict[str, str | None]:
+    """Return the attributes of ``<limit>`` of a joint, None for those that it has not."""
+    limits = {key: number(x) if math.isfinite(x) else None for key, x in vars(body.limits).items()}
+    if limits["lower"] or limits["upper"]:  # one of them alone would leave the other at 0
+        limits |= {"lower": number(body.limits.lower), "upper": number(body.limits.upper)}
+    return limits
+
+
+def dynamics_attributes(body: Body) -> dict[str, str | None]:
+    """Return the attributes of ``<dynamics>`` of a joint, at its own speed where it mimics another."""
     factor = abs(body.joint.factor) if isinstance(body.joint, Mimic) else 1.0
-    (damping,), (friction,) = body.damping, body.friction
-    if factor == 0.0:
-        damping, friction, factor = 0.0, 0.0, 1.0
-    return f'<dynamics damping="{number(damping / factor**2)}" friction="{number(friction / factor)}"/>'
+    damping, friction = (x[0] / factor**n if factor else 0.0 for n, x in ((2, body.damping), (1, body.friction)))
+    return {"damping": number(damping), "friction": number(friction)}
+
+
+def element(tag: str, attributes: Mapping[str, str | None]) -> str:
+    """Return an empty element with those of these attributes that are not None."""
+    given = "".join(f' {key}="{x}"' for key, x in attributes.items() if x is not None)
+    return f"<{tag}{given}/>"
 
 
 def number(x: float) -> str:
@@ -119,23 +153,36 @@ def _element(tag: str, name: str, inside: Sequence[str], **attributes: str) -> l
     return [f"{start}>", *(f"    {line}" for line in inside), f"  </{tag}>"] if inside else [f"{start}/>"]
 
 
-def _joint(model: Model, body: Body, root: Transform) -> list[str]:
-    parent = model.root if body.parent == WORLD else model.bodies[body.parent].name
-    X = body.X_T @ root.inverse() if body.parent == WORLD else body.X_T
+def _floating(model: Model) -> Body | None:
+    """Return the body that is a floating base, if there is one: its joint is not in the file."""
+    return model.bodies[model.frame(model.root).body] if model.has_floating_base else None
+
+
+def _stands_at(X: Transform) -> bool:
+    """Return whether a frame stands where the other one does."""
+    return np.array_equal(np.array(X.placement, dtype=float), np.eye(4))
+
+
+def _from_root(model: Model, body: int, X: Transform) -> Transform:
+    """Return a transform from a body, or from the root link instead of the world."""
+    return X @ model.frame(model.root).X.inverse() if body == WORLD else X
+
+
+def _joint(model: Model, links: Sequence[str], body: Body) -> list[str]:
+    parent = model.root if body.parent == WORLD else links[body.parent]
     joint = body.joint.joint if isinstance(body.joint, Mimic) else body.joint
-    lines = [*_links(parent, body.name), _origin(X)]
+    lines = [
+        *_ends(parent, links[model.body_of_joint(body.joint_name)]),
+        _origin(_from_root(model, body.parent, body.X_T)),
+    ]
     axis = joint.normal if isinstance(joint, Planar) else getattr(joint, "axis", None)
     if axis is not None:
         lines.append(f'<axis xyz="{numbers(axis)}"/>')
-    if body.has_one_coordinate:
-        limits = {key: x for key, x in vars(body.limits).items() if math.isfinite(x)}
-        if {"lower", "upper"} & limits.keys():
-            limits |= {"lower": body.limits.lower, "upper": body.limits.upper}
-        if limits:
-            given = [f'{key}="{number(x)}"' for key, x in limits.items()]
-            lines.append(f"<limit {' '.join(given)}/>")
-        if any(body.damping) or any(body.friction):
-            lines.append(dynamics_element(body))
+    limits = limit_attributes(body)
+    if any(limits.values()):
+        lines.append(element("limit", limits))
+    if any(body.damping) or any(body.friction):
+        lines.append(element("dynamics", dynamics_attributes(body)))
     if isinstance(body.joint, Mimic):
         leader = next(b.joint_name for b in model.leading if b.v_index == body.v_index)
         factor, offset = number(body.joint.factor), number(body.joint.offset)
@@ -143,16 +190,18 @@ def _joint(model: Model, body: Body, root: Transform) -> list[str]:
     return lines
 
 
-def _type(body: Body) -> str:
+def joint_type(body: Body) -> str:
+    """Return what URDF calls the type of a body's joint: what turns within limits is not continuous."""
     joint = body.joint.joint if isinstance(body.joint, Mimic) else body.joint
     if type(joint) not in TYPES:
         known = ", ".join(sorted(TYPES.values()))
         raise ModelError(f"joint {body.joint_name!r} is a {type(joint).__name__}: URDF has {known} and fixed joints")
-    unlimited = math.isinf(body.limits.lower) and math.isinf(body.limits.upper)
-    return "continuous" if type(joint) is Revolute and unlimited else TYPES[type(joint)]
+    if isinstance(joint, Revolute):
+        return "continuous" if math.isinf(body.limits.lower) and math.isinf(body.limits.upper) else "revolute"
+    return TYPES[type(joint)]
 
 
-def _links(parent: str, child: str) -> list[str]:
+def _ends(parent: str, child: str) -> list[str]:
     return [f"<parent link={quoteattr(parent)}/>", f"<child link={quoteattr(child)}/>"]
 
 
@@ -180,13 +229,8 @@ def _in_order(model: Model) -> Iterator[Body]:
     yield from (model.bodies[i] for i in followers)
 
 
-def _names(name: str) -> Iterator[str]:
-    while True:
-        yield name
+def _new_name(name: str, taken: Collection[str]) -> str:
+    """Return this name, with as many underscores after it as make it new."""
+    while name in taken:
         name += "_"
-
-
-def _warn(model: Model) -> None:
-    lost = [body.joint_name for body in model.bodies if any(body.armature) or not is_zero(body.spring.stiffness)]
-    if lost:
-        warn_user(f"URDF has no place for armature and springs: those of {listed(lost)} are left out")
+    return name

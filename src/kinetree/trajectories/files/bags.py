@@ -59,7 +59,7 @@ def open_bag(path: Path) -> Iterator[Any]:
             from rosbags.highlevel import AnyReader
             from rosbags.typesys import Stores, get_typestore
     except ImportError:
-        raise ArgumentError("a ROS bag needs rosbags: pip install kinetree[rosbag]") from None
+        raise ArgumentError("a ROS bag needs rosbags: pip install rosbags") from None
     path.stat()  # OSError where there is nothing
     try:
         with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as bag:

@@ -24,7 +24,7 @@ KEY = b"kinetree"
 def check_installed() -> None:
     """Raise `ArgumentError` where pyarrow is not installed."""
     if importlib.util.find_spec("pyarrow") is None:
-        raise ArgumentError("a Parquet file needs pyarrow: pip install kinetree[parquet]")
+        raise ArgumentError("a Parquet file needs pyarrow: pip install pyarrow")
 
 
 def write(stream: BinaryIO, arrays: Mapping[str, Any], coordinates: Coordinates) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 from zipfile import ZipFile
 
 import numpy as np
@@ -20,6 +20,9 @@ from kinetree.trajectories.files.happened import NUMBERS, TEXTS, packed, unpacke
 from kinetree.trajectories.files.limits import check_size
 from kinetree.trajectories.files.write import check_output, open_sink, whole_file
 from kinetree.trajectories.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 Read = dict[str, Any]
 """What a file holds: t, q, v, a, tau, stopped_at, reasons, and events and counts as arrays, or some of these."""
@@ -68,7 +71,7 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
             np.savez(stream, **arrays, **names)  # type: ignore[arg-type]
 
 
-def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
+def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
     """Return the trajectory of this robot in a file that `save` wrote, or in any CSV, NPZ or Parquet with t, q and v.
 
     A file may be anybody's: nothing in it is run, what it says of its size is checked before it is believed, and
@@ -77,7 +80,7 @@ def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
     Parameters
     ----------
     path : str or path
-    robot : Robot
+    robot : Robot or Mechanism
         Whose motion it is.
 
     Raises
@@ -100,6 +103,7 @@ def load(path: str | PathLike[str], robot: Robot) -> Trajectory:
     ...     kt.Trajectory.load(f"{folder}/motion.npz", robot)
     <Trajectory of 'ur5': 2 samples from 0 to 0.5 s>
     """
+    robot = getattr(robot, "tree", robot)
     if not isinstance(robot, Robot):
         raise ArgumentError(f"load takes the path and the robot; {type(robot).__name__} was given for the robot")
     name = fspath(path)

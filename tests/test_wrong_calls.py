@@ -1,0 +1,62 @@
+"""Calls with wrong arguments of the public classes, and of functions whose arguments have names: what to write."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import kinetree as kt
+from kinetree.errors import CallError
+
+NOT_CALLED = {"Array", "Constraint", "ContactSolution", "Model", "Number", "SimulationInterrupted"}
+"""Public classes that users annotate with, derive from or are given, but do not make."""
+
+CLASSES = [
+    name
+    for name in kt.__all__
+    if isinstance(value := getattr(kt, name), type) and not issubclass(value, Exception) and name not in NOT_CALLED
+]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_names_its_arguments(name: str) -> None:
+    cls: Any = getattr(kt, name)
+    parameters = inspect.signature(cls).parameters
+    with pytest.raises(
+        CallError, match=rf"^{name} has no argument 'unknown_thing'; there are: {next(iter(parameters))}"
+    ):
+        cls(unknown_thing=1)
+    with pytest.raises(TypeError, match=f"^{name}|its arguments are"):
+        cls(*[None] * (len(parameters) + 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda r: r.with_frame("tip", "tool0", [[1.0]]),
+            r"^with_frame takes one argument without a name: write with_frame\(name, on=…, placement=…\)$",
+        ),
+        (lambda r: r.with_frame("tip"), "missing 1 required keyword-only argument: 'on'; its arguments are name, on"),
+        (lambda r: r.with_limits([1.0] * 6), r"takes no argument without a name: write with_limits\(lower=…\)$"),
+        (lambda r: kt.load("ur5", True), r"^load takes one argument .* write load\(source, floating_base=…\)$"),
+        (lambda r: kt.Contact("tool0", mu=0.5), "^Contact has no argument 'mu'; here it is 'friction'$"),
+        (lambda r: kt.Contact("tool0", bounce=0.5), "^Contact has no argument 'bounce'; here it is 'restitution'$"),
+        (lambda r: kt.load_mechanism("x", kut="y"), "^load_mechanism has no argument 'kut', did you mean 'cut'"),
+        (lambda r: kt.box_contacts("tool0", mu=0.5), "^box_contacts has no argument 'mu'"),
+    ],
+)
+def test_what_to_write_is_said(call: Callable[[kt.Robot], object], message: str) -> None:
+    with pytest.raises(CallError, match=message):
+        call(kt.load("ur5"))
+
+
+def test_errors_of_their_own_code_stay_as_they_are() -> None:
+    with pytest.raises(kt.ArgumentError, match="friction"):
+        kt.Contact("tool0", friction=-1.0)
+    contact = kt.Contact("tool0", friction=0.4)
+    assert pickle.loads(pickle.dumps(contact)) == contact
