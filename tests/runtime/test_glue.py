@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import pickle
 import sys
 import weakref
@@ -8,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.io
 from synthetic import Counting, N, declare, reference, states
 
 from kinetree.backends.llvm import compile
@@ -65,6 +67,19 @@ def swapped(a):
     return a.astype(a.dtype.newbyteorder("S"))
 
 
+def spelled(a):
+    """Return the same numbers in a dtype whose byte order is this processor's, by its own letter."""
+    return a.view(a.dtype.newbyteorder("<" if sys.byteorder == "little" else ">"))
+
+
+def from_matlab(*arrays):
+    """Return arrays as they come out of a file of Matlab's."""
+    file = io.BytesIO()
+    scipy.io.savemat(file, {f"a{k}": a for k, a in enumerate(arrays)})
+    read = scipy.io.loadmat(file)
+    return [read[f"a{k}"][0] for k in range(len(arrays))]
+
+
 class Number(np.float64):
     pass
 
@@ -108,6 +123,9 @@ TAKEN = {
     "broadcast": (lambda f: f(np.broadcast_to(2.0, N), Y, Z), reference(np.full(N, 2.0), Y, Z)),
     "other byte order": (lambda f: f(swapped(X), swapped(Y), swapped(Z)), WANTED),
     "other byte order, strided": (lambda f: f(strided(swapped(X)), Y, swapped(Z)[::-1]), reference(X, Y, Z[::-1])),
+    "byte order spelled '<' or '>'": (lambda f: f(spelled(X), Y, spelled(Z), out=spelled(np.empty(N))), WANTED),
+    "byte order swapped twice": (lambda f: f(swapped(swapped(X)), swapped(Y).byteswap().view(Y.dtype), Z), WANTED),
+    "of scipy.io.loadmat": (lambda f: f(*from_matlab(X, Y, Z)), WANTED),
     "misaligned": (lambda f: f(misaligned(X), misaligned(Y), misaligned(Z)), WANTED),
     "misaligned, other byte order": (lambda f: f(X, Y, misaligned(swapped(Z))), WANTED),
     "float32 and float64": (lambda f: f(X, Y, Z.astype(np.float32)), WANTED),
