@@ -343,7 +343,7 @@ def test_cached_code_is_called_without_the_compiler(python):
 
 
 @pytest.mark.parametrize(
-    "header", ["[" * 100_000, '{"key": "%s", "scratch": 1e999, "symbols": [], "externals": [], "sizes": []}' % KEY]
+    "header", ["[" * 100_000, f'{{"key": "{KEY}", "scratch": 1e999, "symbols": [], "externals": [], "sizes": []}}']
 )
 def test_headers_that_are_no_headers_are_noticed(own_cache, header):
     rest = len(header).to_bytes(4, "little") + header.encode()

@@ -15,7 +15,7 @@ from kinetree.scalars import functions
 SPECIAL = (math.inf, -math.inf, math.nan, -math.nan, 0.0, -0.0, 1.5, -1.5)
 
 
-@pytest.mark.parametrize(("x", "y"), itertools.product(SPECIAL, SPECIAL), ids=str)
+@pytest.mark.parametrize(("x", "y"), list(itertools.product(SPECIAL, SPECIAL)), ids=str)
 def test_the_sign_of_nan_is_no_sign(x: float, y: float) -> None:
     """Computed NaNs have another sign on each processor: an interpreted page and a compiled one must agree."""
     wanted = ieee.copysign(x, y)
