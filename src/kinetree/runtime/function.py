@@ -64,7 +64,7 @@ class Function(functools.partial[Any]):
     """
 
     __name__: str
-    func = property(Shown)  # type: ignore[assignment]
+    func = property(Shown)
 
     def __new__(cls, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> Self:
         """Make the instance with a class of its own."""
