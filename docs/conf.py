@@ -33,12 +33,6 @@ def _link_to_files(app: Any, page: str, source: list[str]) -> None:
     source[0] = re.sub(rf"\]\({up}\.\./([^)]*)\)", rf"]({REPOSITORY}/\1)", source[0])
 
 
-def _draw_pictures() -> None:
-    """Draw the pictures again, with the code beside them."""
-    for path in sorted((Path(__file__).parent / "pictures").glob("*.py")):
-        runpy.run_path(str(path), run_name="__main__")
-
-
 def _show_functions() -> None:
     """Give `Robot` and `Mechanism` their compiled functions as attributes, so that autodoc finds them."""
     import kinetree as kt
@@ -62,6 +56,7 @@ def _show_functions() -> None:
 
 def setup(app: Any) -> None:
     """Connect what is above to Sphinx, which calls this."""
-    _draw_pictures()  # before robots have attributes that are only shown
+    pictures = runpy.run_path(str(Path(__file__).parent / "draw_pictures.py"))
+    pictures["draw_all"]()  # before robots have attributes that are only shown
     _show_functions()
     app.connect("source-read", _link_to_files)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -25,8 +22,3 @@ def picture() -> Figure:
     start[3:7] /= np.linalg.norm(start[3:7])
     motion = mech.simulate(start, [0.0] * 3 + [0.5, 0.0, 0.0] + [0.0] * 12, duration=1.0, record_every=20)
     return motion.plot_motion([0.0, 0.26, 0.36, 1.0], projection="side")
-
-
-if __name__ == "__main__":
-    mpl.rcParams["svg.hashsalt"] = "kinetree"
-    picture().savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})

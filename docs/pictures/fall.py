@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 import kinetree as kt
@@ -15,8 +12,3 @@ def picture() -> Figure:
     robot = kt.load("panda")
     motion = robot.simulate([0.0, 0.3, 0.0, -1.5, 0.0, 1.8, 0.8], duration=0.6, record_every=10)
     return motion.plot_motion([0.0, 0.2, 0.4, 0.6], projection="side")
-
-
-if __name__ == "__main__":
-    mpl.rcParams["svg.hashsalt"] = "kinetree"
-    picture().savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})

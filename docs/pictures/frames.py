@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -45,8 +42,3 @@ def picture() -> Figure:
         panel.set(xlim=(-1.4, 3.4), ylim=(-0.6, 2.9), aspect="equal")
         panel.axis("off")
     return figure
-
-
-if __name__ == "__main__":
-    mpl.rcParams["svg.hashsalt"] = "kinetree"
-    picture().savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})

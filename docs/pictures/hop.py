@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
@@ -16,8 +15,3 @@ from hopping_leg import hop, leg
 def picture() -> Figure:
     """Return the picture: the fall, the landing and the first hop."""
     return hop(*leg()).plot_motion([0.0, 0.26, 0.41], projection="side")
-
-
-if __name__ == "__main__":
-    mpl.rcParams["svg.hashsalt"] = "kinetree"
-    picture().savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
@@ -17,8 +16,3 @@ def picture() -> Figure:
     """Return the picture: four moments, seen in space."""
     _, _, motion = follow(*platform())
     return motion.plot_motion([0.0, 0.5, 1.0, 1.5], projection="3d")
-
-
-if __name__ == "__main__":
-    mpl.rcParams["svg.hashsalt"] = "kinetree"
-    picture().savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})

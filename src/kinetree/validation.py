@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,6 +30,23 @@ SKEWED = (
     "if its digits are rounded, scipy.spatial.transform.Rotation.from_matrix(R).as_matrix() is the rotation meant"
 )
 _FLOAT64 = np.dtype(np.float64)
+MASKED = "{} has masked entries: fill them first, as with numpy.ma.filled"
+
+
+def has_masked_entries(value: object) -> bool:
+    """Return whether an array, or one in lists of them, has masked entries: NumPy would drop the mask.
+
+    Examples
+    --------
+    >>> has_masked_entries([np.ones(2), np.ma.masked_array([1.0, 2.0], mask=[False, True])])
+    True
+    """
+    masked = sys.modules.get("numpy.ma")
+    if masked is None:  # nobody has made any
+        return False
+    if type(value) in (list, tuple):
+        return any(type(x) is not float and has_masked_entries(x) for x in value)  # type: ignore[attr-defined]
+    return isinstance(value, masked.MaskedArray) and bool(masked.is_masked(value))
 
 
 def real_array(
@@ -45,6 +63,8 @@ def real_array(
     """
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and (not shape or value.shape == shape):
         return value  # the usual case, at once
+    if has_masked_entries(value):
+        raise error(MASKED.format(what))
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as reason:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.graph import Port
-from kinetree.runtime import Function, FunctionSpec, Option
+from kinetree.runtime import Function, FunctionSpec, Option, batch
 
 N = 5
 traces: list[str] = []  # the name of every function traced, in this process
@@ -73,6 +74,29 @@ def two_outputs() -> FunctionSpec:
 
     outputs = (Port("p", (3,)), Port("s", ()))
     return FunctionSpec("pair", "", (x,), outputs, evaluate, lambda: b"pair")
+
+
+def line() -> FunctionSpec:
+    """Return x k + d."""
+    ports = Port("k", ()), Port("x", (3,)), Port("d", ())
+
+    def evaluate(given, options):
+        return [[e * given["k"] + given["d"] for e in given["x"]]]
+
+    return FunctionSpec("line", "", ports, (Port("y", (3,)),), evaluate, lambda: b"line")
+
+
+def take_batches(f, dtype="float64", keeps_gil=20):
+    """Let the glue take batches of any length, whatever the machine's speed."""
+    variant = f._default._replace(dtype=dtype)
+    f.warmup(dtype=dtype)
+    kernel = f._kernels.batch(variant)
+    kernel._seconds, kernel.limits[:] = batch._LEAST_SECONDS, (keeps_gil, 1_000_000)
+
+
+def target_of(function: Function) -> Any:
+    """Return what a function calls, which is not what it shows as its `func`."""
+    return functools.partial.__dict__["func"].__get__(function)
 
 
 def states(*lead: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -38,6 +38,7 @@ WRONG = {
     "ragged": (lambda: f([[1.0], [1.0, 2.0]], Y, Z), "x is a list that NumPy cannot make an array of"),
     "a set": (lambda: f({1.0, 2.0}, Y, Z), "x has dtype object"),
     "masked": (lambda: f(np.ma.masked_less(X, 0.0), Y, Z), r"x has masked entries.*filled"),
+    "a list of masked rows": (lambda: f([np.ma.masked_less(X, 0.0)] * 2, Y, Z), r"x has masked entries.*filled"),
     "w of the wrong shape": (lambda: f(X, Y, Z, np.zeros((3, 2))), r"w has shape \(3, 2\).*\(\.\.\., 2, 3\)"),
     "batches that do not fit": (lambda: f(XS, YS[:3], Z), r"do not broadcast: x \(4, 5\), y \(3, 5\), z \(5,\)"),
     "missing": (lambda: f(X, Y), r"mix needs z too: call it as mix\(x, y, z, w=None, \*, sign='plus', out=None\)"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import time
 from dataclasses import replace
@@ -339,3 +340,25 @@ print(sorted(m for m in sys.modules if m.startswith(("kinetree.tracing.e", "kine
 def test_cached_code_is_called_without_the_compiler(python):
     assert "kinetree.tracing.expr" in python(FIRST)
     assert python(FIRST) == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "header", ["[" * 100_000, f'{{"key": "{KEY}", "scratch": 1e999, "symbols": [], "externals": [], "sizes": []}}']
+)
+def test_headers_that_are_no_headers_are_noticed(own_cache, header):
+    rest = len(header).to_bytes(4, "little") + header.encode()
+    own_cache.mkdir(mode=0o700)
+    (own_cache / (KEY + ".kto")).write_bytes(cache.MAGIC + hashlib.sha256(rest).digest() + rest)
+    os.chmod(own_cache / (KEY + ".kto"), 0o600)
+    assert cache.load(KEY) is None
+    assert not (own_cache / (KEY + ".kto")).exists()
+
+
+def test_a_folder_in_the_place_of_a_file_is_moved_away(own_cache, recwarn):
+    (own_cache / (KEY + ".kto") / "mine").mkdir(parents=True)
+    own_cache.chmod(0o700)
+    assert cache.load(KEY) is None
+    cache.store(KEY, CODE)
+    assert cache.load(KEY) == CODE
+    assert [path.suffix for path in own_cache.iterdir() if (path / "mine").is_dir()] == [".folder"]
+    assert not recwarn.list

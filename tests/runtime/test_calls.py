@@ -1,4 +1,4 @@
-"""Calls in every form, with and without the glue: the same bits, types and errors, and nothing kept or lost."""
+"""Calls with and without the glue, of one state and of many: the same bits, and nothing kept or lost."""
 
 from __future__ import annotations
 
@@ -7,34 +7,25 @@ import copy
 import functools
 import gc
 import inspect
-import random
 import sys
 import threading
 import tracemalloc
 
 import numpy as np
 import pytest
-from synthetic import Counting, N, declare, reference, states, two_outputs
+from synthetic import Counting, N, declare, reference, states, take_batches, two_outputs
 
 import kinetree as kt
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
 from kinetree.glue import descriptor
 from kinetree.graph import Port
-from kinetree.runtime import Function, FunctionSpec, batch
+from kinetree.runtime import Function, FunctionSpec
 
 pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 
 X, Y, Z = states()
 W = np.arange(6.0).reshape(2, 3)
-
-
-def take_batches(f, dtype="float64", keeps_gil=20):
-    """Let the glue take batches of any length, whatever the machine's speed."""
-    variant = f._default._replace(dtype=dtype)
-    f.warmup(dtype=dtype)
-    kernel = f._kernels.batch(variant)
-    kernel._seconds, kernel.limits[:] = batch._LEAST_SECONDS, (keeps_gil, 1_000_000)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +44,16 @@ def same(a, b):
     if isinstance(a, tuple):
         return type(a) is type(b) and all(map(same, a, b))
     return (type(a), a.dtype, a.shape, a.tobytes()) == (type(b), b.dtype, b.shape, b.tobytes())
+
+
+def swapped(a):
+    return a.astype(a.dtype.newbyteorder("S"))
+
+
+def misaligned(a):
+    moved = np.zeros(a.nbytes + 1, np.uint8)[1:].view(a.dtype).reshape(a.shape)
+    moved[:] = a
+    return moved
 
 
 # -- batches --------------------------------------------------------------------------------------------------------
@@ -156,129 +157,6 @@ def test_several_results_of_a_batch():
         with contextlib.suppress(ArgumentError):
             f(x, out=bad)
         assert f.general_calls == before + 1
-
-
-# -- anything at all --------------------------------------------------------------------------------------------------
-
-
-class Sub(np.ndarray):
-    pass
-
-
-class Angry:
-    def __float__(self):
-        raise ZeroDivisionError
-
-    __index__ = __float__
-
-
-class AngryArray:
-    def __array__(self, dtype=None, copy=None):
-        raise ZeroDivisionError
-
-
-def swapped(a):
-    return a.astype(a.dtype.newbyteorder("S"))
-
-
-def misaligned(a):
-    moved = np.zeros(a.nbytes + 1, np.uint8)[1:].view(a.dtype).reshape(a.shape)
-    moved[:] = a
-    return moved
-
-
-def frozen(a):
-    a = a.copy()
-    a.flags.writeable = False
-    return a
-
-
-def growing(a):
-    values = a.tolist()
-    return [*values, values[0]] if values else values
-
-
-FORMS = [
-    *(lambda a: a, np.ndarray.copy, frozen, misaligned, swapped, np.asfortranarray, np.ndarray.tolist),
-    *(
-        lambda a: tuple(a.tolist()),
-        lambda a: list(a),
-        lambda a: a[::-1].copy()[::-1],
-        lambda a: np.repeat(a, 2, 0)[::2],
-    ),
-    *(lambda a: a[..., ::-1], lambda a: a.T, lambda a: a[None], lambda a: a[..., None], lambda a: a[1:], growing),
-    *(lambda a, t=t: a.astype(t) for t in "bBhHiIlLqQefdgFDO?U" for _ in range(1)),
-    *(lambda a, t=t: a.astype(t) for t in (">f4", ">i2", ">u4", ">i8", "M8[s]", "S8")),
-    *(lambda a: a.view(Sub), lambda a: np.ma.masked_array(a), lambda a: np.stack([a] * 3), lambda a: np.stack([a] * 2)),
-    *(
-        lambda a: [Angry()] * len(a),
-        lambda a: AngryArray(),
-        lambda a: None,
-        lambda a: 1.5,
-        lambda a: 3,
-        lambda a: "text",
-    ),
-    *(lambda a: [a.tolist(), 1.0], lambda a: [None] * len(a), lambda a: [True] * len(a), lambda a: [10**30] * len(a)),
-    *(lambda a: [2**63] * len(a), lambda a: [2**62, *a.tolist()[1:]], lambda a: [np.float64(x) for x in a.flat]),
-    *(
-        lambda a: np.where(a > 0, np.nan, a),
-        lambda a: np.where(a > 0, -np.inf, a),
-        lambda a: [[]] * len(a),
-        lambda a: [],
-    ),
-    *(lambda a: np.broadcast_to(a[:1], a.shape), lambda a: memoryview(a.copy()), lambda a: np.array(2.0), lambda a: {}),
-]
-PLAIN = 12  # the first ones, which are drawn more often
-
-
-def some_call(rng):
-    """Return the arguments of a call, right or wrong, made anew by each call of the result."""
-
-    def form():
-        return rng.choice(FORMS[:PLAIN] if rng.random() < 0.75 else FORMS)
-
-    values = {name: (form(), a) for name, a in zip("xyzw", (X, Y, Z, W), strict=True)}
-    if rng.random() < 0.6:
-        del values["w"]
-    names = list(values)
-    by_position = rng.randrange(len(names) + 1) if rng.random() < 0.5 else len(names)
-    order = names[by_position:]
-    rng.shuffle(order)
-    options = rng.choice(
-        [{}, {}, {}, {"sign": "minus"}, {"sign": "".join(["pl", "us"])}, {"sign": None}, {"sign": ["x"]}]
-    )
-    out = rng.choice([None, None, None, lambda: np.empty(N), lambda: np.empty((3, N)), lambda: np.empty(N, "f4")])
-    more = rng.choice([{}] * 12 + [{"x": X}, {"other": 1}, {"out": None}, {"w": None}])
-
-    def make():
-        made = {name: shape(a) for name, (shape, a) in values.items()}
-        kwargs = {"".join(["", name]): made[name] for name in order} | options | ({"out": out()} if out else {}) | more
-        return [made[name] for name in names[:by_position]], kwargs
-
-    return make
-
-
-def outcome(call, args, kwargs):
-    try:
-        with np.errstate(all="ignore"):
-            result = call(*args, **kwargs)
-    except Exception as error:
-        return type(error), str(error)
-    return type(result), result.dtype, result.shape, result.tobytes(), result is kwargs.get("out")
-
-
-@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning", "ignore::RuntimeWarning")
-@pytest.mark.parametrize("seed", range(8))
-def test_any_call_is_that_of_the_general_path(f, seed):
-    rng = random.Random(seed)
-    slow = Function(declare())
-    taken, count = -f.general_calls, 250
-    for _ in range(count):
-        make = some_call(rng)
-        got, wanted = outcome(f, *make()), outcome(lambda *a, **k: slowly(slow, *a, **k), *make())
-        assert got == wanted, make()
-    taken += f.general_calls
-    assert 0.2 * count < taken < 0.8 * count  # both ways were tried
 
 
 # -- what is kept, and what is lost ------------------------------------------------------------------------------------

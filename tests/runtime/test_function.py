@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import os
 import pickle
@@ -12,6 +13,7 @@ import pytest
 import synthetic
 from synthetic import declare, reference, states
 
+import kinetree as kt
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
 from kinetree.runtime import Function, FunctionSpec
@@ -338,3 +340,35 @@ f(np.repeat(x, 90_000, axis=0), y[0], z[0])  # threads are waiting for work at e
 
 def test_functions_may_be_called_while_python_ends(python):
     assert python(EXIT).splitlines() == ["atexit True", "late True"]
+
+
+def test_names_of_tasks_are_those_of_what_is_computed():
+    """Dask names a task by the parts of a partial: they must be the same in every process, and tell robots apart."""
+
+    def token(function):
+        return function.func.__dask_tokenize__(), function.args, function.keywords
+
+    def doubled(q, k=2.0):
+        return k * robot.gravity_forces(q)
+
+    robot = kt.load("ur5")
+    again, upward = pickle.loads(pickle.dumps(robot)), robot.with_gravity([0.0, 0.0, 9.81])
+    robot.gravity_forces(np.zeros(6))
+    assert (
+        token(robot.gravity_forces)
+        == token(again.gravity_forces)
+        == token(pickle.loads(pickle.dumps(robot.gravity_forces)))
+    )
+    others = [
+        robot.gravity_forces,
+        upward.gravity_forces,
+        robot.mass_matrix,
+        robot.jacobian,
+        kt.compile(robot, doubled),
+    ]
+    others += [robot.jacobian.bind(frame=frame) for frame in ("tool0", "base")]
+    others += [kt.compile(robot, functools.partial(doubled, k=k)) for k in (2.0, 3.0)]
+    mech = kt.Mechanism(robot, [kt.Weld("tool0")])
+    others += [mech.forward_dynamics, robot.forward_dynamics]
+    assert len({repr(token(function)) for function in others}) == len(others)
+    assert np.array_equal(robot.gravity_forces.func(np.ones(6)), robot.gravity_forces(np.ones(6)))

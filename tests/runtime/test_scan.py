@@ -241,3 +241,16 @@ def test_interrupted(every):
 def test_mistakes_are_explained(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
+
+
+def test_arrays_in_any_form_are_read_right():
+    x, tau = np.linspace(-1.0, 1.0, 6), np.ones((3, 6))
+    rollout = kt.scan(STEP, CARRIED, per_step=["tau"])
+    wanted, _ = rollout(x, x, tau, 1e-3)
+    bytes_ = np.zeros(x.nbytes + 1, np.uint8)
+    misaligned = bytes_[1:].view(float)
+    misaligned[:] = x
+    for other in (misaligned, x.view(x.dtype.newbyteorder("<")), x.astype(">f8"), np.repeat(x, 2)[::2]):
+        assert np.array_equal(rollout(other, other, tau, 1e-3)[0].q, wanted.q)
+    with pytest.raises(ArgumentError, match="v has masked entries"):
+        rollout(x, np.ma.masked_less(x, 0.0), tau, 1e-3)

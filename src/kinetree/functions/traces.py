@@ -98,7 +98,7 @@ def _around(function: Callable[..., Any]) -> dict[str, object]:
     except TypeError:  # no function of Python
         return {}
     return {
-        name: (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
+        name: (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
         for name, value in {**found.globals, **found.nonlocals}.items()
         if isinstance(value, int | float | str | list | tuple | dict | np.ndarray | SimpleNamespace)
     }

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.model import Model
 from kinetree.spatial import Force, Transform
-from kinetree.validation import Array
+from kinetree.validation import MASKED, Array, has_masked_entries
 
 FromNames = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 
@@ -65,6 +65,8 @@ def _to_body(X: Transform) -> Array | None:
 
 def _wrench(name: str, value: Any) -> Any:
     """Return a wrench as an array of floats, or of traced scalars."""
+    if has_masked_entries(value):
+        raise ArgumentError(MASKED.format(f"the wrench on {name!r}"))
     try:
         wrench = np.asarray(value)
     except ValueError as reason:

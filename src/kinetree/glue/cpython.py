@@ -1,8 +1,8 @@
 """Offsets in the structs of Python and NumPy that the call glue reads, verified against live objects.
 
-The offsets follow `object.__basicsize__` and `tuple.__basicsize__`, so they hold for free-threaded Python and for
-debug builds too. Where one of them does not hold, `find` says so by returning None, and no glue is made: calls then
-take the general path, which reads arrays through their Python attributes only.
+The offsets follow `object.__basicsize__` and `tuple.__basicsize__`, so they hold for debug builds too (free-threaded
+Python has not been tried). Where one of them does not hold, `find` says so by returning None, and no glue is made:
+calls then take the general path, which reads arrays through their Python attributes only.
 """
 
 from __future__ import annotations

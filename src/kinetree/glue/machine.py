@@ -7,6 +7,7 @@ compiled code is loaded (`entry.symbols`), so it can be kept on disk.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -103,7 +104,7 @@ PyArray_NewFromDescr: Callable[..., int] = External(
 PyArray_Scalar: Callable[..., int] = External("PyArray_Scalar", "www", "w")
 
 FIRST_NUMBER, LONG_LONG, SINGLE, DOUBLE = 1, 9, _NUMBER["float32"], _NUMBER["float64"]
-NATIVE, ONE_BYTE = ord("="), ord("|")  # the byte orders of numbers that need not be swapped
+FOREIGN = ord(">" if sys.byteorder == "little" else "<")  # the only byte order of numbers that must be swapped
 
 SUBSTITUTING = Address("substituting")
 RUNNING, STOPPED = Address("running"), Address("stopped")

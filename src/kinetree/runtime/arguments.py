@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from kinetree.glue.cpython import ALIGNED, CONTIGUOUS
 from kinetree.graph import Port
 from kinetree.runtime.options import Constant, Value
 from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.validation import MASKED, has_masked_entries
 
 Array = np.ndarray[Any, Any]
 _PLAIN = CONTIGUOUS | ALIGNED
@@ -132,9 +132,8 @@ def _from_object(spec: FunctionSpec, port: Port, value: object) -> Array:
     where = f"{spec.name}: {port.name}"
     if value is None:
         raise ArgumentError(f"{where} is None: give it an array; {spec.describe(port)}")
-    masked = sys.modules.get("numpy.ma")
-    if masked is not None and isinstance(value, masked.MaskedArray) and masked.is_masked(value):
-        raise ArgumentError(f"{where} has masked entries: fill them first, as with {port.name}.filled(0.0)")
+    if has_masked_entries(value):
+        raise ArgumentError(MASKED.format(where))
     try:
         return np.asarray(value)
     except MemoryError:

@@ -193,14 +193,16 @@ def store(key: str, code: ObjectCode) -> None:
     folder = directory()
     if folder is None:
         return
-    temporary = folder / f"{key}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    target, temporary = folder / (key + SUFFIX), folder / f"{key}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(temporary, flags, 0o600)
         try:
             with os.fdopen(handle, "wb") as f:
                 f.write(encode(code, key))
-            os.replace(temporary, folder / (key + SUFFIX))  # atomic: a reader sees a whole file or none
+            if target.is_dir():  # nothing of ours; it is moved out of the way
+                os.replace(target, temporary.with_suffix(".folder"))
+            os.replace(temporary, target)  # atomic: a reader sees a whole file or none
         except OSError:
             with contextlib.suppress(OSError):
                 temporary.unlink()
@@ -267,5 +269,5 @@ def decode(raw: bytes, key: str) -> ObjectCode | None:
         ends = itertools.accumulate(fields["sizes"], initial=size)
         objects = tuple(bytes(rest[start:end]) for start, end in itertools.pairwise(ends))
         return ObjectCode(objects, int(fields["scratch"]), tuple(fields["symbols"]), tuple(fields["externals"]))
-    except (ValueError, TypeError, KeyError):  # written by something else
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):  # written by something else
         return None

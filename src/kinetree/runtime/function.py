@@ -20,6 +20,7 @@ from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.batch import BatchKernel
 from kinetree.runtime.calls import CallGlue
 from kinetree.runtime.kernels import Kernels, Single
+from kinetree.runtime.shown import Shown
 from kinetree.runtime.spec import FunctionSpec, Variant
 from kinetree.tracing.context import substituting_flag
 
@@ -63,6 +64,7 @@ class Function(functools.partial[Any]):
     """
 
     __name__: str
+    func = property(Shown)
 
     def __new__(cls, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> Self:
         """Make the instance with a class of its own."""

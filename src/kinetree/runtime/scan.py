@@ -17,6 +17,7 @@ from kinetree.runtime.function import Function
 from kinetree.runtime.results import result_type
 from kinetree.runtime.spec import FunctionSpec, Variant
 from kinetree.runtime.steps import run_steps
+from kinetree.validation import MASKED, has_masked_entries
 
 
 def scan(
@@ -204,6 +205,9 @@ class Scan:
         values = [given.get(p.name, spec.defaults.get(p.name)) for p in variant.inputs]
         if inline.is_part_of_trace(values):
             raise ArgumentError(f"{self!r} cannot be part of a function that is being compiled: use kt.repeat there")
+        for port, value in zip(variant.inputs, values, strict=True):
+            if has_masked_entries(value):
+                raise ArgumentError(MASKED.format(f"{self!r}: {port.name}"))
         try:
             arrays = [np.asarray(value) for value in values]
             single = bool(given) and all(np.asarray(value).dtype == np.float32 for value in given.values())

@@ -121,6 +121,7 @@ def run_steps(
     Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
     """
     n = len((last or recorded)[0])
+    inputs = [a if a.flags.aligned else a.copy() for a in inputs]
     run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
     unit = kernel.lanes
     workers = 1 if n * count * kernel.seconds < SHARED_SECONDS else min(threads.get_num_threads(), -(-n // unit))

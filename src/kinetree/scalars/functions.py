@@ -112,8 +112,8 @@ def power(x: Scalar, y: Scalar) -> Scalar:
 
 
 def copysign(x: Scalar, y: Scalar) -> Scalar:
-    """Return |x| with the sign of y."""
-    return apply("copysign", x, y)
+    """Return |x| with the sign of y, plus if y is NaN: which sign a computed NaN has depends on the processor."""
+    return apply("copysign", x, 0.0 if _is_double(y) and y != y else y)
 
 
 def hypot(x: Scalar, y: Scalar) -> Scalar:

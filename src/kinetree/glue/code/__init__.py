@@ -8,8 +8,8 @@ byte order; lists and tuples of Python's numbers; numbers. So are batches with o
 the variant sets. The values are those of `runtime.arguments`: float32 where all arguments are, else float64.
 
 Types are compared exactly, so that no code of a user's runs here: nothing changes between a check and its use.
-References are counted through ``Py_NewRef`` and ``Py_DecRef`` only, so immortal objects and free-threaded Python are
-right.
+References are counted through ``Py_NewRef`` and ``Py_DecRef`` only, as immortal objects need it. Free-threaded Python
+has not been tried: a list that another thread changes during a call may be read half changed there.
 """
 
 from __future__ import annotations

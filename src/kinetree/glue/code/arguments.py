@@ -34,9 +34,8 @@ def is_narrow(x: int) -> int:
 
 @m.inlined
 def is_native(descr: int) -> int:
-    """Return 1 if numbers of this dtype are in this processor's byte order, 0 if they are not."""
-    order = m.bytes1(descr + m.BYTEORDER)
-    return 1 if order == m.NATIVE or order == m.ONE_BYTE else 0
+    """Return 1 if numbers of this dtype are in this processor's byte order, however it is spelled, 0 otherwise."""
+    return 0 if m.bytes1(descr + m.BYTEORDER) == m.FOREIGN else 1
 
 
 @m.inlined
@@ -84,7 +83,7 @@ def argument(x: int, port: int, item: int, place: int, stride: int, lead: int) -
             return x + m.VALUE
         m.set_real(place, m.real32(x + m.VALUE))
         return place
-    return place if number(x, place) != 0 else 0
+    return place if number(x, place) else 0
 
 
 def array(x: int, port: int, item: int, place: int, stride: int, lead: int) -> int:
@@ -178,10 +177,7 @@ def entry(data: int, type_number: int, native: int) -> float:
 
 
 def sequence(x: int, place: int, nd: int, dims: int) -> int:
-    """Write the numbers of a list or tuple of these dimensions, and return the address after them, 0 if it is none.
-
-    An integer too large for NumPy's is left to NumPy.
-    """
+    """Write the numbers of a list or tuple of these dimensions, and return the address after them, 0 if it is none."""
     kind = word(x + m.TYPE)
     if kind == m.LIST:
         items = word(x + m.LIST_ITEMS)
@@ -199,7 +195,7 @@ def sequence(x: int, place: int, nd: int, dims: int) -> int:
             if place == 0:
                 return 0
         else:
-            if number(y, place) != 1:
+            if number(y, place) == 0:
                 return 0
             place = place + 8
     return place
@@ -207,7 +203,7 @@ def sequence(x: int, place: int, nd: int, dims: int) -> int:
 
 @m.inlined
 def number(x: int, place: int) -> int:
-    """Write a float, a NumPy float64 or an int as a double, and return 1; 2 for an int beyond 64 bits; 0 for others."""
+    """Write a float, a NumPy float64 or an int of 64 bits as a double, and return 1; 0 for all else."""
     kind = word(x + m.TYPE)
     if kind == m.FLOAT or kind == m.SCALAR64:
         set_word(place, word(x + m.VALUE))
@@ -219,4 +215,4 @@ def number(x: int, place: int) -> int:
     if value == -1.0 and m.PyErr_Occurred() != 0:
         m.PyErr_Clear()
         return 0
-    return 1 if value > -9.2e18 and value < 9.2e18 else 2
+    return 1 if value > -9.2e18 and value < 9.2e18 else 0  # NumPy says what larger ones are
