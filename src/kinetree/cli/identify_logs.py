@@ -10,7 +10,9 @@ import numpy as np
 
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
-from kinetree.identification import LogStream, Recording, Samples, stream_log, suspicions
+from kinetree.identification import LogStream, Recording, Samples, stream_log
+from kinetree.identification.checks.registry import checked
+from kinetree.identification.checks.samples import seen
 from kinetree.identification.motors import checked
 from kinetree.identification.payload import holding
 from kinetree.robot import Robot
@@ -72,10 +74,9 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
 
 def refuse(robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
-    found = suspicions(robot, samples, currents)
-    wrong = [*log.suspicions(), *(text for text in found if "never moves" not in text)]
+    wrong = log.diagnose().errors or checked("samples", seen(robot, samples, currents)).errors
     if wrong:
-        raise ArgumentError(f"{log.name}: {'; '.join(dict.fromkeys(wrong))}; --force takes it as it is")
+        raise ArgumentError(f"{log.name}: {'; '.join(map(str, wrong))}; --force takes it as it is")
 
 
 def notes(*read: Read) -> list[str]:
