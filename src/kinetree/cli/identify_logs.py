@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
 from kinetree.identification import LogStream, Recording, Samples, stream_log
-from kinetree.identification.checks.registry import checked
+from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.checks.samples import seen
 from kinetree.identification.motors import checked
 from kinetree.identification.payload import holding
@@ -74,7 +74,7 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
 
 def refuse(robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
-    wrong = log.diagnose().errors or checked("samples", seen(robot, samples, currents)).errors
+    wrong = log.diagnose().errors or run_checks("samples", seen(robot, samples, currents)).errors
     if wrong:
         raise ArgumentError(f"{log.name}: {'; '.join(map(str, wrong))}; --force takes it as it is")
 

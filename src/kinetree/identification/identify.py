@@ -18,7 +18,7 @@ from kinetree.identification.checks import samples as of_samples
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.estimate import Estimated
 from kinetree.identification.checks.findings import Findings
-from kinetree.identification.checks.registry import Examined, checked
+from kinetree.identification.checks.registry import Examined, run_checks
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
@@ -161,7 +161,7 @@ def identify(
     found, currents = Findings(), [] if unknown is None else [robot.v_names[k] for k in unknown.places]
     if check:
         seen = of_samples.seen(robot, again, currents)
-        found = checked("samples", seen).enforce()
+        found = run_checks("samples", seen).enforce()
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
     if speeds_unknown:
         speeds = estimated_speeds(base, log)
@@ -174,7 +174,7 @@ def identify(
         )
     if check:
         examined = Examined(JointEquations(seen, Rows(base, speeds)), factors, instruments is None)
-        found += checked("equations", examined).enforce()
+        found += run_checks("equations", examined).enforce()
 
     def estimated(rows: Rows, factors: Factors, prior: Prior) -> Solution:
         if instruments is not None:
@@ -200,8 +200,8 @@ def identify(
     fit = Fit(rows, factors.count, solution._replace(noise=_where_measured(factors, solution)), near)
     if check:
         estimated = Estimated(base, factors, solution, near.parameters, fit.motor_constants)
-        found += checked("estimate", estimated).enforce() if instruments is None else ()
-        found += checked("bodies", estimated).enforce() if consistent else ()
+        found += run_checks("estimate", estimated).enforce() if instruments is None else ()
+        found += run_checks("bodies", estimated).enforce() if consistent else ()
     fit.checks = found
     return fit
 

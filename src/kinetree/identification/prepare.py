@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.checks.recording import Recorded
-from kinetree.identification.checks.registry import checked
+from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.preparation import Preparation
 from kinetree.identification.samples import Samples, measured
 from kinetree.validation import Array, real_array
@@ -92,7 +92,7 @@ def prepare(
     (37, 6)
     """
     times, position, force, wrench = _arrays(robot, t, q, tau, f_ext)
-    checked("recording", Recorded(robot, times, position, force)).warn()
+    run_checks("recording", Recorded(robot, times, position, force)).warn()
     choices = cutoff, presliding, smoothing, decimate, outliers, standing
     return _samples(times, position, force, wrench, Preparation(robot, *choices))
 

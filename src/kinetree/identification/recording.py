@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.identification.checks.findings import Findings
 from kinetree.identification.checks.recording import Recorded
-from kinetree.identification.checks.registry import checked
+from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.prepare import prepared
 from kinetree.identification.samples import Samples
 from kinetree.robot import Robot
@@ -100,7 +100,7 @@ class Recording:
 
         `kinetree.identification.diagnose` finds the rest in samples, which do not show this.
         """
-        return checked("recording", Recorded(self.robot, self.t, self.q, self.tau))
+        return run_checks("recording", Recorded(self.robot, self.t, self.q, self.tau))
 
     def __len__(self) -> int:
         return len(self.q)

@@ -130,7 +130,7 @@ class Mistakes:
                 (self._left(reading.of(piece, self._at)), reading)
                 for reading in readings(self._robot.nv, joints, own, list(combinations(sorted(poor), 2)))
             ]
-            best, reading = min(tried, key=lambda pair: float(pair[0].sum()) * DOUBT[pair[1].name])
+            best, reading = min(tried, key=lambda pair: max(float(pair[0].sum()), SMALL**2) * DOUBT[pair[1].name])
             if best.sum() * BETTER > left.sum():
                 break
             ratio = float(left.sum() / max(best.sum(), np.finfo(float).tiny))

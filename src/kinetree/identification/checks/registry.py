@@ -92,7 +92,7 @@ CHECKS = (
 """All checks, in the order in which they are made."""
 
 
-def checked(stage: Stage, evidence: Any) -> Findings:
+def run_checks(stage: Stage, evidence: Any) -> Findings:
     """Return what the checks of a stage find."""
     return made(CHECKS, stage, evidence)
 
@@ -142,10 +142,10 @@ def diagnose(
     """
     base = joint_terms if isinstance(joint_terms, BaseParameters) else base_parameters(robot, joint_terms)
     seen = samples.seen(robot, log, currents)
-    found = checked("samples", seen)
+    found = run_checks("samples", seen)
     if found.errors or not seen.pieces:
         return found
-    return found + checked("equations", Examined(JointEquations(seen, rows_of(base))))
+    return found + run_checks("equations", Examined(JointEquations(seen, rows_of(base))))
 
 
 def rows_of(base: BaseParameters) -> Rows:
@@ -156,4 +156,4 @@ def rows_of(base: BaseParameters) -> Rows:
     return Rows(base_parameters(base.robot, terms))
 
 
-__all__ = ["CHECKS", "Check", "Examined", "Finding", "Findings", "checked", "diagnose", "rows_of"]
+__all__ = ["CHECKS", "Check", "Examined", "Finding", "Findings", "diagnose", "rows_of", "run_checks"]
