@@ -10,9 +10,7 @@ import numpy as np
 
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
-from kinetree.identification import LogStream, Recording, Samples, stream_log
-from kinetree.identification.checks.registry import run_checks
-from kinetree.identification.checks.samples import seen
+from kinetree.identification import LogStream, Recording, Samples, base_parameters, diagnose, stream_log
 from kinetree.identification.motors import checked
 from kinetree.identification.payload import holding
 from kinetree.robot import Robot
@@ -67,14 +65,17 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
                     samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))))
             found.notes.extend(f"{name}: {note}" for note in seen.notes)
         if not arguments.force and seen is not None:
-            refuse(robot, seen, samples, currents)
+            refuse(arguments, robot, seen, samples, currents)
         found.samples.append(samples)
     return found
 
 
-def refuse(robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]) -> None:
+def refuse(
+    arguments: argparse.Namespace, robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]
+) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
-    wrong = log.diagnose().errors or run_checks("samples", seen(robot, samples, currents)).errors
+    base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
+    wrong = log.diagnose().errors or diagnose(robot, samples, base, currents=currents).errors
     if wrong:
         raise ArgumentError(f"{log.name}: {'; '.join(map(str, wrong))}; --force takes it as it is")
 

@@ -120,6 +120,7 @@ class Mistakes:
         piece, found = self._some, []
         single = [k for body in self._robot.model.leading if body.has_one_coordinate for k in body.v_index]
         joints = [k for k in self._equations.measured if k in single] if self._enough else []
+        alone = [k for k in joints if not self.right[k]]
         left = self._left(piece)
         for _ in joints:
             own = [] if found else self.negative
@@ -128,8 +129,10 @@ class Mistakes:
             poor = sorted((k for k in joints if left[k] > POOR**2), key=lambda k: -left[k])[:MOST]
             tried = [
                 (self._left(reading.of(piece, self._at)), reading)
-                for reading in readings(self._robot.nv, joints, own, list(combinations(sorted(poor), 2)))
+                for reading in readings(self._robot.nv, alone, own, list(combinations(sorted(poor), 2)))
             ]
+            if not tried:
+                break
             best, reading = min(tried, key=lambda pair: max(float(pair[0].sum()), SMALL**2) * DOUBT[pair[1].name])
             if best.sum() * BETTER > left.sum():
                 break
@@ -170,31 +173,40 @@ class Mistakes:
         return np.asarray(((right - flat @ x).reshape(nv, -1) ** 2).mean(axis=1))
 
     @cached_property
-    def negative(self) -> list[int]:
-        """Entries of v whose forces have the other sign, by their own equations."""
-        equations, whole, seen = self._equations, self._equations.whole, self._equations.seen
-        all_of_it = seen.whole
-        other = opposite(seen.expected, all_of_it.v, all_of_it.a, np.nan_to_num(all_of_it.tau), all_of_it.direction)
-        other &= seen.moves
+    def certainty(self) -> Array:
+        """What an entry of v's own equation says of its inertia and of the power that friction takes (nv, 2).
+
+        In standard deviations from zero; zero where there are too few samples, and where no force was measured.
+        """
+        equations, whole = self._equations, self._equations.whole
         some = Piece(*(None if x is None else x[:: max(1, len(x) // PLACES)] for x in whole))  # type: ignore[arg-type]
-        zero, found = np.zeros_like(some.v), []
+        zero, out = np.zeros_like(some.v), np.zeros((self._robot.nv, 2))
         rest = self._rows.columns(some._replace(v=zero, a=zero, direction=zero))
         for k in equations.measured:
             Y, tau = equations.sides[0][k], equations.sides[1][:, k]
-            if len(tau) <= ENOUGH * (Y.shape[1] + len(BESIDE) + 1):
-                if other[k]:
-                    found.append(k)
-                continue
             A = np.column_stack([Y, *beside(whole, k), np.ones(len(tau)) * (tau != 0.0)])
-            pushed = zero.copy()
-            pushed[:, k] = 1.0
-            moved = self._rows.columns(some._replace(v=zero, a=pushed, direction=zero))[k] - rest[k]
-            inertia = np.concatenate([moved.mean(axis=0), [0.0, 0.0, 1.0, 0.0]])
-            power = np.concatenate([self._dissipation(k, whole), (beside(whole, k)[:2] * whole.v[:, k]).mean(axis=1), [0, 0]])
-            m, p = _significance(A, tau, np.stack([inertia, power]), equations, k)
-            if (p < -CERTAIN and m < DOUBTFUL) or (other[k] and m + p < RIGHT * np.sqrt(2.0)):
-                found.append(k)
-        return found
+            if len(tau) > ENOUGH * A.shape[1]:
+                pushed = zero.copy()
+                pushed[:, k] = 1.0
+                moved = self._rows.columns(some._replace(v=zero, a=pushed, direction=zero))[k] - rest[k]
+                inertia = [*moved.mean(axis=0), 0.0, 0.0, 1.0, 0.0]
+                taken = (beside(whole, k)[:2] * whole.v[:, k]).mean(axis=1)
+                out[k] = _significance(A, tau, np.array([inertia, [*self._dissipation(k, whole), *taken, 0.0, 0.0]]), equations, k)
+        return out
+
+    @cached_property
+    def right(self) -> Array:
+        """Entries of v (nv,) whose forces have the sign of their motion, whatever the robot before expects."""
+        return np.asarray(self.certainty.sum(axis=1) > RIGHT * np.sqrt(2.0))
+
+    @cached_property
+    def negative(self) -> list[int]:
+        """Entries of v whose forces have the other sign, by their own equations and the robot before."""
+        seen, (inertia, power) = self._equations.seen, self.certainty.T
+        whole = seen.whole
+        other = opposite(seen.expected, whole.v, whole.a, np.nan_to_num(whole.tau), whole.direction)
+        found = ((power < -CERTAIN) & (inertia < DOUBTFUL)) | (other & seen.moves & ~self.right)
+        return [k for k in self._equations.measured if found[k]]
 
     def _dissipation(self, k: int, whole: Piece) -> Array:
         """Return what friction of an entry of v takes, by the columns of its rows."""
