@@ -58,7 +58,7 @@ SMALL = 1e-3
 ENOUGH = 2
 """So many times as many samples as columns are needed."""
 
-POOR = 0.1
+POOR = 0.03
 """Residuals by the spread of the forces from which on two joints may be exchanged."""
 
 MOST = 8

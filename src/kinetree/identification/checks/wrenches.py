@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinetree.errors import listed
-from kinetree.identification.checks.equations import SINGULAR, JointEquations, System
+from kinetree.identification.checks.equations import JointEquations, System
 from kinetree.identification.checks.findings import Found
 from kinetree.identification.checks.samples import base_of
 from kinetree.identification.equations import known_forces
@@ -15,11 +15,14 @@ from kinetree.identification.regressor import massless
 from kinetree.lazy import cached_property
 from kinetree.validation import Array
 
-LACKS = 0.2
+LACKS = 0.1
 """The part of the weight that wrenches leave, from which on some may be missing."""
 
-POOR = 0.3
-"""Residuals of the base's forces, by what changes of them, that no masses explain."""
+POOR, LARGE = 0.3, 0.015
+"""Residuals of the base's forces that no masses explain, by what changes of them, and by the weight."""
+
+MOST = 0.7
+"""The part of the base's squared residuals from which on a bias explains enough."""
 
 CERTAIN = 100.0
 """By how much χ² falls with the six components of a bias."""
@@ -60,21 +63,33 @@ class Wrenches:
                 out.append(-known_forces(robot, piece)[:, self.base])
         return np.stack(out, axis=1)
 
-    def lacking(self) -> tuple[float, float, float]:
-        """Return the weight, what wrenches leave of it (root mean square, N), and what no masses explain of that."""
-        robot, whole = self._robot, self._equations.whole
-        left = robot.inverse_dynamics(whole.q, whole.v, whole.a, whole.f_ext)[:, self.base[3:]]
-        weight = robot.mass * float(np.linalg.norm(robot.gravity))
-        relative = self.system.noise[3:] / self._equations.spread[self.base[3:]]
-        return weight, float(np.sqrt((left**2).sum(axis=1).mean())), float(relative.max())
+    @cached_property
+    def weight(self) -> float:
+        """The robot's weight (N)."""
+        return self._robot.mass * float(np.linalg.norm(self._robot.gravity))
 
+    def left(self) -> float:
+        """Return what the wrenches leave of the force that this robot needs (root mean square, N)."""
+        whole = self._equations.whole
+        left = self._robot.inverse_dynamics(whole.q, whole.v, whole.a, whole.f_ext)[:, self.base[3:]]
+        return float(np.sqrt((left**2).sum(axis=1).mean()))
+
+    def poor(self) -> bool:
+        """Return whether no masses explain the forces of the base."""
+        noise, spread = self.system.noise[3:], self._equations.spread[self.base[3:]]
+        return bool(((noise > POOR * spread) & (noise > LARGE * self.weight)).any())
+
+    @cached_property
+    def squares(self) -> float:
+        """χ² of the base's equations."""
+        return sum(self.system.squares(j) for j in range(len(self.base)))
+
+    @cached_property
     def bias(self) -> tuple[int, Array, Array, float]:
         """Return the body whose wrenches a constant explains the most of, that wrench, its deviations, and χ²."""
         found = []
         for i, body in enumerate(self.measured):
-            columns = [
-                sum(self.system.column(j, 6 * i + c) for j in range(len(self.base))) for c in range(6)
-            ]
+            columns = [sum(self.system.column(j, 6 * i + c) for j in range(len(self.base))) for c in range(6)]
             found.append((body, *self.system.gain_of(np.stack(columns, axis=1))))
         return max(found, key=lambda x: x[-1])
 
@@ -83,15 +98,15 @@ def missing(wrenches: Wrenches) -> Iterator[Found]:
     """Yield that a floating base is held by more than the wrenches that are given."""
     if not wrenches.measured:
         return
-    robot = wrenches._robot
-    weight, left, relative = wrenches.lacking()
-    if weight > 0.0 and left > LACKS * weight and relative > POOR:
+    robot, weight, left = wrenches._robot, wrenches.weight, wrenches.left()
+    if left > LACKS * weight > 0.0 and wrenches.poor() and wrenches.bias[-1] < MOST * wrenches.squares:
         ends = set(range(robot.nb)) - {body.parent for body in robot.model.bodies} - set(wrenches.measured)
         names = [robot.body_names[k] for k in sorted(ends)]
-        hint = f"; nothing is measured on {listed(names)}" if names else ""
+        if not names:
+            return
         yield Found(
             f"the measured wrenches leave {left:.3g} N of the {weight:.3g} N that this robot weighs, and no masses "
-            f"explain how they change: some are missing, or in other axes{hint}",
+            f"explain how they change: nothing is measured on {listed(names)}",
             (),
             {"missing_N": left, "weight_N": weight, "bodies": tuple(names)},
         )
@@ -101,14 +116,10 @@ def biased(wrenches: Wrenches) -> Iterator[Found]:
     """Yield which sensor's wrenches have a constant among them."""
     if not wrenches.measured:
         return
-    system = wrenches.system
-    body, wrench, std, gain = wrenches.bias()
-    whole = sum(system.squares(j) for j in range(len(wrenches.base)))
-    robot = wrenches._robot
-    least = LEAST * robot.mass * float(np.linalg.norm(robot.gravity))
-    if gain < CERTAIN or gain < WORTH * whole or np.linalg.norm(wrench[3:]) < least:
+    body, wrench, std, gain = wrenches.bias
+    if gain < max(CERTAIN, WORTH * wrenches.squares) or np.linalg.norm(wrench[3:]) < LEAST * wrenches.weight:
         return
-    name = robot.body_names[body]
+    name = wrenches._robot.body_names[body]
     yield Found(
         f"the wrenches on {name} seem to have a constant among them, {np.linalg.norm(wrench[3:]):.2g} N and "
         f"{np.linalg.norm(wrench[:3]):.2g} N·m in its axes: is the sensor's zero set?",
