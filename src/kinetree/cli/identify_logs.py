@@ -19,7 +19,7 @@ from kinetree.spatial import Inertia
 CHOICES = ("cutoff", "presliding", "smoothing", "decimate", "outliers", "standing")
 """How samples are made of a recording."""
 
-READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes")
+READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes", "skip_missing")
 """How a file is read."""
 
 
