@@ -24,13 +24,13 @@ POOR, LARGE = 0.3, 0.015
 MOST = 0.7
 """The part of the base's squared residuals from which on a bias explains enough."""
 
-CERTAIN = 100.0
+CERTAIN = 50.0
 """By how much χ² falls with the six components of a bias."""
 
 LEAST = 2e-3
 """The part of the weight that a bias is at least."""
 
-WORTH = 0.1
+WORTH = 0.05
 """The part of the base's squared residuals that a bias has to explain."""
 
 
