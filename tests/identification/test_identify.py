@@ -482,6 +482,8 @@ def test_rates_in_degrees_and_joints_that_hardly_move(arm: kt.Robot) -> None:
         ((q, np.degrees(v), np.degrees(a), tau), "positions and velocities", "joint0, joint1, joint2"),
     ]:
         assert str(diagnose(arm, log)[0]) == f"the {what} of {joints} do not go together: are some in degrees?"
+    (turned,) = diagnose(arm, (q * [1.0, -1.0, 1.0], v, a, tau)).errors[:1]
+    assert (turned.name, turned.joints) == ("rates", ("joint1",))
     jitter = 1e-3 * np.random.default_rng(0).normal(size=400)
     v[:, 0] = a[:, 0] = jitter
     (found,) = diagnose(arm, (q, v, a, tau))

@@ -160,13 +160,14 @@ def rates(at: Seen) -> Iterator[Found]:
     single &= at.speed > STILL * at.speed.max(initial=0.0)
     pairs = {"positions and velocities": (whole.q[:, where], whole.v), "velocities and accelerations": (whole.v, whole.a)}
     steps = {what: np.where(single, _steps(*pair), np.nan) for what, pair in pairs.items()}
-    told = np.concatenate([step[np.isfinite(step)] for step in steps.values()])
+    told = np.concatenate([step[step > 0.0] for step in steps.values()])
     usual = float(np.median(told)) if len(told) else np.nan
     for what, step in steps.items():
-        found = (step > APART * usual) | (step * APART < usual)
+        found = (step > APART * usual) | (step * APART < usual) | (step < 0.0)
         if found.any():
             names = named(robot, found)
-            yield Found(f"the {what} of {listed(names)} do not go together: are some in degrees?", names)
+            which = "of the other sign" if (step < 0.0).any() else "in degrees"
+            yield Found(f"the {what} of {listed(names)} do not go together: are some {which}?", names)
 
 
 def _steps(x: Array, rate: Array) -> Array:
@@ -179,7 +180,7 @@ def _steps(x: Array, rate: Array) -> Array:
         if moves.sum() >= 10:
             ratios = change[moves, k] / mean[moves, k]
             middle = np.median(ratios)
-            if middle > 0.0 and np.mean(np.abs(ratios - middle) < ALIKE * middle) > 2.0 / 3.0:
+            if np.mean(np.abs(ratios - middle) < ALIKE * np.abs(middle)) > 2.0 / 3.0:
                 out[k] = middle
     return out
 

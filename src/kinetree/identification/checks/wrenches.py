@@ -80,6 +80,11 @@ class Wrenches:
         return bool(((noise > POOR * spread) & (noise > LARGE * self.weight)).any())
 
     @cached_property
+    def incomplete(self) -> bool:
+        """Whether more than these wrenches, with a bias in one of them, holds the base."""
+        return self.left() > LACKS * self.weight > 0.0 and self.poor() and self.bias[-1] < MOST * self.squares
+
+    @cached_property
     def squares(self) -> float:
         """χ² of the base's equations."""
         return sum(self.system.squares(j) for j in range(len(self.base)))
@@ -98,23 +103,23 @@ def missing(wrenches: Wrenches) -> Iterator[Found]:
     """Yield that a floating base is held by more than the wrenches that are given."""
     if not wrenches.measured:
         return
-    robot, weight, left = wrenches._robot, wrenches.weight, wrenches.left()
-    if left > LACKS * weight > 0.0 and wrenches.poor() and wrenches.bias[-1] < MOST * wrenches.squares:
+    robot = wrenches._robot
+    if wrenches.incomplete:
         ends = set(range(robot.nb)) - {body.parent for body in robot.model.bodies} - set(wrenches.measured)
         names = [robot.body_names[k] for k in sorted(ends)]
         if not names:
             return
         yield Found(
-            f"the measured wrenches leave {left:.3g} N of the {weight:.3g} N that this robot weighs, and no masses "
+            f"the measured wrenches leave {wrenches.left():.3g} N of the {wrenches.weight:.3g} N that this robot weighs, and no masses "
             f"explain how they change: nothing is measured on {listed(names)}",
             (),
-            {"missing_N": left, "weight_N": weight, "bodies": tuple(names)},
+            {"missing_N": wrenches.left(), "weight_N": wrenches.weight, "bodies": tuple(names)},
         )
 
 
 def biased(wrenches: Wrenches) -> Iterator[Found]:
     """Yield which sensor's wrenches have a constant among them."""
-    if not wrenches.measured:
+    if not wrenches.measured or wrenches.incomplete:
         return
     body, wrench, std, gain = wrenches.bias
     if gain < max(CERTAIN, WORTH * wrenches.squares) or np.linalg.norm(wrench[3:]) < LEAST * wrenches.weight:
