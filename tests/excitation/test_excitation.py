@@ -109,7 +109,10 @@ def test_a_motion_stays_where_it_is_free(distance: bool) -> None:
     blind, careful = (whole.excite(["friction"], free=x, **choices) for x in (None, free))
     t = np.linspace(0.0, blind.series.duration, 2001)
     assert clearance(blind(t).q).min() < 0.0 < clearance(careful(t).q).min()
-    assert np.log(careful.std).mean() < np.log(whole.excite(["friction"], free=free, **choices | {"iterations": 0}).std).mean()
+    assert (
+        np.log(careful.std).mean()
+        < np.log(whole.excite(["friction"], free=free, **choices | {"iterations": 0}).std).mean()
+    )
     with pytest.raises(kt.ArgumentError, match="it is not free"):
         whole.excite(["friction"], free=lambda q: np.zeros(len(q), bool), **choices)
     with pytest.raises(kt.ArgumentError, match="a bool or a distance for each is needed"):

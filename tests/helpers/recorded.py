@@ -72,7 +72,9 @@ class Log:
 
     def _motion(self, robot: kt.Robot, rng: np.random.Generator) -> tuple[Array, tuple[Array, Array, Array]]:
         t = np.arange(round(self.duration * self.rate)) / self.rate
-        low, high = (np.where(np.isfinite(x), x, y) for x, y in ((robot.lower_limits, -np.pi), (robot.upper_limits, np.pi)))
+        low, high = (
+            np.where(np.isfinite(x), x, y) for x, y in ((robot.lower_limits, -np.pi), (robot.upper_limits, np.pi))
+        )
         half = 0.7 * np.minimum((high - low) / 2.0, 1.6)
         half[list(self.still)] = 0.0
         k = np.arange(1, 5)

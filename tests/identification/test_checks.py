@@ -1,7 +1,7 @@
 """Plausibility checks: good logs pass without a word, and what is wrong is named, over a range of sizes.
 
-The tests try some logs each; measured over many (of ur5 and panda, by turns): 220 of 220 good ones without a finding; 40
-of 40 signs of positions and of forces, 120 of 120 exchanges.
+The tests try some logs each; measured over many (of ur5 and panda, by turns): 220 of 220 good ones without a finding;
+40 of 40 signs of positions and of forces, 120 of 120 exchanges.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from kinetree.identification import Finding, LogWarning, Samples, diagnose, prep
 from kinetree.identification.checks.registry import CHECKS
 
 ARMS = ("ur5", "panda")
-GOOD: list[dict[str, Any]] = [{}, {"noise": 0.1}, {"rate": 100.0, "duration": 40.0}, {"duration": 8.0}, {"friction": 0.1}]
+GOOD: list[dict[str, Any]] = [
+    {},
+    {"noise": 0.1},
+    {"rate": 100.0, "duration": 40.0},
+    {"duration": 8.0},
+    {"friction": 0.1},
+]
 
 
 def minus(k: int) -> Callable[[Array], Array]:

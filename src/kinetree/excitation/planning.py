@@ -23,7 +23,7 @@ from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from kinetree.robot import Robot
 
@@ -60,7 +60,8 @@ def excite(
     Every joint follows a Fourier series of its own for some periods, after a polynomial that leads to it from rest, and
     before one that leads back. Positions, speeds and forces keep within the robot's limits
     (`Robot.with_limits` gives others) at all times. **Nothing is known of collisions**, of links with each other or with
-    what is around: give a function that tells them (`free`), and look at the motion before it is run. Ctrl-C ends the search: the best motion until then is returned.
+    what is around: give a function that tells them (`free`), and look at the motion before it is run. Ctrl-C ends the
+    search: the best motion until then is returned.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def _places(robot: Robot, moving: Robot) -> tuple[list[int], list[int]]:
 def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> Free:
     """Return which configurations (n, nv) of the joints that move are free (n,)."""
 
-    def judged(q: Array) -> Array:
+    def judged(q: Array) -> NDArray[np.bool_]:
         full = np.tile(whole, (len(q), 1))
         full[:, at] = q
         found = np.asarray(free(full))
@@ -251,7 +252,7 @@ def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> F
                 f"free returned {found.dtype} of shape {found.shape} for {len(q)} configurations: a bool or a distance "
                 "for each is needed"
             )
-        return np.asarray(found > 0)
+        return np.asarray(found > 0, dtype=np.bool_)
 
     return judged
 

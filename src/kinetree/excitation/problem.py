@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from kinetree.identification.equations import Rows
 from kinetree.lazy import cached_property
 from kinetree.runtime.function import Function
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SLIDING = 0.05
 """The part of a joint's top speed around which friction changes sign in the criterion, so that it has a gradient."""
@@ -33,7 +36,7 @@ POWER = 12
 
 State = tuple[Array, Array, Array]
 
-Free = Callable[[Array], Array]
+Free = Callable[[Array], "NDArray[np.bool_]"]
 """From configurations (n, nv) of the joints that move to which ones are free (n,)."""
 
 Criterion = Callable[[Array], tuple[float, Array]]

@@ -199,9 +199,9 @@ def identify(
         near = consistent_with(base, solution, spread, solver, bounds or {})
     fit = Fit(rows, factors.count, solution._replace(noise=_where_measured(factors, solution)), near)
     if check:
-        estimated = Estimated(base, factors, solution, near.parameters, fit.motor_constants)
-        found += run_checks("estimate", estimated).enforce() if instruments is None else ()
-        found += run_checks("bodies", estimated).enforce() if consistent else ()
+        result = Estimated(base, factors, solution, near.parameters, fit.motor_constants)
+        found += run_checks("estimate", result).enforce() if instruments is None else ()
+        found += run_checks("bodies", result).enforce() if consistent else ()
     fit.checks = found
     return fit
 

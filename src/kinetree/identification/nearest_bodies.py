@@ -81,4 +81,3 @@ def _usual(factors: Array, values: Array, std: Array) -> float:
     """Return the size to expect of what is in the base parameters with these factors: estimated, or as it was."""
     rows = np.flatnonzero(factors)
     return float((np.maximum(np.abs(values), std)[rows] / np.abs(factors[rows])).max(initial=NOTHING))
-

@@ -197,8 +197,8 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     factors = rows.factors(log)
     if factors.count * np.count_nonzero([len(columns) for columns in rows.pattern]) <= rows.dimension:
         raise ArgumentError(f"{factors.count} samples do not tell a payload: more are needed")
-    for found in few(factors):
-        warn_user(found.message, LogWarning)
+    for warning in few(factors):
+        warn_user(warning.message, LogWarning)
     found = estimate(rows, again, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
     untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
     std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))

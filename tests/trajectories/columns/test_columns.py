@@ -46,8 +46,10 @@ HEADERS_OF_LOGS = {
     "libfranka, a struct": "time,state.q[0],state.q[1],state.dq[0],state.dq[1],state.tau_J[0],state.tau_J[1]",
     "_eff": "t,hip_pos,knee_pos,hip_vel,knee_vel,hip_eff,knee_eff",
     "joint_1_eff": "t,joint_1_pos,joint_2_pos,joint_1_vel,joint_2_vel,joint_1_eff,joint_2_eff",
-    "[rad]": "Time [s],J1 position [rad],J2 position [rad],J1 velocity [rad/s],J2 velocity [rad/s],J1 torque [Nm],J2 torque [Nm]",
-    "(rad)": "Time (s),J1 Position (rad),J2 Position (rad),J1 Velocity (rad/s),J2 Velocity (rad/s),J1 Torque (N·m),J2 Torque (N·m)",
+    "[rad]": "Time [s],J1 position [rad],J2 position [rad],J1 velocity [rad/s],J2 velocity [rad/s],"
+    "J1 torque [Nm],J2 torque [Nm]",
+    "(rad)": "Time (s),J1 Position (rad),J2 Position (rad),J1 Velocity (rad/s),J2 Velocity (rad/s),"
+    "J1 Torque (N·m),J2 Torque (N·m)",
     "axes": "t,Axis 1 pos,Axis 2 pos,Axis 1 vel,Axis 2 vel,A1 torque [Nm],A2 torque [Nm]",
 }
 
@@ -60,10 +62,12 @@ def test_headers_of_controllers(header):
 
 
 def test_units_in_brackets_are_told_from_names():
-    currents = layout_of_header("t,J1 position [rad],J2 position [rad],J1 current [A],J2 current [A]".split(","), ARM, LOG)
+    currents = layout_of_header(
+        ["t", "J1 position [rad]", "J2 position [rad]", "J1 current [A]", "J2 current [A]"], ARM, LOG
+    )
     assert currents.columns("current") == [3, 4]
     for header, message in {
-        "t,J1 position [deg],J2 position [deg],J1 torque [Nm],J2 torque [Nm]": r"'J1 position \[deg\]' is in deg: give rad",
+        "t,J1 position [deg],J2 position [deg],J1 torque [Nm],J2 torque [Nm]": r"\[deg\]' is in deg: give rad",
         "t,J1 position [rad],J2 position [rad],J1 torque [mNm],J2 torque [mNm]": r"is in mNm: give N·m",
         "t,J1 position [rad],J2 position [rad],J1 current [mA],J2 current [mA]": r"is in mA: give A",
         "t [ms],J1 position [rad],J2 position [rad],J1 torque [Nm],J2 torque [Nm]": r"is in ms: give seconds",

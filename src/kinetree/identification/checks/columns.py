@@ -1,16 +1,15 @@
 """Columns that are not what they are taken for: signs of forces and positions, joints that are exchanged.
 
-The sign of a force by itself is told by `signs`. The others are told by trying them: the equations of all joints share parameters, and if one sign or one exchange makes
-what is left of the forces several times smaller, it is what was recorded.
-
-References: Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links", 1986.
+The sign of a force by itself is told by `signs`. The others are told by trying them: the equations of all joints share
+parameters, and if one sign or one exchange makes what is left of the forces several times smaller, it is what was
+recorded. Masses are free in these equations: no good robot is needed before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +20,9 @@ from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MEANINGS = {
     "position_sign": "the positions of {0} have the other sign",
@@ -72,10 +74,10 @@ class Reading(NamedTuple):
     joints: tuple[int, ...]
     q_sign: Array
     tau_sign: Array
-    q_order: Array
-    tau_order: Array
+    q_order: NDArray[np.intp]
+    tau_order: NDArray[np.intp]
 
-    def of(self, piece: Piece, at: Array) -> Piece:
+    def of(self, piece: Piece, at: list[int]) -> Piece:
         """Return samples read so; `at` are the positions of the entries of v in q."""
         q = piece.q.copy()
         q[:, at] = (q[:, at] * self.q_sign)[:, self.q_order]
@@ -83,7 +85,6 @@ class Reading(NamedTuple):
         direction = None if piece.direction is None else (piece.direction * self.q_sign)[:, self.q_order]
         tau = (piece.tau * self.tau_sign)[:, self.tau_order]
         return piece._replace(q=q, v=v, a=a, tau=tau, direction=direction)
-
 
 
 def readings(nv: int, alone: list[int], negative: list[int], pairs: list[tuple[int, int]]) -> Iterator[Reading]:
@@ -103,6 +104,10 @@ def readings(nv: int, alone: list[int], negative: list[int], pairs: list[tuple[i
         yield Reading("swapped_joints", (i, j), one, one, other, other)
 
 
+Mistake = tuple[str, tuple[int, ...], float]
+"""The check, the entries of v, and by which factor squared residuals fall."""
+
+
 class Mistakes:
     """What seems to be mistaken in the equations of a log."""
 
@@ -115,9 +120,9 @@ class Mistakes:
         self._at = positions(self._robot.model)
 
     @cached_property
-    def found(self) -> list[tuple[str, tuple[int, ...], float]]:
+    def found(self) -> list[Mistake]:
         """Which columns are read wrongly: the check, the entries of v, by which factor squared residuals fall."""
-        piece, found = self._some, []
+        piece, found = self._some, list[Mistake]()
         single = [k for body in self._robot.model.leading if body.has_one_coordinate for k in body.v_index]
         joints = [k for k in self._equations.measured if k in single] if self._enough else []
         alone = [k for k in joints if not self.right[k]]
@@ -191,13 +196,15 @@ class Mistakes:
                 moved = self._rows.columns(some._replace(v=zero, a=pushed, direction=zero))[k] - rest[k]
                 inertia = [*moved.mean(axis=0), 0.0, 0.0, 1.0, 0.0]
                 taken = (beside(whole, k)[:2] * whole.v[:, k]).mean(axis=1)
-                out[k] = _significance(A, tau, np.array([inertia, [*self._dissipation(k, whole), *taken, 0.0, 0.0]]), equations, k)
+                out[k] = _significance(
+                    A, tau, np.array([inertia, [*self._dissipation(k, whole), *taken, 0.0, 0.0]]), equations, k
+                )
         return out
 
     @cached_property
-    def right(self) -> Array:
+    def right(self) -> NDArray[np.bool_]:
         """Entries of v (nv,) whose forces have the sign of their motion, whatever the robot before expects."""
-        return np.asarray(self.certainty.sum(axis=1) > RIGHT * np.sqrt(2.0))
+        return np.asarray(self.certainty.sum(axis=1) > RIGHT * np.sqrt(2.0), dtype=np.bool_)
 
     @cached_property
     def negative(self) -> list[int]:
@@ -205,7 +212,7 @@ class Mistakes:
         seen, (inertia, power) = self._equations.seen, self.certainty.T
         whole = seen.whole
         other = opposite(seen.expected, whole.v, whole.a, np.nan_to_num(whole.tau), whole.direction)
-        found = ((power < -CERTAIN) & (inertia < DOUBTFUL)) | (other & seen.moves & ~self.right)
+        found: Any = ((power < -CERTAIN) & (inertia < DOUBTFUL)) | (other & seen.moves & ~self.right)
         return [k for k in self._equations.measured if found[k]]
 
     def _dissipation(self, k: int, whole: Piece) -> Array:

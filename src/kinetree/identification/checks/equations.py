@@ -61,7 +61,7 @@ class JointEquations:
 
     @cached_property
     def sides(self) -> tuple[list[Array], Array]:
-        """The rows (n, m_k) of each entry of v, and their right-hand sides (n, nv); zeros where nothing was measured."""
+        """The rows (n, m_k) of each entry of v, and right-hand sides (n, nv); zeros where nothing was measured."""
         every = [self.rows.told(piece) for piece in self.pieces]
         return [np.concatenate(Y) for Y in zip(*(rows for rows, _ in every), strict=True)], np.concatenate(
             [tau for _, tau in every]

@@ -1,7 +1,7 @@
 """What the model of a log lacks: residuals regressed on what joints may do besides, and on a delay of the forces.
 
-A force that is late by δ is ``τ(t − δ) ≈ τ − δ dτ/dt``: the factor of the force's rate is the delay. Friction that falls
-off with speed, friction in proportion to the load, offsets and so on are columns as well, and the one that explains the
+A force that is late by δ is ``τ(t − δ) ≈ τ − δ dτ/dt``: the factor of its rate is the delay. Friction that falls off
+with speed, friction in proportion to the load, offsets and so on are columns as well, and the one that explains the
 most of all joints' residuals is named, then what explains the most of the rest.
 """
 
@@ -68,7 +68,7 @@ CANDIDATES = (
 
 
 class Lacking(NamedTuple):
-    """A column that the model lacks: which candidate, of which joints, how much of their squared residuals it explains."""
+    """A column that the model lacks: which, of which joints, and how much of their squared residuals it explains."""
 
     candidate: Candidate
     joints: list[int]
@@ -167,13 +167,17 @@ class Lack:
         there = tau[:, k] != 0.0
         A = np.column_stack([Y[k], self._extra[k][:, index], np.ones(len(tau)) * there])
         size = np.linalg.norm(A, axis=0)
-        e = tau[:, k] - A @ (np.linalg.lstsq(A / np.where(size > 0, size, 1.0), tau[:, k], rcond=1e-9)[0] / np.where(size > 0, size, 1.0))
+        e = tau[:, k] - A @ (
+            np.linalg.lstsq(A / np.where(size > 0, size, 1.0), tau[:, k], rcond=1e-9)[0] / np.where(size > 0, size, 1.0)
+        )
         return float(self._equations.times(e[:, None])[0])
 
     def _delay(self) -> tuple[Found | None, float]:
         """Return the delay of all forces, if it is certain, and by how much χ² falls with it."""
         each = [self._system.gain(self._system.column(k, len(CANDIDATES))) for k in self._told]
-        each = [(factor, std, gain, k) for (factor, std, gain), k in zip(each, self._told, strict=True) if np.isfinite(std)]
+        each = [
+            (factor, std, gain, k) for (factor, std, gain), k in zip(each, self._told, strict=True) if np.isfinite(std)
+        ]
         if not each:
             return None, 0.0
         delays, stds, gains = (np.array(x) for x in list(zip(*each, strict=True))[:3])

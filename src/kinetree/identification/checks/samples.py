@@ -138,9 +138,7 @@ def degrees(at: Seen) -> Iterator[Found]:
     found = turning & (np.abs(at.whole.q[:, where]).max(axis=0) > TURNS * np.maximum(reach, math.pi / 2.0))
     if found.any():
         names = named(robot, found)
-        yield Found(
-            f"the positions of {listed(names)} are far beyond the joints' limits: are they in degrees?", names
-        )
+        yield Found(f"the positions of {listed(names)} are far beyond the joints' limits: are they in degrees?", names)
 
 
 def _axes(robot: Robot) -> list[Any]:
@@ -158,7 +156,10 @@ def rates(at: Seen) -> Iterator[Found]:
     single = np.zeros(robot.nv, dtype=bool)
     single[[k for body in robot.model.leading if body.has_one_coordinate for k in body.v_index]] = True
     single &= at.speed > STILL * at.speed.max(initial=0.0)
-    pairs = {"positions and velocities": (whole.q[:, where], whole.v), "velocities and accelerations": (whole.v, whole.a)}
+    pairs = {
+        "positions and velocities": (whole.q[:, where], whole.v),
+        "velocities and accelerations": (whole.v, whole.a),
+    }
     steps = {what: np.where(single, _steps(*pair), np.nan) for what, pair in pairs.items()}
     told = np.concatenate([step[step > 0.0] for step in steps.values()])
     usual = float(np.median(told)) if len(told) else np.nan
@@ -219,7 +220,9 @@ def held(at: Seen) -> Iterator[Found]:
         float(np.sqrt((x[:, base[3:]] ** 2).sum(axis=1).mean())) for x in (needed, left - measured(whole.tau))
     )
     if lacks > HELD * max(needs, weight):
-        which = "no wrenches are given" if whole.f_ext is None else "some are missing, or have another sign or other axes"
+        which = (
+            "no wrenches are given" if whole.f_ext is None else "some are missing, or have another sign or other axes"
+        )
         yield Found(
             f"the floating base needs {needs:.3g} N, of which the measured wrenches leave {lacks:.3g} N: {which}",
             (),

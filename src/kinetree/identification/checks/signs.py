@@ -23,6 +23,7 @@ ROUNDING = 1e-3
 SINGULAR = 1e-9
 """Sets of columns that are so nearly dependent are not tried."""
 
+
 def opposite(expected: Array, v: Array, a: Array, tau: Array, direction: Array | None = None) -> Array:
     """Return which forces (nv,) are explained if their sign is changed, and are not as they are.
 

@@ -18,7 +18,19 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = {
 """The words a column's name may use for positions, velocities and accelerations."""
 
 FORCES: Mapping[str, tuple[str, ...]] = {
-    "tau": ("tau", "torque", "torques", "effort", "efforts", "eff", "force", "forces", "moment", "motor_torque", "tau_j"),
+    "tau": (
+        "tau",
+        "torque",
+        "torques",
+        "effort",
+        "efforts",
+        "eff",
+        "force",
+        "forces",
+        "moment",
+        "motor_torque",
+        "tau_j",
+    ),
     "current": ("current", "currents", "motor_current", "i"),
 }
 """Those for what drives the joints."""

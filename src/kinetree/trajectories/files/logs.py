@@ -72,7 +72,9 @@ def open_log(path: Path, robot: Robot, meant: Columns) -> Iterator[Opened]:
             topics = bags.topics(bag, path, coordinates, topic=meant.topic, odometry=meant.odometry)
             reader = bags.Messages(bag, path, robot, topics, meant.wrenches, currents=meant.currents)
             found = _missing_left_out if meant.skip_missing else _finite
-            yield Opened(found(str(path), reader.blocks(), coordinates, reader.notes), reader.notes, lambda: reader.done)
+            yield Opened(
+                found(str(path), reader.blocks(), coordinates, reader.notes), reader.notes, lambda: reader.done
+            )
     elif path.suffix.lower() == ".parquet":
         with path.open("rb") as stream:
             table = parquet.Numbers(stream, str(path))
@@ -121,9 +123,7 @@ def _rows(
         raise FormatError(f"{name}: there are no rows")
 
 
-def _missing_left_out(
-    name: str, blocks: Iterator[Arrays], _: Coordinates, notes: list[str]
-) -> Iterator[Arrays]:
+def _missing_left_out(name: str, blocks: Iterator[Arrays], _: Coordinates, notes: list[str]) -> Iterator[Arrays]:
     """Yield blocks without the rows in which a number is missing, NaN or infinite; note how many there were."""
     total = missing = 0
     for block in blocks:
