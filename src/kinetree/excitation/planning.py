@@ -59,9 +59,9 @@ def excite(
 
     Every joint follows a Fourier series of its own for some periods, after a polynomial that leads to it from rest, and
     before one that leads back. Positions, speeds and forces keep within the robot's limits
-    (`Robot.with_limits` gives others) at all times. **Nothing is known of collisions**, of links with each other or with
-    what is around: give a function that tells them (`free`), and look at the motion before it is run. Ctrl-C ends the
-    search: the best motion until then is returned.
+    (`Robot.with_limits` gives others) at all times. **Nothing is known of collisions**, of links with each other or
+    with what is around: give a function that tells them (`free`), and look at the motion before it is run. Ctrl-C ends
+    the search: the best motion until then is returned.
 
     Parameters
     ----------

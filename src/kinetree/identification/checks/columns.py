@@ -212,7 +212,8 @@ class Mistakes:
         seen, (inertia, power) = self._equations.seen, self.certainty.T
         whole = seen.whole
         other = opposite(seen.expected, whole.v, whole.a, np.nan_to_num(whole.tau), whole.direction)
-        found: Any = ((power < -CERTAIN) & (inertia < DOUBTFUL)) | (other & seen.moves & ~self.right)
+        gives: Any = (power < -CERTAIN) & (inertia < DOUBTFUL)
+        found = gives | (np.asarray(other, dtype=np.bool_) & seen.moves & ~self.right)
         return [k for k in self._equations.measured if found[k]]
 
     def _dissipation(self, k: int, whole: Piece) -> Array:

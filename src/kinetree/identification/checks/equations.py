@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from kinetree.identification.samples import Piece
 from kinetree.identification.terms import smooth_sign
 from kinetree.lazy import cached_property
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SAMPLES = 4096
 """So many samples are looked at, in pieces that are spread over the log."""
@@ -102,8 +106,10 @@ class System:
         Standard deviations of the residuals.
     """
 
-    def __init__(self, blocks: Sequence[Array], pattern: Sequence[Array], counts: Array, spread: Array) -> None:
-        factors = [np.linalg.qr(block, mode="r") for block in blocks]
+    def __init__(
+        self, blocks: Sequence[Array], pattern: Sequence[NDArray[np.intp]], counts: Array, spread: Array
+    ) -> None:
+        factors: list[Array] = [np.asarray(np.linalg.qr(block, mode="r")) for block in blocks]
         self.joint = np.repeat(np.arange(len(factors)), [len(R) for R in factors])
         self._columns = [R[:, len(own) : -1] for R, own in zip(factors, pattern, strict=True)]
         A = np.zeros((len(self.joint), 1 + max((int(own.max(initial=-1)) for own in pattern), default=-1)))

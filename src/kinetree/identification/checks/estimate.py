@@ -99,8 +99,8 @@ def far_constants(at: Estimated) -> Iterator[Found]:
         names = tuple(name for name, is_there in zip(at.constants.joints, there, strict=True) if is_there)
         yield Found(
             f"the motor constants of {listed(names)} that go with bodies that can exist are up to "
-            f"{far[there].max():.2g} standard deviations from the estimated ones: a known load or a sign may be wrong, or the robot before is "
-            "far from the data, which a greater prior_spread allows",
+            f"{far[there].max():.2g} standard deviations from the estimated ones: a known load or a sign may be "
+            "wrong, or the robot before is far from the data, which a greater prior_spread allows",
             names,
             {"standard_deviations": far},
         )

@@ -174,14 +174,13 @@ class Lack:
 
     def _delay(self) -> tuple[Found | None, float]:
         """Return the delay of all forces, if it is certain, and by how much χ² falls with it."""
-        each = [self._system.gain(self._system.column(k, len(CANDIDATES))) for k in self._told]
-        each = [
-            (factor, std, gain, k) for (factor, std, gain), k in zip(each, self._told, strict=True) if np.isfinite(std)
-        ]
+        place = len(CANDIDATES)
+        each = {k: self._system.gain(self._system.column(k, place)) for k in self._told}
+        each = {k: gain for k, gain in each.items() if np.isfinite(gain[1])}
         if not each:
             return None, 0.0
-        delays, stds, gains = (np.array(x) for x in list(zip(*each, strict=True))[:3])
-        times = np.array([self._time(k, len(CANDIDATES)) for *_, k in each])
+        delays, stds, gains = np.array(list(each.values())).T
+        times = np.array([self._time(k, place) for k in each])
         weights = 1.0 / (stds**2 * times)
         delay = float((weights * delays).sum() / weights.sum())
         scatter = float((weights * (delays - delay) ** 2).sum()) / max(len(each) - 1, 1)
@@ -189,7 +188,7 @@ class Lack:
         if abs(delay) < max(SHORTEST, CERTAIN * std):
             return None, 0.0
         late = "late" if delay > 0.0 else "early"
-        names = tuple(self._equations.rows.robot.v_names[k] for *_, k in each)
+        names = tuple(self._equations.rows.robot.v_names[k] for k in each)
         return Found(
             f"the forces are {late} by {1e3 * abs(delay):.3g} ± {1e3 * std:.2g} ms beside the positions: shift them by "
             "that, or filter both alike",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from kinetree.lazy import cached_property
 from kinetree.robot import Robot
 from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LOOKED_AT = 128
 """Pieces of a log that are looked at."""
@@ -78,12 +81,12 @@ class Seen:
         return np.asarray(np.sqrt((self.whole.v * self.whole.v).mean(axis=0)))
 
     @cached_property
-    def moves(self) -> Array:
+    def moves(self) -> NDArray[np.bool_]:
         """Which entries of v are not slow (nv,)."""
-        return np.asarray(self.speed > SLOW * self.speed.max(initial=0.0))
+        return np.asarray(self.speed > SLOW * self.speed.max(initial=0.0), dtype=np.bool_)
 
     @cached_property
-    def driven(self) -> Array:
+    def driven(self) -> NDArray[np.bool_]:
         """Which entries of v are not those of a floating base (nv,)."""
         driven = np.ones(self.robot.nv, dtype=bool)
         driven[base_of(self.robot)] = False

@@ -110,8 +110,8 @@ def missing(wrenches: Wrenches) -> Iterator[Found]:
         if not names:
             return
         yield Found(
-            f"the measured wrenches leave {wrenches.left():.3g} N of the {wrenches.weight:.3g} N that this robot weighs, "
-            f"and no masses explain how they change: nothing is measured on {listed(names)}",
+            f"the measured wrenches leave {wrenches.left():.3g} N of the {wrenches.weight:.3g} N that this robot "
+            f"weighs, and no masses explain how they change: nothing is measured on {listed(names)}",
             (),
             {"missing_N": wrenches.left(), "weight_N": wrenches.weight, "bodies": tuple(names)},
         )

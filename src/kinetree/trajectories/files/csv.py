@@ -24,8 +24,8 @@ class CsvReader:
 
     Comma, semicolon, tab or blanks separate the fields. A line that begins with ``#`` is a comment, unless it is just
     before the first row and has the names. See `layout_of_header` and `layout_without_header` for the columns. With
-    `torques`, the columns ``tau.elbow`` are read too, by these names only, if they are there. Unless `complete`, fields may
-    be empty or not finite: they are NaN.
+    `torques`, the columns ``tau.elbow`` are read too, by these names only, if they are there. Unless it is to be
+    `complete`, fields may be empty or not finite: they are NaN.
     """
 
     def __init__(
