@@ -57,6 +57,21 @@ def test_loads_and_joints_that_stand_still_are_no_errors(name: str, seed: int) -
     assert set(found[0].joints) == {robot.v_names[k] for k in still}
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_what_holds_a_joint_that_stands_still_is_no_error(seed: int) -> None:
+    """A brake, whose force is constant, and creeping under friction that holds: two of 16 logs each were refused."""
+    name = ARMS[seed % 2]
+    robot, rng = arm(name), np.random.default_rng(seed)
+    still = [k := seed // 2 % robot.nv, (k + 2) % robot.nv]
+    t, q, tau = Log(name, seed, still=tuple(still)).recorded()
+    braked, stuck, creeping = tau.copy(), tau.copy(), q.copy()
+    braked[:, still] = 1.5
+    stuck[:, still] = 3.0 * np.sin(0.3 * t[:, None] + rng.uniform(0, 6, 2)) + 0.05 * rng.normal(size=(len(t), 2))
+    creeping[:, still] += 2e-3 * np.sin(0.6 * t[:, None] + rng.uniform(0, 6, 2))
+    for places, forces in ((q, braked), (q, stuck), (creeping, stuck)):
+        assert diagnose(robot, prepare(robot, t, places, forces)).errors == ()
+
+
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("k", range(6))
 def test_signs_and_exchanges_are_named(name: str, k: int) -> None:

@@ -124,7 +124,8 @@ class Mistakes:
         """Which columns are read wrongly: the check, the entries of v, by which factor squared residuals fall."""
         piece, found = self._some, list[Mistake]()
         single = [k for body in self._robot.model.leading if body.has_one_coordinate for k in body.v_index]
-        joints = [k for k in self._equations.measured if k in single] if self._enough else []
+        moves = self._equations.seen.moves
+        joints = [k for k in self._equations.measured if k in single and moves[k]] if self._enough else []
         alone = [k for k in joints if not self.right[k]]
         left = self._left(piece)
         for _ in joints:

@@ -18,6 +18,9 @@ SLOW = 0.5
 SATURATED = 0.02
 """The part of the samples at the greatest or the least force, from which on a sensor seems to be at its end."""
 
+CONSTANT = 1e-9
+"""Forces that change by less than this part of their size do so by the rounding of filters."""
+
 BESIDE = 4.0
 """How many times as often as the value beside it: one that is quantised is at each of its values for a while."""
 
@@ -54,7 +57,7 @@ def saturated(seen: Recorded) -> Iterator[Found]:
 def _at_an_end(x: Array) -> float:
     """Return the part of the samples at the greatest or the least value, 0 where the value beside it is as frequent."""
     values, counts = np.unique(x[np.isfinite(x)], return_counts=True)
-    if len(values) < 3:
+    if len(values) < 3 or values[-1] - values[0] <= CONSTANT * np.abs(values).max():
         return 0.0
     ends = [n for n, beside in ((counts[0], counts[1]), (counts[-1], counts[-2])) if n > max(2, BESIDE * beside)]
     return max(ends, default=0) / len(x)
