@@ -92,6 +92,34 @@ def test_criteria_have_the_gradients_they_say(name: str) -> None:
         assert CRITERIA[name](M)[0] == pytest.approx(np.log(np.linalg.cond(A)), abs=np.log(6) / 12)
 
 
+@pytest.mark.parametrize("distance", [False, True])
+def test_a_motion_stays_where_it_is_free(distance: bool) -> None:
+    """A post stands where the best motion would go: a function says which configurations are free of it."""
+    whole = kt.load("ur5")
+    moving = list(whole.joint_names[:3])
+
+    def clearance(q: Array) -> Array:
+        assert q.shape[1] == whole.nq
+        return np.linalg.norm(whole.frame_placement(q, frame="wrist_1_link")[:, :3, 3] - [0.5, 0.0, 0.4], axis=1) - 0.25
+
+    def free(q: Array) -> Array:
+        return clearance(q) if distance else clearance(q) > 0.0
+
+    choices: dict[str, Any] = {"joints": moving, "period": 5.0, "noise": 0.5, "iterations": 15}
+    blind, careful = (whole.excite(["friction"], free=x, **choices) for x in (None, free))
+    t = np.linspace(0.0, blind.series.duration, 2001)
+    assert clearance(blind(t).q).min() < 0.0 < clearance(careful(t).q).min()
+    assert (
+        np.log(careful.std).mean()
+        < np.log(whole.excite(["friction"], free=free, **choices | {"iterations": 0}).std).mean()
+    )
+    with pytest.raises(kt.ArgumentError, match="it is not free"):
+        whole.excite(["friction"], free=lambda q: np.zeros(len(q), bool), **choices)
+    with pytest.raises(kt.ArgumentError, match="a bool or a distance for each is needed"):
+        whole.excite(["friction"], free=lambda q: True, **choices)
+    assert "**Nothing is known of collisions**" in (kt.Robot.excite.__doc__ or "")
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_gradients_of_the_search(
     monkeypatch: pytest.MonkeyPatch, arm: kt.Robot, box: dict[str, Any], criterion: str

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.kr300 import kr300, motion
-from kinetree.identification import Samples, suspicions
+from kinetree.identification import Samples, diagnose
 from kinetree.identification.consistent import pseudo_inertia
 
 TERMS = {
@@ -53,8 +53,8 @@ def test_a_flipped_sign_is_named_and_no_other(motions: dict[str, Samples], facto
     masses = ROBOT.inertial_parameters.reshape(-1, 10) * np.where(np.arange(6) % 2, factor, 1.0 / factor)[:, None]
     robot = ROBOT.with_inertial_parameters(masses.ravel())
     for log in motions.values():
-        assert suspicions(robot, log) == []
+        assert diagnose(robot, log, TERMS).errors == ()
         for k, name in enumerate(ROBOT.v_names):
             sign = np.where(np.arange(6) == k, -1.0, 1.0)
-            (text,) = suspicions(robot, log._replace(tau=sign * np.asarray(log.tau)))
-            assert text.startswith(f"the forces of {name} have the other sign")
+            (found,) = diagnose(robot, log._replace(tau=sign * np.asarray(log.tau)), TERMS).errors
+            assert (found.name, found.joints) == ("force_sign", (name,))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.identification import LogWarning, read_log
+from kinetree.identification import LogWarning, read_log, stream_log
 
 Array = np.ndarray
 
@@ -240,3 +240,39 @@ def test_what_samples_do_not_show_is_warned_of(robot: kt.Robot, tmp_path: Path) 
         read_log(tmp_path / "ms.npz", robot).samples()
     texts = [str(warning.message) for warning in said]
     assert ["in seconds?" in texts[0], "at its end?" in texts[1], len(texts)] == [True, True, 2], texts
+
+
+@pytest.mark.parametrize("kind", ["csv", "empty fields", "npz", "parquet"])
+def test_rows_without_numbers_are_left_out_on_request(robot: kt.Robot, tmp_path: Path, kind: str) -> None:
+    q, tau = motion()
+    table, names = np.column_stack([T, q, tau]), ["t", "q1", "q2", "tau1", "tau2"]
+    table[[3, 40], [1, 4]] = np.nan, np.inf
+    path = tmp_path / f"log.{kind if kind in ('npz', 'parquet') else 'csv'}"
+    if kind == "npz":
+        np.savez(path, t=table[:, 0], q=table[:, 1:3], tau=table[:, 3:])
+    elif kind == "parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table(dict(zip(names, table.T, strict=True))), path)
+    else:
+        write(path, ",".join(names), *table.T)
+        if kind == "empty fields":
+            path.write_text(path.read_text().replace("nan", "").replace("inf", ""))
+    with pytest.raises(kt.FormatError, match="number"):
+        read_log(path, robot)
+    log = read_log(path, robot, skip_missing=True)
+    assert log.notes == ("2 of 50 rows, in which a number is missing, are left out",)
+    kept = np.delete(np.arange(50), [3, 40])
+    np.testing.assert_array_equal(log.t, T[kept])
+    np.testing.assert_array_equal(log.tau, tau[kept])
+    streamed = stream_log(path, robot, skip_missing=True, part=7)
+    np.testing.assert_array_equal(np.concatenate([x.q for x in streamed.recordings()]), q[kept])
+    assert streamed.notes == log.notes
+
+
+def test_a_file_without_a_whole_row_is_refused(robot: kt.Robot, tmp_path: Path) -> None:
+    q, tau = motion()
+    np.savez(tmp_path / "log.npz", t=T, q=q, tau=tau * [1.0, np.nan])
+    with pytest.raises(kt.FormatError, match="in every one of 50 rows a number is missing"):
+        read_log(tmp_path / "log.npz", robot, skip_missing=True)

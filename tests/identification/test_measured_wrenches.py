@@ -11,7 +11,7 @@ import pytest
 
 import kinetree as kt
 from helpers.logs import FEET, HOPPER, Array, hop, write_bag
-from kinetree.identification import Samples, prepare, read_log, stream_log, suspicions
+from kinetree.identification import Samples, diagnose, prepare, read_log, stream_log
 from kinetree.identification.report import joint_rows
 
 N = 900
@@ -118,7 +118,7 @@ def test_a_base_tells_without_torque_sensors(robot: kt.Robot, log: Log, tmp_path
     assert "no joint forces: only the equations of the base tell" in recording.notes
     assert np.isnan(recording.tau[:, 6]).all()
     samples = recording.samples(cutoff=25.0)
-    assert suspicions(robot, samples) == []
+    assert diagnose(robot, samples) == ()
     before = robot.with_inertial_parameters(1.3 * robot.inertial_parameters)
     fit = before.identify(samples, [], check=False)
     assert np.isnan(fit.noise[6])
@@ -160,7 +160,7 @@ def test_a_base_that_nothing_holds(robot: kt.Robot, log: Log) -> None:
     f_ext = np.zeros((N, robot.nb, 6))
     f_ext[:, 0] = robot.inverse_dynamics(q, v, a)[:, :6]
     tau = robot.inverse_dynamics(q, v, a, f_ext)
-    assert suspicions(robot, Samples(q, v, a, tau, f_ext)) == []
+    assert diagnose(robot, Samples(q, v, a, tau, f_ext)) == ()
     for wrong, message in ((None, "no wrenches are given"), (-f_ext, "another sign")):
         with pytest.raises(kt.ArgumentError, match=message):
             robot.identify(Samples(q, v, a, tau, wrong), [])

@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import random_tree
-from kinetree.identification import Samples, holding
+from kinetree.identification import LogWarning, Samples, holding
 from kinetree.identification.report import joint_rows
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 
@@ -130,6 +130,21 @@ def test_a_motor_may_turn_the_other_way(arm: kt.Robot, poor: kt.Robot, logs: lis
     np.testing.assert_allclose(fit.motor_constants.values, CONSTANTS[1:] * [-1.0, 1.0], rtol=1e-6)
     with pytest.raises(kt.ArgumentError, match="joint1 have the other sign"):
         poor.identify(turned, TERMS, motor_constants=MOTORS[1:])
+
+
+def test_constants_far_from_those_of_bodies_that_can_exist(poor: kt.Robot, logs: list[Samples]) -> None:
+    """The robot before has 1.5 times the masses, and is taken as nearly right."""
+    rng = np.random.default_rng(0)
+    noisy = [x._replace(tau=np.asarray(x.tau) * (1.0 + 0.02 * rng.normal(size=np.shape(x.tau)))) for x in logs]
+    with pytest.warns(LogWarning, match="standard deviations from the estimated ones"):
+        fit = poor.identify(noisy, TERMS, motor_constants=MOTORS, prior_spread=1e-3)
+    (found,) = (x for x in fit.checks if x.name == "far_constants")
+    constants = fit.motor_constants
+    assert constants is not None
+    far = np.abs(constants.consistent - constants.values) / constants.std
+    np.testing.assert_array_equal(found.figures["standard_deviations"], far)
+    assert found.joints == tuple(np.array(constants.joints)[far > 3.0])
+    assert poor.identify(noisy, TERMS, motor_constants=MOTORS).checks == ()
 
 
 def test_constants_are_in_tables(poor: kt.Robot, logs: list[Samples]) -> None:

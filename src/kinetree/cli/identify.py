@@ -42,8 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
         stack.enter_context(compiling_notice(robot.name, shown=not arguments.quiet))
         used = read(arguments, robot, arguments.logs)
         others = read(arguments, robot, arguments.validate)
-        for text in [] if arguments.force else repeated([*used.samples, *others.samples]):
-            raise ArgumentError(f"of the files {text}; --force takes them as they are")
+        for k, before in [] if arguments.force else repeated([*used.samples, *others.samples]):
+            raise ArgumentError(f"of the files motion {k} is motion {before} once more; --force takes them as they are")
         warnings += [*used.notes, *others.notes]
         if arguments.payload_frame is not None:
             payload(arguments, robot, used, others, warnings)

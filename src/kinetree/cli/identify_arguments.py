@@ -151,6 +151,7 @@ def add_choices(command: argparse.ArgumentParser) -> None:
         metavar="FRAME[=NAME]",
         help="a wrench on the robot is measured there, in columns or a topic of that NAME (FRAME)",
     )
+    data.add_argument("--skip-missing", action="store_true", help="leave out rows with an empty field, NaN or infinity")
     data.add_argument(
         "--wrench-axes", choices=("frame", "world"), default="frame", help="whose axes wrenches are in (frame)"
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
-from kinetree.identification import LogStream, Recording, Samples, stream_log, suspicions
+from kinetree.identification import LogStream, Recording, Samples, base_parameters, diagnose, stream_log
 from kinetree.identification.motors import checked
 from kinetree.identification.payload import holding
 from kinetree.robot import Robot
@@ -19,7 +19,7 @@ from kinetree.spatial import Inertia
 CHOICES = ("cutoff", "presliding", "smoothing", "decimate", "outliers", "standing")
 """How samples are made of a recording."""
 
-READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes")
+READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes", "skip_missing")
 """How a file is read."""
 
 
@@ -65,17 +65,19 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
                     samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))))
             found.notes.extend(f"{name}: {note}" for note in seen.notes)
         if not arguments.force and seen is not None:
-            refuse(robot, seen, samples, currents)
+            refuse(arguments, robot, seen, samples, currents)
         found.samples.append(samples)
     return found
 
 
-def refuse(robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]) -> None:
+def refuse(
+    arguments: argparse.Namespace, robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]
+) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
-    found = suspicions(robot, samples, currents)
-    wrong = [*log.suspicions(), *(text for text in found if "never moves" not in text)]
+    base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
+    wrong = log.diagnose().errors or diagnose(robot, samples, base, currents=currents).errors
     if wrong:
-        raise ArgumentError(f"{log.name}: {'; '.join(dict.fromkeys(wrong))}; --force takes it as it is")
+        raise ArgumentError(f"{log.name}: {'; '.join(map(str, wrong))}; --force takes it as it is")
 
 
 def notes(*read: Read) -> list[str]:

@@ -33,6 +33,8 @@ def still(problem: Problem, rest: Array | None, rng: np.random.Generator) -> Arr
         random = limits.middle + SAFE * limits.half * rng.uniform(-1.0, 1.0, (TRIES, robot.nv))
         q = np.vstack([limits.middle, random])
     worst, reasons = _worst(problem, q)
+    if problem.free is not None:
+        worst = np.where((worst < 1.0) & ~problem.free(q), 1.0, worst)
     best = 0 if worst[0] < 1.0 else int(np.argmin(worst))
     if not worst[best] < 1.0:
         where = "start is not within the limits" if rest is not None else "no configuration within the limits was found"
@@ -65,6 +67,8 @@ def _worst(problem: Problem, q: Array) -> tuple[Array, Callable[[int], list[str]
             if not forces[k, i] < 1.0
         ]
         boxes = frames[k].reshape(-1, 3)
+        if problem.free is not None and not problem.free(q[k : k + 1]).all():
+            found.append("it is not free")
         found += [
             f"{name} is outside its box" for name, u in zip(limits.boxes, boxes, strict=True) if not (u < 1.0).all()
         ]

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.excitation.beginning import beginning, still
 from kinetree.excitation.limits import by_joint, limits_of
-from kinetree.excitation.problem import CRITERIA, Problem
+from kinetree.excitation.problem import CRITERIA, Free, Problem
 from kinetree.excitation.result import Excitation
 from kinetree.excitation.search import BARRIERS, Search
 from kinetree.excitation.series import Series
@@ -23,7 +23,7 @@ from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from kinetree.robot import Robot
 
@@ -45,6 +45,7 @@ def excite(
     fraction: float = 0.9,
     acceleration: float | ArrayLike | Mapping[str, float] | None = None,
     boxes: Mapping[str, ArrayLike] | None = None,
+    free: Callable[[Array], ArrayLike] | None = None,
     noise: float | ArrayLike | Mapping[str, float] | None = None,
     rate: float = 200.0,
     criterion: str = "determinant",
@@ -58,7 +59,9 @@ def excite(
 
     Every joint follows a Fourier series of its own for some periods, after a polynomial that leads to it from rest, and
     before one that leads back. Positions, speeds and forces keep within the robot's limits
-    (`Robot.with_limits` gives others) at all times. Ctrl-C ends the search: the best motion until then is returned.
+    (`Robot.with_limits` gives others) at all times. **Nothing is known of collisions**, of links with each other or
+    with what is around: give a function that tells them (`free`), and look at the motion before it is run. Ctrl-C ends
+    the search: the best motion until then is returned.
 
     Parameters
     ----------
@@ -86,6 +89,9 @@ def excite(
         Largest accelerations of the joints that move (rad/s², m/s²), in full. Speed and harmonics limit them too.
     boxes : mapping of str to (2, 3) array-like, optional
         By names of frames, the least and the greatest coordinates that their origins may have in the world (m).
+    free : callable, optional
+        From configurations (n, nq) to which are free of collisions (n,): True, or a distance above zero. It is asked at
+        some hundred configurations of each motion that is tried, and on a fine grid in the end.
     noise : float, (nv,) array-like or mapping, optional
         Standard deviations of the noise of the forces of the joints that move (N·m, N), which say how much each
         counts. One hundredth of the effort limits if not given.
@@ -112,8 +118,8 @@ def excite(
     Raises
     ------
     ArgumentError
-        If a joint has no limits, they cannot be kept, a choice is not known, or SciPy is not installed (the extra
-        ``identification``).
+        If a joint has no limits, they cannot be kept, no configuration is free, a choice is not known, or SciPy is not
+        installed (the extra ``identification``).
 
     Notes
     -----
@@ -155,7 +161,8 @@ def excite(
         raise ArgumentError('"stribeck" has no place in a plan: plan with "friction", and estimate it all the same')
     if base.dimension == 0:
         raise ArgumentError(f"there is nothing to be estimated of {listed(moving.joint_names)}: give joint terms")
-    problem = Problem(Rows(base), series, limits, _noise(moving, noise), criterion)
+    judge = None if free is None else _judge(free, whole, at[0])
+    problem = Problem(Rows(base), series, limits, _noise(moving, noise), criterion, judge)
     rest = None if start is None else whole[at[0]]
     first = 0 if rest is None else 1
     rng = as_generator(seed)
@@ -231,6 +238,23 @@ def _places(robot: Robot, moving: Robot) -> tuple[list[int], list[int]]:
     of = {body.joint_name: body for body in robot.model.leading}
     bodies = [of[name] for name in moving.joint_names if name in of]
     return [body.q_index[0] for body in bodies], [body.v_index[0] for body in bodies]
+
+
+def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> Free:
+    """Return which configurations (n, nv) of the joints that move are free (n,)."""
+
+    def judged(q: Array) -> NDArray[np.bool_]:
+        full = np.tile(whole, (len(q), 1))
+        full[:, at] = q
+        found = np.asarray(free(full))
+        if found.shape != (len(q),) or found.dtype.kind not in "biuf":
+            raise ArgumentError(
+                f"free returned {found.dtype} of shape {found.shape} for {len(q)} configurations: a bool or a distance "
+                "for each is needed"
+            )
+        return np.asarray(found > 0, dtype=np.bool_)
+
+    return judged
 
 
 def _noise(robot: Robot, noise: float | ArrayLike | Mapping[str, float] | None) -> Array:

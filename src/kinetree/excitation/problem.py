@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from kinetree.identification.equations import Rows
 from kinetree.lazy import cached_property
 from kinetree.runtime.function import Function
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SLIDING = 0.05
 """The part of a joint's top speed around which friction changes sign in the criterion, so that it has a gradient."""
@@ -33,6 +36,9 @@ POWER = 12
 
 State = tuple[Array, Array, Array]
 
+Free = Callable[[Array], "NDArray[np.bool_]"]
+"""From configurations (n, nv) of the joints that move to which ones are free (n,)."""
+
 Criterion = Callable[[Array], tuple[float, Array]]
 """From the information (n, n) to a number, the less the better, infinite if it is singular, and its gradient (n, n)."""
 
@@ -49,10 +55,13 @@ class Problem:
     """A motion's coefficients X (nv, size), what it tells, and what it must keep within.
 
     Limits are ``|u| < 1``; the barrier is the sum of the means of ``−log(1 − u²)`` over the nodes, for each joint and
-    each limit.
+    each limit. Where a configuration is not free, the criterion is infinite.
     """
 
-    def __init__(self, rows: Rows, series: Series, limits: Limits, noise: Array, criterion: str) -> None:
+    def __init__(
+        self, rows: Rows, series: Series, limits: Limits, noise: Array, criterion: str, free: Free | None = None
+    ) -> None:
+        self.free = free
         self.rows, self.robot, self.series, self.limits, self.noise = rows, rows.robot, series, limits, noise
         self.criterion = CRITERIA[criterion]
         self.nodes = series.nodes()
@@ -147,6 +156,8 @@ class Problem:
     def point(self, X: Array) -> Point:
         """Return the criterion and the barrier."""
         state = self.state(X)
+        if self.free is not None and not self.free(state[0]).all():
+            return Point(np.inf, np.inf, False)
         near = [*self._linear(state), self.forces(state) / SAFE, self.frames(state[0]) / SAFE]
         value, _, _ = self._criterion(self._recorded(state))
         inside = all(np.abs(u).max(initial=0.0) < CLOSEST for u in near)
@@ -171,8 +182,10 @@ class Problem:
         return total
 
     def holds(self, X: Array, t: Array) -> bool:
-        """Return whether forces and boxes hold at these times."""
+        """Return whether forces and boxes hold at these times, and all configurations are free."""
         q, v, a = (B @ X.T for B in self.series.basis(t))
+        if self.free is not None and not self.free(q).all():
+            return False
         return all(np.abs(u).max(initial=0.0) <= 1.0 for u in (self.forces((q, v, a)), self.frames(q)))
 
     def _recorded(self, state: State) -> State:

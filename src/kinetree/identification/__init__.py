@@ -1,6 +1,8 @@
 """Identification: which parameters of a robot its motions tell, and what they are."""
 
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.checks.findings import Finding, Findings, LogWarning
+from kinetree.identification.checks.registry import diagnose
 from kinetree.identification.closed_loop import identify_closed_loop
 from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.identify import identify
@@ -12,11 +14,12 @@ from kinetree.identification.preparation import sliding_direction
 from kinetree.identification.prepare import prepare
 from kinetree.identification.recording import Recording
 from kinetree.identification.samples import Samples
-from kinetree.identification.suspicions import LogWarning, suspicions
 from kinetree.identification.validation import Validation, correlated, cross_validate, validate
 
 __all__ = [
     "BaseParameters",
+    "Finding",
+    "Findings",
     "Fit",
     "LogStream",
     "LogWarning",
@@ -30,6 +33,7 @@ __all__ = [
     "base_parameters",
     "correlated",
     "cross_validate",
+    "diagnose",
     "holding",
     "identify",
     "read_log",
@@ -41,5 +45,4 @@ __all__ += [
     "prepare",
     "sliding_direction",
     "stream_log",
-    "suspicions",
 ]

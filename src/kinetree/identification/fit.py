@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import OF_ROBOTS
+from kinetree.identification.checks.findings import Findings
 from kinetree.identification.consistent import Consistent
 from kinetree.identification.equations import Rows
 from kinetree.identification.least_squares import Solution
@@ -80,10 +81,13 @@ class Fit:
     stribeck_speed : (nv,) array or None
     motor_constants : MotorConstants or None
         Those that were estimated, with their standard deviations.
+    checks : Findings
+        What the plausibility checks of the log and the estimate have found.
     rows : Rows
         From samples to equations.
     """
 
+    checks = Findings()
     report = pages.report
     validate = validation.validate
 

@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, listed, unknown_name, warn_user
+from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.identification import consistent as bodies
 from kinetree.identification import motors
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
+from kinetree.identification.checks import samples as of_samples
+from kinetree.identification.checks.equations import JointEquations
+from kinetree.identification.checks.estimate import Estimated
+from kinetree.identification.checks.findings import Findings
+from kinetree.identification.checks.registry import Examined, run_checks
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
@@ -22,17 +27,13 @@ from kinetree.identification.nearest_bodies import (
     SOLVERS,
     consistent_with,
     information,
-    warn_of_bodies,
-    warn_of_few,
-    warn_of_sizes,
 )
-from kinetree.identification.samples import of_joints, once_and_again, repeated
+from kinetree.identification.samples import of_joints, once_and_again
 from kinetree.identification.shared_noise import generalized
 from kinetree.identification.stribeck import WithSpeeds, as_uncertain_with_speeds, estimated_speeds
-from kinetree.identification.suspicions import LogWarning, contradictions, suspicions
 from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
-from kinetree.validation import positive
+from kinetree.validation import Array, positive
 
 WEIGHTS = ("joints", "covariance", None)
 
@@ -108,7 +109,7 @@ def identify(
     tolerance : float
         See `Robot.base_parameters`.
     check : bool
-        Whether to refuse a log with `suspicions`; what only tells little is a warning.
+        Whether to refuse a log in which `kinetree.identification.diagnose` finds errors, and to warn of the rest.
 
     Returns
     -------
@@ -117,9 +118,7 @@ def identify(
     Warns
     -----
     LogWarning
-        If a joint never moves, or there are no more samples than parameters; if forces are 30 times as large as this
-        robot needs them, or are not explained at all; or if bodies that can exist explain much less than the estimates
-        alone.
+        Of what the checks find that is no reason to refuse the log; `Fit.checks` has all of it.
 
     Raises
     ------
@@ -159,9 +158,10 @@ def identify(
     if stribeck_speed is not None and "stribeck" not in base.joint_terms:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     log, again = once_and_again(log)
+    found, currents = Findings(), [] if unknown is None else [robot.v_names[k] for k in unknown.places]
     if check:
-        currents = [] if unknown is None else [robot.v_names[k] for k in unknown.places]
-        _refuse([*suspicions(robot, again, currents), *repeated(again)])
+        seen = of_samples.seen(robot, again, currents)
+        found = run_checks("samples", seen).enforce()
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
     if speeds_unknown:
         speeds = estimated_speeds(base, log)
@@ -173,9 +173,8 @@ def identify(
             "samples are needed"
         )
     if check:
-        warn_of_few(factors)
-        if unknown is None:
-            _refuse(list(contradictions(robot, factors)))
+        examined = Examined(JointEquations(seen, Rows(base, speeds)), factors, instruments is None)
+        found += run_checks("equations", examined).enforce()
 
     def estimated(rows: Rows, factors: Factors, prior: Prior) -> Solution:
         if instruments is not None:
@@ -195,15 +194,21 @@ def identify(
         whole = estimated(wider, wider.factors(again), Prior(*map(np.append, prior, (added, added + np.inf))))
         solution = as_uncertain_with_speeds(solution, whole)
     solution = solution._replace(information=information(factors, solution, prior))
-    if check and unknown is None and instruments is None:
-        warn_of_sizes(base, factors, solution)
     near = bodies.Consistent(base.representative(solution.values[: base.dimension]), np.nan)
     if consistent:
         near = consistent_with(base, solution, spread, solver, bounds or {})
-        if check and unknown is None:
-            warn_of_bodies(base, factors, solution, near)
-    solution = solution._replace(noise=np.where(factors.counts > 0.0, solution.noise, np.nan))
-    return Fit(rows, factors.count, solution, near)
+    fit = Fit(rows, factors.count, solution._replace(noise=_where_measured(factors, solution)), near)
+    if check:
+        result = Estimated(base, factors, solution, near.parameters, fit.motor_constants)
+        found += run_checks("estimate", result).enforce() if instruments is None else ()
+        found += run_checks("bodies", result).enforce() if consistent else ()
+    fit.checks = found
+    return fit
+
+
+def _where_measured(factors: Factors, solution: Solution) -> Array:
+    """Return the noise (nv,), NaN where no force was measured."""
+    return np.where(factors.counts > 0.0, solution.noise, np.nan)
 
 
 def _check_choices(
@@ -230,15 +235,6 @@ def _check_choices(
         raise ArgumentError("bounds are for bodies that can exist: leave consistent as it is")
     if solver not in SOLVERS:
         raise ArgumentError(f"solver is {solver!r}, it must be one of {', '.join(map(repr, SOLVERS))}")
-
-
-def _refuse(found: list[str]) -> None:
-    """Raise where a log is wrong; warn where it tells little."""
-    wrong = [text for text in found if "never moves" not in text]
-    if wrong:
-        raise ArgumentError(f"{'; '.join(wrong)}; check=False takes the log as it is")
-    for text in found:
-        warn_user(text, LogWarning)
 
 
 def _not_known(base: BaseParameters, name: str) -> str:

@@ -36,6 +36,9 @@ LOOSE = 1e3
 SMALLEST = 1e-100
 """The least noise, where all forces are zero."""
 
+LEAST_NOISE = 1e-6
+"""Noise below this, relative to the forces, counts as this where bodies that can exist are sought."""
+
 ITERATIONS = 30
 
 FIXED = 1e4

@@ -34,6 +34,7 @@ def read_log(
     odometry: str | None = None,
     wrenches: Sequence[str] | Mapping[str, str] | None = None,
     wrench_axes: str = "frame",
+    skip_missing: bool = False,
 ) -> Recording:
     """Return the recorded motion of a robot in a file: positions and joint forces, or currents of its motors.
 
@@ -67,6 +68,9 @@ def read_log(
         NPZ has them in an array wrench (n, k, 6), moments first.
     wrench_axes : "frame" or "world"
         Whether they are in the axes of these frames, or in the world's.
+    skip_missing : bool
+        Whether rows in which a number is missing, NaN or infinite are left out; else they are an error. A note says how
+        many there were.
 
     Returns
     -------
@@ -106,6 +110,7 @@ def read_log(
         odometry=odometry,
         wrenches=wrenches,
         wrench_axes=wrench_axes,
+        skip_missing=skip_missing,
     ).whole()
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, warn_user
 from kinetree.functions.of_user import compile
 from kinetree.identification.base_parameters import TEN
 from kinetree.identification.blas import on_one_thread
+from kinetree.identification.checks.estimate import few
+from kinetree.identification.checks.findings import LogWarning
 from kinetree.identification.consistent import THIN, Problem, newton, repaired
 from kinetree.identification.equations import Rows, known_forces
-from kinetree.identification.least_squares import SMALLEST, Prior, estimate
-from kinetree.identification.nearest_bodies import LEAST_NOISE, warn_of_few
+from kinetree.identification.least_squares import LEAST_NOISE, SMALLEST, Prior, estimate
 from kinetree.identification.samples import Piece, Samples, motion_of, once_and_again, pieces
 from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.model import WORLD
@@ -196,7 +197,8 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     factors = rows.factors(log)
     if factors.count * np.count_nonzero([len(columns) for columns in rows.pattern]) <= rows.dimension:
         raise ArgumentError(f"{factors.count} samples do not tell a payload: more are needed")
-    warn_of_few(factors)
+    for warning in few(factors):
+        warn_user(warning.message, LogWarning)
     found = estimate(rows, again, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
     untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
     std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.identification.checks.recording import Recorded
+from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.preparation import Preparation
 from kinetree.identification.samples import Samples, measured
 from kinetree.validation import Array, real_array
@@ -66,6 +68,11 @@ def prepare(
     -------
     Samples
 
+    Warns
+    -----
+    LogWarning
+        Where a sensor seems to be at its end, or times to be in another unit: filtered samples do not show that.
+
     Raises
     ------
     ArgumentError
@@ -84,6 +91,23 @@ def prepare(
     >>> samples.v.shape
     (37, 6)
     """
+    times, position, force, wrench = _arrays(robot, t, q, tau, f_ext)
+    run_checks("recording", Recorded(robot, times, position, force)).warn()
+    choices = cutoff, presliding, smoothing, decimate, outliers, standing
+    return _samples(times, position, force, wrench, Preparation(robot, *choices))
+
+
+def prepared(
+    robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, **choices: Any
+) -> Samples:
+    """Return the same of a recording that has been looked at."""
+    return _samples(*_arrays(robot, t, q, tau, f_ext), Preparation(robot, **choices))
+
+
+def _arrays(
+    robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None
+) -> tuple[Array, Array, Array, Array | None]:
+    """Return times, configurations, forces and wrenches, checked."""
     times = real_array("t", t, None, batch=False)
     if len(times) < 2:
         raise ArgumentError("t must be two times and more")
@@ -100,7 +124,11 @@ def prepare(
             f"t must increase: it goes from {times[k]:.9g} s to {times[k + 1]:.9g} s at sample {k + 1}, and so at "
             f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
         )
-    way = Preparation(robot, cutoff, presliding, smoothing, decimate, outliers, standing)
+    return times, position, force, wrench
+
+
+def _samples(times: Array, position: Array, force: Array, wrench: Array | None, way: Preparation) -> Samples:
+    """Return the samples of a motion."""
     samples = way.part(times, position, force, wrench, last=True)
     if samples is None:
         raise ArgumentError(

@@ -38,6 +38,7 @@ class Reading:
         odometry: str | None = None,
         wrenches: Sequence[str] | Mapping[str, str] | None = None,
         wrench_axes: str = "frame",
+        skip_missing: bool = False,
     ) -> None:
         if not isinstance(robot, Robot):
             raise ArgumentError(
@@ -54,7 +55,7 @@ class Reading:
             raise ArgumentError("motor_positions are given without gear_ratios")
         self._motor_positions = motor_positions
         called = wrenches if isinstance(wrenches, Mapping) else {frame: frame for frame in wrenches or ()}
-        self._meant = Columns(dict(called), topic, odometry, torque_constants is not None)
+        self._meant = Columns(dict(called), topic, odometry, torque_constants is not None, skip_missing)
         self._on_bodies: Callable[[Array, Array], Array] = on_bodies(robot, list(called), wrench_axes)
         self.notes: list[str] = []
         self.left_out, self.done = 0, 0.0

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, FormatError, warn_user
-from kinetree.identification.prepare import prepare
-from kinetree.identification.samples import Piece, Samples
-from kinetree.identification.suspicions import LogWarning, saturated
+from kinetree.errors import ArgumentError, FormatError
+from kinetree.identification.checks.findings import Findings
+from kinetree.identification.checks.recording import Recorded
+from kinetree.identification.checks.registry import run_checks
+from kinetree.identification.prepare import prepared
+from kinetree.identification.samples import Samples
 from kinetree.robot import Robot
 from kinetree.trajectories.coordinates import some
 from kinetree.trajectories.signals.differentiate import gaps
@@ -19,9 +21,6 @@ from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-SLOW, TIME_UNIT = 0.5, "is the time in seconds?"
-"""Samples so far apart (s) tell no motion; milliseconds, taken as seconds, are further apart."""
 
 ARRAYS = ("t", "q", "v", "a", "tau", "f_ext")
 
@@ -77,15 +76,14 @@ class Recording:
         Warns
         -----
         LogWarning
-            Of what `suspicions` finds, which filtered samples do not show.
+            Of what `diagnose` finds, which filtered samples do not show.
 
         Raises
         ------
         ArgumentError
             If they have to be made and there are no times, or as `prepare` raises it.
         """
-        for text in self.suspicions():
-            warn_user(f"{self.name}: {text}", LogWarning)
+        self.diagnose().warn(self.name)
         choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}
         choices |= {"outliers": outliers, "standing": standing}
         if self.v is not None and self.a is not None and all(x is None for x in choices.values()):
@@ -93,17 +91,16 @@ class Recording:
         if self.t is None:
             raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
         try:
-            return prepare(self.robot, self.t, self.q, self.tau, self.f_ext, smoothing=smoothing, **choices)
+            return prepared(self.robot, self.t, self.q, self.tau, self.f_ext, smoothing=smoothing, **choices)
         except ArgumentError as error:
             raise ArgumentError(f"{self.name}: {error}") from None
 
-    def suspicions(self) -> list[str]:
+    def diagnose(self) -> Findings:
         """Return what seems to be wrong with a motion as it was recorded: sensors at their end, times in other units.
 
-        `kinetree.identification.suspicions` finds the rest in samples, which do not show this.
+        `kinetree.identification.diagnose` finds the rest in samples, which do not show this.
         """
-        slow = [note for note in self.notes if note.endswith(TIME_UNIT)]
-        return [*slow, *saturated(self.robot, Piece(self.q, self.tau, self.tau, self.tau, None, None))]
+        return run_checks("recording", Recorded(self.robot, self.t, self.q, self.tau))
 
     def __len__(self) -> int:
         return len(self.q)
@@ -147,8 +144,6 @@ def notes_on_time(t: Array | None, left_out: int) -> list[str]:
     t = np.zeros(0) if t is None else t
     if left_out:
         notes.append(f"{left_out} samples with the time of the one before are left out")
-    if len(t) > 1 and np.median(np.diff(t)) > SLOW:
-        notes.append(f"samples are {np.median(np.diff(t)):g} s apart: {TIME_UNIT}")
     if len(t) > 2 and (holes := gaps(t)):
         listed = some([f"{t[k - 1]:g} s to {t[k]:g} s" for k in holes], 3)
         notes.append(f"gaps in time, across which nothing is fitted: {listed}")

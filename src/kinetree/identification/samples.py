@@ -77,6 +77,7 @@ class Piece(NamedTuple):
     direction: Array | None = None
     load: Array | None = None
     standing: Array | None = None
+    t: Array | None = None
 
 
 def motions(log: Any) -> Iterable[Any]:
@@ -145,8 +146,8 @@ def once_and_again(log: Any) -> tuple[Any, Any]:
     return chain(first, log), first
 
 
-def repeated(log: Any) -> list[str]:
-    """Return which motions of a list are there twice, in a sentence each: they would count as new ones."""
+def repeated(log: Any) -> list[tuple[int, int]]:
+    """Return which motions of a list are there twice, counted from 1, each with the one that it is once more."""
     first: dict[bytes, int] = {}
     found = []
     for k, part in enumerate(log if isinstance(log, list | tuple) and not _is_motion(log) else (), start=1):
@@ -154,7 +155,7 @@ def repeated(log: Any) -> list[str]:
             q, tau = (np.ascontiguousarray(x) for x in (motion_of(part).q, motion_of(part).tau))
             before = first.setdefault(blake2b(q.tobytes() + tau.tobytes()).digest(), k)
             if before != k and np.nan_to_num(tau).any():
-                found.append(f"motion {k} is motion {before} once more")
+                found.append((k, before))
     return found
 
 
@@ -180,6 +181,8 @@ def _arrays(robot: Robot, part: Any) -> Piece:
             x = np.asarray(x)
             x = x.astype(np.float64) if x.dtype.kind == "b" else x
             arrays[name] = real_array(name, x, *lead, robot.nv, batch=False)
+    if given.t is not None and np.shape(given.t) == lead:
+        arrays["t"] = real_array("t", given.t, *lead, batch=False)
     unmeasured = np.isnan(arrays["tau"]).all(axis=tuple(range(len(lead))))
     if unmeasured.all() and q.size:
         raise ArgumentError("tau is NaN throughout: joints whose forces are measured are needed, or a floating base")

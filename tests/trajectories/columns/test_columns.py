@@ -7,6 +7,7 @@ import pytest
 from kinetree.errors import FormatError
 from kinetree.trajectories.columns.match import layout_of_header, layout_without_header
 from kinetree.trajectories.columns.messages import expected_columns, unused_columns
+from kinetree.trajectories.columns.names import LOG
 from kinetree.trajectories.coordinates import Coordinates
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
@@ -38,6 +39,42 @@ FULL = (("q", 0), ("q", 1), ("v", 0), ("v", 1), ("a", 0), ("a", 1))
 )
 def test_spellings(header):
     assert slots(header) == FULL
+
+
+HEADERS_OF_LOGS = {
+    "libfranka": "time,q[0],q[1],dq[0],dq[1],tau_J[0],tau_J[1],tau_J_d[0],tau_J_d[1],q_d[0],q_d[1],dtau_J[0],dtau_J[1]",
+    "libfranka, a struct": "time,state.q[0],state.q[1],state.dq[0],state.dq[1],state.tau_J[0],state.tau_J[1]",
+    "_eff": "t,hip_pos,knee_pos,hip_vel,knee_vel,hip_eff,knee_eff",
+    "joint_1_eff": "t,joint_1_pos,joint_2_pos,joint_1_vel,joint_2_vel,joint_1_eff,joint_2_eff",
+    "[rad]": "Time [s],J1 position [rad],J2 position [rad],J1 velocity [rad/s],J2 velocity [rad/s],"
+    "J1 torque [Nm],J2 torque [Nm]",
+    "(rad)": "Time (s),J1 Position (rad),J2 Position (rad),J1 Velocity (rad/s),J2 Velocity (rad/s),"
+    "J1 Torque (N·m),J2 Torque (N·m)",
+    "axes": "t,Axis 1 pos,Axis 2 pos,Axis 1 vel,Axis 2 vel,A1 torque [Nm],A2 torque [Nm]",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS_OF_LOGS.values(), ids=HEADERS_OF_LOGS)
+def test_headers_of_controllers(header):
+    layout = layout_of_header(header.split(","), ARM, LOG)
+    assert layout.slots[:7] == (("t", 0), ("q", 0), ("q", 1), ("v", 0), ("v", 1), ("tau", 0), ("tau", 1))
+    assert layout.slots[7:] == (None,) * (len(layout.slots) - 7)
+
+
+def test_units_in_brackets_are_told_from_names():
+    currents = layout_of_header(
+        ["t", "J1 position [rad]", "J2 position [rad]", "J1 current [A]", "J2 current [A]"], ARM, LOG
+    )
+    assert currents.columns("current") == [3, 4]
+    for header, message in {
+        "t,J1 position [deg],J2 position [deg],J1 torque [Nm],J2 torque [Nm]": r"\[deg\]' is in deg: give rad",
+        "t,J1 position [rad],J2 position [rad],J1 torque [mNm],J2 torque [mNm]": r"is in mNm: give N·m",
+        "t,J1 position [rad],J2 position [rad],J1 current [mA],J2 current [mA]": r"is in mA: give A",
+        "t [ms],J1 position [rad],J2 position [rad],J1 torque [Nm],J2 torque [Nm]": r"is in ms: give seconds",
+    }.items():
+        with pytest.raises(FormatError, match=message):
+            layout_of_header(header.split(","), ARM, LOG)
+    assert layout_of_header(["t", "hip", "knee", "j1"], ARM).ignored == ("j1",), "a letter and a number alone"
 
 
 def test_columns_may_stand_in_any_order():

@@ -18,7 +18,19 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = {
 """The words a column's name may use for positions, velocities and accelerations."""
 
 FORCES: Mapping[str, tuple[str, ...]] = {
-    "tau": ("tau", "torque", "torques", "effort", "efforts", "force", "forces", "moment", "motor_torque"),
+    "tau": (
+        "tau",
+        "torque",
+        "torques",
+        "effort",
+        "efforts",
+        "eff",
+        "force",
+        "forces",
+        "moment",
+        "motor_torque",
+        "tau_j",
+    ),
     "current": ("current", "currents", "motor_current", "i"),
 }
 """Those for what drives the joints."""
@@ -51,7 +63,8 @@ class Vocabulary:
         word = "|".join(sorted(self._quantity_of, key=len, reverse=True))
         self._numbered = re.compile(rf"(?P<joint>joint[ _]?)?(?P<word>{word})[._ ]?\[?(?P<number>\d+)\]?")
         self._numbered_joint = re.compile(
-            rf"(?:(?P<before>{word})[._/: ])?joint[ _]?\[?(?P<number>\d+)\]?(?:[._/: ](?P<after>{word}))?"
+            rf"(?:(?P<before>{word})[._/: ])?(?P<joint>joint|axis|j|a)[ _]?\[?(?P<number>\d+)\]?"
+            rf"(?:[._/: ](?P<after>{word}))?"
         )
         no_motion = "desired|target|reference|ref|command|cmd|error" + ("" if self.has_forces else "|effort|torque|tau")
         self.not_measured = re.compile(rf"(?:^|[/._])(?:{no_motion})[/._]")
@@ -62,7 +75,7 @@ class Vocabulary:
         return "tau" in self.words
 
     def number_in(self, name: str) -> Number | None:
-        """Return what a name like ``q_2``, ``vel[2]``, ``joint2`` or ``joint_2.velocity`` says; None for another.
+        """Return what a name like ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque`` says, or None.
 
         Examples
         --------
@@ -70,6 +83,8 @@ class Vocabulary:
         Number(quantity='v', number=2, of_joint=False, worded=True)
         >>> MOTION.number_in("Joint_3")
         Number(quantity='q', number=3, of_joint=True, worded=False)
+        >>> LOG.number_in("tau_J[0]")
+        Number(quantity='tau', number=0, of_joint=False, worded=True)
         """
         low = name.lower()
         if match := self._numbered.fullmatch(low):
@@ -78,6 +93,8 @@ class Vocabulary:
         if match is None or (match["before"] and match["after"]):
             return None
         word = match["before"] or match["after"]
+        if not word and match["joint"] != "joint":
+            return None  # a letter and a number may be anything
         return Number(self._quantity_of[word] if word else "q", int(match["number"]), True, word is not None)
 
 

@@ -24,7 +24,8 @@ class CsvReader:
 
     Comma, semicolon, tab or blanks separate the fields. A line that begins with ``#`` is a comment, unless it is just
     before the first row and has the names. See `layout_of_header` and `layout_without_header` for the columns. With
-    `torques`, the columns ``tau.elbow`` are read too, by these names only, if they are there.
+    `torques`, the columns ``tau.elbow`` are read too, by these names only, if they are there. Unless it is to be
+    `complete`, fields may be empty or not finite: they are NaN.
     """
 
     def __init__(
@@ -35,8 +36,9 @@ class CsvReader:
         vocabulary: Vocabulary = MOTION,
         *,
         torques: bool = False,
+        complete: bool = True,
     ) -> None:
-        self._raw = stream
+        self._raw, self._complete = stream, complete
         self._text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None)
         self._name = name
         self._lines = self._numbered_lines()
@@ -115,7 +117,7 @@ class CsvReader:
         separators = len(self._names) - 1
         if self._delimiter is not None and any(line.count(self._delimiter) != separators for _, line in rows):
             self._find_fault(rows)
-        text = [line for _, line in rows]
+        text = [line for _, line in rows] if self._complete else self._filled(rows)
         try:
             table = np.loadtxt(
                 text, delimiter=self._delimiter, usecols=self._used, quotechar='"', comments=None, ndmin=2
@@ -123,9 +125,15 @@ class CsvReader:
         except (ValueError, IndexError) as error:
             self._find_fault(rows)
             raise FormatError(f"{self._name}: {error}") from None
-        if not np.isfinite(table).all():
+        if self._complete and not np.isfinite(table).all():
             self._find_fault(rows)
         return table
+
+    def _filled(self, rows: list[tuple[int, str]]) -> list[str]:
+        """Return the rows with NaN in the place of empty fields."""
+        if self._delimiter is None:
+            return [line for _, line in rows]
+        return [self._delimiter.join(field or "nan" for field in self._split(line)) for _, line in rows]
 
     def _find_fault(self, rows: list[tuple[int, str]]) -> None:
         """Raise the error for the first row that is not what it should be; return if all are."""
@@ -138,12 +146,12 @@ class CsvReader:
                 hint = f"; {NO_DECIMAL_COMMAS}" if commas else ""
                 raise FormatError(f"{where}: {len(fields)} fields where {len(names)} are expected{hint}")
             for k in sorted(self._used):
-                if not _is_number(fields[k]):
+                if not (_is_number(fields[k]) or (not fields[k] and not self._complete)):
                     shown = repr(fields[k]) if fields[k] else "an empty field"
                     hint = f"; {NO_DECIMAL_COMMAS}" if DECIMAL_COMMA.fullmatch(fields[k]) else ""
                     hint = hint if fields[k] else ": fill it in, or leave the row out; a table has one rate for all"
                     raise FormatError(f"{where}, column {names[k]!r}: {shown} is not a number{hint}")
-                if not np.isfinite(float(fields[k])):
+                if self._complete and not np.isfinite(float(fields[k])):
                     raise FormatError(f"{where}, column {names[k]!r}: {fields[k]} is not a finite number")
 
     def _block(self, first: int, table: Array) -> Block:

@@ -48,6 +48,7 @@ class Columns(NamedTuple):
     topic: str | None
     odometry: str | None
     currents: bool
+    skip_missing: bool = False
 
 
 @contextmanager
@@ -70,7 +71,10 @@ def open_log(path: Path, robot: Robot, meant: Columns) -> Iterator[Opened]:
         with bags.open_bag(path) as bag:
             topics = bags.topics(bag, path, coordinates, topic=meant.topic, odometry=meant.odometry)
             reader = bags.Messages(bag, path, robot, topics, meant.wrenches, currents=meant.currents)
-            yield Opened(_finite(str(path), reader.blocks(), coordinates), reader.notes, lambda: reader.done)
+            found = _missing_left_out if meant.skip_missing else _finite
+            yield Opened(
+                found(str(path), reader.blocks(), coordinates, reader.notes), reader.notes, lambda: reader.done
+            )
     elif path.suffix.lower() == ".parquet":
         with path.open("rb") as stream:
             table = parquet.Numbers(stream, str(path))
@@ -80,11 +84,16 @@ def open_log(path: Path, robot: Robot, meant: Columns) -> Iterator[Opened]:
                 raise FormatError(f"{path}: {error}") from None
             columns = {x: at for x in ("t", *vocabulary.words) if (at := layout.columns(x))}
             notes = [*_ignored(layout.ignored, set(columns)), *layout.notes]
-            yield Opened(_rows(str(path), table, columns), notes, lambda: table.done)
+            blocks = _rows(str(path), table, columns, complete=not meant.skip_missing)
+            if meant.skip_missing:
+                blocks = _missing_left_out(str(path), blocks, coordinates, notes)
+            yield Opened(blocks, notes, lambda: table.done)
     else:
-        with open_trajectory(path, coordinates, vocabulary) as file:
+        with open_trajectory(path, coordinates, vocabulary, complete=not meant.skip_missing) as file:
             notes = [*_ignored(file.ignored, file.quantities), *file.notes]
             blocks = ({x: getattr(block, x) for x in file.quantities} for block in file.blocks())
+            if meant.skip_missing:
+                blocks = _missing_left_out(str(path), blocks, coordinates, notes)
             size = max(path.stat().st_size, 1)
             yield Opened(blocks, notes, lambda: file.position() / size)
 
@@ -94,14 +103,16 @@ def _ignored(names: tuple[str, ...], quantities: set[str]) -> Iterator[str]:
         yield unused_columns(names, quantities)
 
 
-def _rows(name: str, table: parquet.Numbers, columns: Mapping[str, list[int]]) -> Iterator[Arrays]:
+def _rows(
+    name: str, table: parquet.Numbers, columns: Mapping[str, list[int]], *, complete: bool = True
+) -> Iterator[Arrays]:
     """Yield the arrays of named columns."""
     first = 0
     for block in table.blocks([table.names[k] for at in columns.values() for k in at]):
         arrays: dict[str, Any] = {}
         for quantity, at in columns.items():
             arrays[quantity] = np.stack([block[table.names[k]] for k in at], axis=-1)
-            for row, column in np.argwhere(~np.isfinite(arrays[quantity]))[:1]:
+            for row, column in np.argwhere(~np.isfinite(arrays[quantity]))[: int(complete)]:
                 where = f"{name}, row {first + row}, column {table.names[at[column]]!r}"
                 raise FormatError(f"{where}: there is no finite number")
         if "t" in arrays:
@@ -112,7 +123,20 @@ def _rows(name: str, table: parquet.Numbers, columns: Mapping[str, list[int]]) -
         raise FormatError(f"{name}: there are no rows")
 
 
-def _finite(name: str, blocks: Iterator[Arrays], coordinates: Coordinates) -> Iterator[Arrays]:
+def _missing_left_out(name: str, blocks: Iterator[Arrays], _: Coordinates, notes: list[str]) -> Iterator[Arrays]:
+    """Yield blocks without the rows in which a number is missing, NaN or infinite; note how many there were."""
+    total = missing = 0
+    for block in blocks:
+        kept = np.logical_and.reduce([np.isfinite(x.reshape(len(x), -1)).all(axis=1) for x in block.values()])
+        total, missing = total + len(kept), missing + int((~kept).sum())
+        yield block if kept.all() else {quantity: x[kept] for quantity, x in block.items()}
+    if missing == total:
+        raise FormatError(f"{name}: in every one of {total} rows a number is missing, NaN or infinite")
+    if missing:
+        notes.append(f"{missing} of {total} rows, in which a number is missing, are left out")
+
+
+def _finite(name: str, blocks: Iterator[Arrays], coordinates: Coordinates, _: list[str]) -> Iterator[Arrays]:
     """Yield blocks whose numbers are finite."""
     first = 0
     for block in blocks:

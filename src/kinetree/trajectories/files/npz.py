@@ -32,11 +32,19 @@ class NpzReader:
     """An NPZ trajectory: arrays ``q`` (n, nq), ``v`` and ``a`` (n, nv), ``t`` (n,).
 
     The same words are understood as in the columns of a CSV. If the archive has ``q_names`` or ``v_names``, as those
-    written by kinetree have, they must be the robot's.
+    written by kinetree have, they must be the robot's. Without `complete`, numbers may be NaN or infinite.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> None:
-        self._name, self._bytes = name, stream.seek(0, 2)
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        coordinates: Coordinates,
+        vocabulary: Vocabulary = MOTION,
+        *,
+        complete: bool = True,
+    ) -> None:
+        self._name, self._bytes, self._complete = name, stream.seek(0, 2), complete
         stream.seek(0)
         try:
             self._archive = np.load(stream, allow_pickle=False)
@@ -152,7 +160,7 @@ class NpzReader:
         """Return rows as finite numbers."""
         shape = (len(array), len(held.names)) if held.names else (len(array),)
         numbers = np.ascontiguousarray(array, dtype=np.float64).reshape(shape)
-        for row, *column in np.argwhere(~np.isfinite(numbers))[:1]:
+        for row, *column in np.argwhere(~np.isfinite(numbers))[: int(self._complete)]:
             entry = f", column {column[0]} ({held.names[column[0]]})" if held.names else ""
             value = numbers[(row, *column)]
             raise FormatError(f"{self._name}, {held.key!r}, row {first + row}{entry}: {value} is not a finite number")

@@ -20,7 +20,9 @@ _OTHERS = re.compile(r"\.(json|npy|xlsx?|ods|mat|h5|hdf5|parquet|bag|db3|mcap|pk
 
 
 @contextmanager
-def open_trajectory(path: Path | None, coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> Iterator[Reader]:
+def open_trajectory(
+    path: Path | None, coordinates: Coordinates, vocabulary: Vocabulary = MOTION, *, complete: bool = True
+) -> Iterator[Reader]:
     """Open a reader for a trajectory, a CSV on standard input for None; it is an NPZ if it begins as one.
 
     `FormatError` if the columns or the numbers are not what they should be, `OSError` if the file cannot be read.
@@ -31,7 +33,7 @@ def open_trajectory(path: Path | None, coordinates: Coordinates, vocabulary: Voc
     with path.open("rb") as stream:
         _refuse_others(path, stream.peek(16)[:16])
         kind = NpzReader if stream.peek(2)[:2] == b"PK" else CsvReader
-        yield kind(stream, str(path), coordinates, vocabulary)
+        yield kind(stream, str(path), coordinates, vocabulary, complete=complete)
 
 
 def _refuse_others(path: Path, start: bytes) -> None:

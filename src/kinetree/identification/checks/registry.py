@@ -1,0 +1,159 @@
+"""The table of plausibility checks, and `diagnose`, which makes those that need no estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.blas import on_one_thread
+from kinetree.identification.checks import columns, estimate, model, recording, samples, wrenches
+from kinetree.identification.checks.equations import JointEquations
+from kinetree.identification.checks.findings import Check, Finding, Findings, Found, Stage, made
+from kinetree.identification.equations import Factors, Rows
+from kinetree.lazy import cached_property
+
+if TYPE_CHECKING:
+    from kinetree.identification.terms import JointTerms
+    from kinetree.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """The equations of a log before the estimate, and what is told from them once for several checks.
+
+    Attributes
+    ----------
+    equations : JointEquations
+    factors : Factors, optional
+        Of the whole log.
+    motion_is_exact : bool
+        Whether nothing but the model is a reason for residuals: instruments are given where it is not.
+    """
+
+    equations: JointEquations
+    factors: Factors | None = None
+    motion_is_exact: bool = True
+
+    @cached_property
+    def mistakes(self) -> columns.Mistakes:
+        """Columns that are not what they are taken for."""
+        return columns.Mistakes(self.equations)
+
+    @cached_property
+    def lack(self) -> model.Lack | None:
+        """What the model lacks, if that can be told."""
+        wrong = self.equations.seen.currents or not self.motion_is_exact or self.mistakes.found
+        return None if wrong else model.Lack(self.equations)
+
+    @cached_property
+    def wrenches(self) -> wrenches.Wrenches:
+        """The equations of a floating base."""
+        return wrenches.Wrenches(self.equations)
+
+
+def _few(at: Examined) -> Iterator[Found]:
+    if at.factors is not None:
+        yield from estimate.few(at.factors)
+
+
+def _mistaken(name: str) -> Callable[[Examined], Iterator[Found]]:
+    return lambda at: columns.mistaken(name, at.mistakes)
+
+
+def _of_lack(test: Callable[[model.Lack], Iterator[Found]], at: Examined) -> Iterator[Found]:
+    if at.lack is not None:
+        yield from test(at.lack)
+
+
+CHECKS = (
+    Check("time_unit", "error", ("recording",), recording.time_unit),
+    Check("saturated", "error", ("recording",), recording.saturated),
+    Check("twice", "error", ("samples",), samples.twice),
+    Check("degrees", "error", ("samples",), samples.degrees),
+    Check("rates", "error", ("samples",), samples.rates),
+    Check("still", "warning", ("samples",), samples.still),
+    Check("saturated", "error", ("samples",), samples.saturated),
+    Check("constant", "error", ("samples",), samples.constant),
+    Check("force_unit", "warning", ("samples",), samples.force_unit),
+    Check("base_not_held", "error", ("samples",), samples.held),
+    Check("few_samples", "warning", ("equations",), _few),
+    *(Check(name, "error", ("equations",), _mistaken(name)) for name in columns.MEANINGS),
+    Check("wrenches_missing", "error", ("equations",), lambda at: wrenches.missing(at.wrenches)),
+    Check("wrench_bias", "warning", ("equations",), lambda at: wrenches.biased(at.wrenches)),
+    Check("delay", "warning", ("equations",), partial(_of_lack, model.delayed)),
+    Check("lacking", "warning", ("equations",), partial(_of_lack, model.lacking)),
+    Check("unexplained", "warning", ("estimate",), estimate.unexplained),
+    Check("far_bodies", "warning", ("bodies",), estimate.far_bodies),
+    Check("far_constants", "warning", ("bodies",), estimate.far_constants),
+)
+"""All checks, in the order in which they are made."""
+
+
+def run_checks(stage: Stage, evidence: Any) -> Findings:
+    """Return what the checks of a stage find."""
+    return made(CHECKS, stage, evidence)
+
+
+@on_one_thread
+def diagnose(
+    robot: Robot,
+    log: Any,
+    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    *,
+    currents: Sequence[str] = (),
+) -> Findings:
+    """Return what seems to be wrong with recorded motions, or missing from the model, before anything is estimated.
+
+    Positions, velocities or accelerations in degrees; joints that do not move; sensors at their end; forces that never
+    change; positions or forces of the other sign, or of another joint; forces that are late; a floating base that is
+    held by wrenches that nobody measured; joint terms that would explain much of the residuals. The first 131072
+    samples are looked at.
+
+    Parameters
+    ----------
+    robot : Robot
+    log
+        As in `Robot.identify`; read once.
+    joint_terms : sequence of str, mapping, or BaseParameters
+        As in `Robot.identify`.
+    currents : sequence of str, optional
+        Entries of v whose forces are currents with a constant that is not known: nor is its sign.
+
+    Returns
+    -------
+    Findings
+        A tuple: each `Finding` has a name, a severity ("error": `Robot.identify` refuses the log), a message, the
+        joints that it is about, and figures.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q, v, a = robot.random_state(seed=0, size=200)
+    >>> tau = robot.inverse_dynamics(q, v, a)
+    >>> diagnose(robot, (q, v, a, tau))
+    ()
+    >>> (found,) = diagnose(robot, (q, v, a, tau * [1, -1, 1, 1, 1, 1]))
+    >>> found.name, found.severity, found.joints
+    ('force_sign', 'error', ('shoulder_lift_joint',))
+    """
+    base = joint_terms if isinstance(joint_terms, BaseParameters) else base_parameters(robot, joint_terms)
+    seen = samples.seen(robot, log, currents)
+    found = run_checks("samples", seen)
+    if found.errors or not seen.pieces:
+        return found
+    return found + run_checks("equations", Examined(JointEquations(seen, rows_of(base))))
+
+
+def rows_of(base: BaseParameters) -> Rows:
+    """Return the equations of base parameters; of Stribeck's friction, whose speeds are not known, without it."""
+    if "stribeck" not in base.joint_terms:
+        return Rows(base)
+    terms = {term: joints for term, joints in base.joint_terms.items() if term != "stribeck"}
+    return Rows(base_parameters(base.robot, terms))
+
+
+__all__ = ["CHECKS", "Check", "Examined", "Finding", "Findings", "diagnose", "rows_of", "run_checks"]
