@@ -136,6 +136,14 @@ class Mechanism(WithFunctions, Functions):
         return self.model.constraints
 
     @property
+    def length(self) -> float:
+        """ℓ (m), by which rad and m, N·m and N are compared where both make a norm: the longest way along the tree.
+
+        It goes from joint to joint, to a joint or to where a constraint acts. So no result depends on the unit of length.
+        """
+        return float(self.model.length)
+
+    @property
     def stabilization(self) -> float:
         """ω (1/s)."""
         return float(self.model.stabilization)

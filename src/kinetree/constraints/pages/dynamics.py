@@ -50,7 +50,7 @@ def forward_dynamics(
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
     rows = model.constraint_rows(q, v)
     factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(factor, rows, switches(model, active))
+    delassus = Delassus(model, factor, rows, switches(model, active))
     return _accelerated(model, delassus, rows, v, [t - x for t, x in zip(tau, h, strict=True)], drift)
 
 
@@ -106,7 +106,7 @@ def hybrid_dynamics(
     M, rows = crba(model, q), model.constraint_rows(q, v)
     given: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
     loose = [row._replace(J=[0.0 if k in known else x for k, x in enumerate(row.J)]) for row in rows]
-    delassus = Delassus(ltdl(model, block(M, known)), loose, switches(model, active))
+    delassus = Delassus(model, ltdl(model, block(M, known)), loose, switches(model, active))
     h = rnea(model, q, v, given, f_ext, f_ext_frame=f_ext_frame)
     pushed = [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)]
     carried = [row._replace(gamma=row.gamma + dot(row.J, given)) for row in rows]
