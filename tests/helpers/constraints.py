@@ -154,7 +154,7 @@ def arms(model: ConstrainedModel) -> tuple[Array, Array]:
 
 
 def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array, arm: Array) -> tuple[Array, Array]:
-    """Return a and the f of minimum norm (moments over ``arm``) with ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``, by singular values of J."""
+    """Return a and the least f with ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``, moments counting over ``arm``."""
     _, s, Vt = np.linalg.svd(J)
     rank = int((s > 1e-9 * s[0]).sum())
     N = Vt[rank:].T

@@ -48,8 +48,7 @@ DOUBLE, SINGLE = Grades(1e-10, 1e4, 1e-12, 1e-10), Grades(1e-5, 1e2, 1e-6, 1e-4)
 
 
 class Delassus:
-    """``G = B D⁻¹ Bᵀ`` with ``M = LᵀDL`` and ``B = J L⁻¹``, regularised by μ: that of moments is μ/ℓ², so that it is
-    the same for all units of length.
+    """``G = B D⁻¹ Bᵀ`` with ``M = LᵀDL`` and ``B = J L⁻¹``, regularised by μ, and by μ/ℓ² where rows are moments.
 
     Rows that are zero while tracing are left out. A row that is switched off has no force, and what it was does not
     matter: it stays in G, but nothing gives way along it (see `Graded`).
@@ -152,10 +151,9 @@ class Delassus:
 class Graded(Factored):
     """Solutions with G + μ, where each row has a μ of its own: by its entry on the diagonal, and the `whole` at least.
 
-    Entries are compared as
-    those of lengths, ``squared`` times what they are. How many times smaller a μ is for that than those of most rows is in `heavier`. Rows that are switched off have an
-    infinite entry on the diagonal: the inverse of their pivot is zero, and so are their column of the factor and their
-    part of a solution. They do not count in the mean.
+    Entries are compared as those of lengths, times what is `squared`. How many times smaller a μ is for that than those
+    of most rows is in `heavier`. Rows that are switched off have an infinite entry on the diagonal: the inverse of their
+    pivot is zero, and so are their column of the factor and their part of a solution. They do not count in the mean.
     """
 
     def __init__(self, G: Matrix, whole: Scalar, squared: Vector, active: Vector | None = None) -> None:

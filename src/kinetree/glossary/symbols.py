@@ -154,12 +154,13 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     ),
     "force_weights": (
         ("nrows",),
-        "R, what the square of each row's force costs, positive; if not given 1, and of moments 1/ℓ² (``mech.length``).",
+        "R, what the square of each row's force costs, positive; if not given 1, and of moments "
+        "1/ℓ² (``mech.length``).",
     ),
     "torque_weight": (
         (),
-        "w, what the square of each joint force costs, 0 or more (beside moments, that of a force times ``mech.length``); "
-        "0 if not given.",
+        "w, what the square of each joint force costs, 0 or more (beside moments, "
+        "that of a force times ``mech.length``); 0 if not given.",
     ),
     "f_min": (("nconstraints",), "The least normal force of each contact (N); 0 if not given."),
     "tau_max": (("nv",), "The largest size of each joint force (N·m, N); unlimited if not given."),

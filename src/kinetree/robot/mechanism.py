@@ -139,7 +139,7 @@ class Mechanism(WithFunctions, Functions):
     def length(self) -> float:
         """ℓ (m), by which rad and m, N·m and N are compared where both make a norm: the longest way along the tree.
 
-        It goes from joint to joint, to a joint or to where a constraint acts. So no result depends on the unit of length.
+        It goes from joint to joint, to a joint or to where a constraint acts; so no result depends on units.
         """
         return float(self.model.length)
 
