@@ -14,22 +14,24 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, held_at, made, pose
+from helpers.constraints import made
 from helpers.mechanisms import at, bricard, four_bar, slider_crank, stewart
 from helpers.trees import Array, random_states, random_tree
 from helpers.units import Units, in_units, unit
 from kinetree.algorithms import Algorithm
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
-from kinetree.constraints.types import Contact, Gear, Rod, Weld
+from kinetree.constraints.types import Contact
 from kinetree.glossary.symbols import shape_of
 from kinetree.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
 
-TREE = random_tree(5, n=7, joints=(FreeFlyer(), Revolute((0.6, -0.3, 0.7)), Spherical(), Prismatic((0, 0, 1)), Planar()))
+TREE = random_tree(
+    5, n=7, joints=(FreeFlyer(), Revolute((0.6, -0.3, 0.7)), Spherical(), Prismatic((0, 0, 1)), Planar())
+)
 
 
 def in_space() -> tuple[ConstrainedModel, Array]:
-    """Return a tree in space with a weld that is there twice, a sphere in contact and a gear; four joints are driven."""
+    """Return a tree in space with a weld that is there twice, a sphere in contact and a gear, and few actuators."""
     q = random_states(TREE, 2, 1)[0][0]
     model = made("weld", TREE, q, "cousin")
     sphere = Contact(model.bodies[-1].name, normal=(0.3, -0.2, 0.9), radius=0.1)
@@ -137,4 +139,6 @@ def test_units_change_nothing_but_the_units(case: str, name: str) -> None:
             if output == "residual":  # the largest of angles and lengths
                 continue
             expected = np.array(x, dtype=float) * unit(model, u, algorithm, output)
-            np.testing.assert_array_equal(np.array(y, dtype=float).reshape(expected.shape), expected, err_msg=f"{output}, {options}, {u}")
+            np.testing.assert_array_equal(
+                np.array(y, dtype=float).reshape(expected.shape), expected, err_msg=f"{output}, {options}, {u}"
+            )

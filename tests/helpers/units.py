@@ -111,7 +111,11 @@ def unit(model: ConstrainedModel, u: Units, algorithm: Algorithm, name: str) -> 
 def _of_configuration(body: Body, joints: Array) -> Array:
     """Return the units of a joint's coordinates: a velocity's if there is one, else by their names."""
     own = joints[list(body.v_index)]
-    return own if len(own) == 1 else np.where(np.isin(body.joint.q_names, ["x", "y", "z"]), own[np.argmax(own != 1.0)], 1.0)
+    return (
+        own
+        if len(own) == 1
+        else np.where(np.isin(body.joint.q_names, ["x", "y", "z"]), own[np.argmax(own != 1.0)], 1.0)
+    )
 
 
 def in_units(model: ConstrainedModel, u: Units) -> ConstrainedModel:

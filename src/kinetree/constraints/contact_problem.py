@@ -95,9 +95,9 @@ def in_joints(model: ConstrainedModel, q: Vector, dq: Vector, dt: Scalar, limite
     """Yield the Coulomb friction of the joints, if it is turned on, and their stops, if they are `limited`.
 
     At rest friction is as large as it needs to be. A joint that has both has them along one row. Of one that has stops
-    only, it is the stop that is nearer after the motion dq.
+    only, it is the stop that is nearer after the motion dq. Along a row all motions are lengths: angles times ℓ.
 
-    All motions are lengths, and those of angles ℓ times these. Friction comes from the last joint to the first: sweeps from the tips to the root need a third of the number.
+    Friction comes from the last joint to the first: sweeps from the tips to the root need a third of the number.
     """
     most, ranges = _frictions(model), _ranges(model, q) if limited else {}
     arm = arms(model, model.turning)

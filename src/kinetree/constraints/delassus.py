@@ -152,8 +152,9 @@ class Graded(Factored):
     """Solutions with G + μ, where each row has a μ of its own: by its entry on the diagonal, and the `whole` at least.
 
     Entries are compared as those of lengths, times what is `squared`. How many times smaller a μ is for that than those
-    of most rows is in `heavier`. Rows that are switched off have an infinite entry on the diagonal: the inverse of their
-    pivot is zero, and so are their column of the factor and their part of a solution. They do not count in the mean.
+    of most rows is in `heavier`. Rows that are switched off have an infinite entry on the diagonal: the inverse of
+    their pivot is zero, and so are their column of the factor and their part of a solution. They do not count in the
+    mean.
     """
 
     def __init__(self, G: Matrix, whole: Scalar, squared: Vector, active: Vector | None = None) -> None:

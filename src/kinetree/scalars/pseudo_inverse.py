@@ -131,9 +131,9 @@ class _Factors(Factored):
     """Solutions with ``S + μ``, where ``S = B W Bᵀ`` and row i has the part g_i of μ.
 
     With ``P = (S + μ)⁻¹ μ``, the powers of P become the projector onto the null space of S: P is 1 there, and nothing
-    where an eigenvalue is well above μ. Rows with few couplings come first, so that fewer entries that are zero are filled. μ is 1e-10 of the mean of S's
-    diagonal over g, or 1e-5 in arithmetic in which 1 + 1e-10 is 1; of a sum of squares that is given, where all of S
-    may be zero; and by 1e-8, in float32 0.01, of the `square` at least.
+    where an eigenvalue is well above μ. Rows with few couplings come first, so that fewer entries that are zero are
+    filled. μ is 1e-10 of the mean of S's diagonal over g, or 1e-5 in arithmetic in which 1 + 1e-10 is 1; of a sum of
+    squares that is given, where all of S may be zero; and by 1e-8, in float32 0.01, of the `square` at least.
     """
 
     def __init__(self, B: Matrix, BW: Matrix, graded: Vector, size: Scalar | None, square: Scalar) -> None:

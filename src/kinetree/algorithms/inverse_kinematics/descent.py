@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
 from kinetree.algorithms.inverse_kinematics.steps import near_step
-from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, select, select_less
 from kinetree.scalars.linalg import dot, times
 from kinetree.scalars.loops import repeat
 
@@ -89,7 +89,8 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
     """
     start = problem.within(q0)
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
-    tolerances = [o.position_tolerance if part == "position" else o.orientation_tolerance for _, part in problem.parts]
+    angular = [part == "orientation" for _, part in problem.parts] + [turns for turns, _ in problem.closures.parts]
+    tolerances = [o.orientation_tolerance if turns else o.position_tolerance for turns in angular]
     squared = [x * x for x in tolerances]
     movable = [any(carries) for carries in problem.carriers]
 
@@ -135,20 +136,17 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
             done=select_less(0.5, over, 1.0, met),
         )
 
-    parts = len(problem.parts)
+    parts = len(squared)
     none = [0.0] * parts
     state = _State(
         q=start, e=none * 3, J=[0.0] * len(problem.pattern), squares=none, cost=1.0, ratio=RATIO, idle=0.0, steps=0.0,
         iterations=0.0, attempt=0.0, best=start, best_squares=none, best_cost=1.0, done=0.0,
     )  # fmt: skip
     end = repeat(body, state, until=lambda s: s.done > 0.5, most=MOST, like=_scalar(targets))
-    largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
     converged: Scalar = 1.0
-    for (_, part), x, limit in zip(problem.parts, end.best_squares, squared, strict=True):
-        largest[part] = select(x <= largest[part], largest[part], x)
+    for x, limit in zip(end.best_squares, squared, strict=True):
         converged = select(x <= limit, converged, 0.0)
-    errors = sqrt(largest["position"]), sqrt(largest["orientation"])
-    return Found(end.best, converged, *errors, end.iterations, end.attempt)
+    return Found(end.best, converged, *problem.largest(end.best_squares), end.iterations, end.attempt)
 
 
 def _scalar(x: Any) -> Scalar:

@@ -95,10 +95,7 @@ def step(
         if len(body.v_index) == 1 and math.isfinite(fastest):
             (k,) = body.v_index
             v[k] = within(v[k], (-fastest, fastest))  # of which (fastest * dt) / dt may be a bit more
-    largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
-    for (_, part), x in zip(problem.parts, found.squares, strict=True):
-        largest[part] = select(x <= largest[part], largest[part], x)
-    return Step(problem.moved(q, d, outside=True), v, sqrt(largest["position"]), sqrt(largest["orientation"]))
+    return Step(problem.moved(q, d, outside=True), v, *problem.largest(found.squares))
 
 
 def _slowed(d0: Sequence[Scalar], width: Scalar, left: Scalar, size: Scalar) -> list[Scalar]:

@@ -69,7 +69,7 @@ def assemble(
     longest way along the tree. Inertias do not count. Where
     it does not arrive (all bars in a line are such a place), it starts again beside q0, a little further off each time.
     Where the mechanism cannot be closed, the result is the configuration of the least errors that was found, with
-    ``converged`` 0: that is no exception.
+    ``converged`` False: that is no exception.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def assemble(
     q
         Configuration, with unit quaternions.
     converged
-        1 where the error of every constraint that acts is within the tolerance, else 0.
+        Whether the error of every constraint that acts is within the tolerance: a bool; in compiled functions 1 or 0.
     residual
         The largest error of the rows of each constraint (rad, m), angles in full, up to π; 0 for what does not act.
     iterations
