@@ -167,8 +167,8 @@ def note_open_loops(robot: Robot | Mechanism) -> None:
     """Warn where a robot is the tree of a mechanism with closed loops."""
     if loops := robot.__dict__.get(OPEN_LOOPS):
         warn_user(
-            f"{robot.model.name!r} is the tree of a mechanism: its inverse kinematics leaves open what the mechanism closes "
-            f"({listed(loops)}). The mechanism's own, mech.inverse_kinematics and the like, does not",
+            f"{robot.model.name!r} is the tree of a mechanism: its inverse kinematics leaves open what the mechanism "
+            f"closes ({listed(loops)}). Write mech.inverse_kinematics and the like, not mech.tree.inverse_kinematics",
             UserWarning,
         )
 

@@ -48,7 +48,9 @@ def returned(spec: FunctionSpec, results: Sequence[Any]) -> Any:
     result: Any = spec.result
     if spec.truths:
         results = [
-            x > 0.5 if port.name in spec.truths and x.dtype.kind == "f" else x
+            x > 0.5
+            if port.name in spec.truths and isinstance(x, np.ndarray | np.floating) and x.dtype.kind == "f"
+            else x
             for x, port in zip(results, spec.outputs, strict=True)
         ]
     return results[0] if result is None else result(*results)
