@@ -12,7 +12,7 @@ from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.constraints.lengths import squared
 from kinetree.constraints.pages.assembly import assemble
-from kinetree.scalars.functions import Scalar, is_zero, select, select_less
+from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import minus, times
 from kinetree.scalars.loops import recording, repeat
 from kinetree.scalars.pseudo_inverse import PseudoInverse
@@ -28,7 +28,8 @@ def closed_solution(problem: Problem, found: Found, targets: Sequence[Any], weig
 
     def close(s: _Place) -> _Place:
         q, *_ = assemble(model, s.q, fixed=problem.fixed)
-        return _Place(q, *problem.largest(problem.errors(q, targets, weights).squares))
+        largest = problem.largest(problem.errors(q, targets, weights).squares)
+        return _Place(q, sqrt(largest["position"]), sqrt(largest["orientation"]))
 
     place = _Place(found.q, found.position_error, found.orientation_error)
     place = repeat(close, place, until=lambda _: found.converged > 0.5, most=1, like=recording(*found.q))

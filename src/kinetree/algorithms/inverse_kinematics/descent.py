@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
 from kinetree.algorithms.inverse_kinematics.steps import near_step
-from kinetree.scalars.functions import Scalar, select, select_less
+from kinetree.scalars.functions import Scalar, select, select_less, sqrt
 from kinetree.scalars.linalg import dot, times
 from kinetree.scalars.loops import repeat
 
@@ -143,10 +143,15 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
         iterations=0.0, attempt=0.0, best=start, best_squares=none, best_cost=1.0, done=0.0,
     )  # fmt: skip
     end = repeat(body, state, until=lambda s: s.done > 0.5, most=MOST, like=_scalar(targets))
+    largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
     converged: Scalar = 1.0
-    for x, limit in zip(end.best_squares, squared, strict=True):
+    for k, (x, limit) in enumerate(zip(end.best_squares, squared, strict=True)):
+        if k < len(problem.parts):  # loops come last
+            part = problem.parts[k][1]
+            largest[part] = select(x <= largest[part], largest[part], x)
         converged = select(x <= limit, converged, 0.0)
-    return Found(end.best, converged, *problem.largest(end.best_squares), end.iterations, end.attempt)
+    errors = sqrt(largest["position"]), sqrt(largest["orientation"])
+    return Found(end.best, converged, *errors, end.iterations, end.attempt)
 
 
 def _scalar(x: Any) -> Scalar:

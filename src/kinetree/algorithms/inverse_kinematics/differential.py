@@ -95,7 +95,8 @@ def step(
         if len(body.v_index) == 1 and math.isfinite(fastest):
             (k,) = body.v_index
             v[k] = within(v[k], (-fastest, fastest))  # of which (fastest * dt) / dt may be a bit more
-    return Step(problem.moved(q, d, outside=True), v, *problem.largest(found.squares))
+    largest = problem.largest(found.squares)
+    return Step(problem.moved(q, d, outside=True), v, sqrt(largest["position"]), sqrt(largest["orientation"]))
 
 
 def _slowed(d0: Sequence[Scalar], width: Scalar, left: Scalar, size: Scalar) -> list[Scalar]:

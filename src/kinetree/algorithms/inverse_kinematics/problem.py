@@ -133,12 +133,12 @@ class Problem:
         J = [w[i] * x for (i, _), x in zip(self.pattern, J, strict=True)]
         return Errors(weighted, J, squares, curvatures, w)
 
-    def largest(self, squares: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
-        """Return the largest errors of positions and of orientations, by the squares of those of the parts."""
-        found: dict[str, Scalar] = {"position": 0.0, "orientation": 0.0}
+    def largest(self, squares: Sequence[Scalar]) -> dict[str, Scalar]:
+        """Return the largest squares of the errors of positions and of orientations, of those of the parts."""
+        found: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
         for (_, part), x in zip(self.parts, squares, strict=False):  # those of loops come last, and do not count
             found[part] = select(x <= found[part], found[part], x)
-        return sqrt(found["position"]), sqrt(found["orientation"])
+        return found
 
     def rows(self, jacobian: Sequence[Scalar]) -> list[list[Scalar]]:
         """Return the rows of a Jacobian of which these are the entries that can differ from zero."""
