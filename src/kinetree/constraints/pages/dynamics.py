@@ -35,8 +35,8 @@ def forward_dynamics(
     """Accelerations under the joint forces τ, and the constraints' forces f.
 
     ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
-    then the smallest force that gives it (where some rows meet inertias ten thousand times those of others, theirs may
-    be larger). In a mechanism with a `stabilization` ω errors fade away:
+    then the smallest force that gives it, moments counting divided by `Mechanism.length` (where some rows meet inertias
+    ten thousand times those of others, theirs may be larger). In a mechanism with a `stabilization` ω errors fade away:
     ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
 
     References: RBDA sections 8.1 and 8.5, with ``M = LᵀDL``; for redundant rows the proximal-point method, as in
