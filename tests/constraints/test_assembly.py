@@ -61,7 +61,7 @@ def test_all_bars_in_a_line_is_no_dead_end(linkage: kt.Mechanism) -> None:
     stuck = linkage.assemble(np.zeros(3), restarts=0)
     assert stuck.converged == 0.0
     assert abs(stuck.residual[0] - 0.7) < 1e-12  # as it is: the crank and the coupler are longer than base and rocker
-    assert linkage.assemble(np.zeros(3)).converged == 1.0
+    assert linkage.assemble(np.zeros(3)).converged
     closed_from(n_four_bar(2).mech, np.array([0.3, 0.0, 0.0, 0.1, 0.2]))
 
 
@@ -126,7 +126,7 @@ def test_the_same_bits_in_a_batch_with_nan_in_one_state(linkage: kt.Mechanism) -
     assert np.isnan(found.residual[4]).all()
     assert len(set(found.iterations.tolist())) > 3
     for k in range(0, 19, 3):
-        assert all(same_bits(x[k], y) for x, y in zip(found, linkage.assemble(q[k]), strict=True))
+        assert all(same_bits(1.0 * x[k], 1.0 * y) for x, y in zip(found, linkage.assemble(q[k]), strict=True))
 
 
 def test_float32(linkage: kt.Mechanism) -> None:
@@ -159,3 +159,20 @@ def test_links_without_mass_and_followers_close() -> None:
 
 def test_the_ends_of_a_rod_at_one_place(body: kt.Robot) -> None:
     closed_from(kt.Mechanism(body, [kt.Rod("body", "ground", length=0.3)]), np.array([0.0] * 6 + [1.0]))
+
+
+def test_converged_is_a_bool() -> None:
+    """Of one state and of many, as of inverse kinematics; in a compiled function it is 1 or 0, as a number."""
+    linkage = four_bar().mech
+    q = np.array([[0.1, 0.5, -2.0], [1.0, 0.0, 0.0]])
+    for _ in range(3):
+        assert linkage.assemble(q[0]).converged is np.True_
+        found = linkage.assemble(q, fixed=["motor", "elbow"]).converged
+        assert found.dtype == bool
+        assert not found.any()
+
+    @linkage.compile
+    def half(q):  # type: ignore[no-untyped-def]
+        return 0.5 * linkage.assemble(q).converged
+
+    assert half(q[0]) == 0.5

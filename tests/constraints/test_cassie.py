@@ -124,7 +124,7 @@ def test_forward_dynamics_with_closed_loops(cassie: kt.Mechanism) -> None:
     tau = np.random.default_rng(0).normal(size=cassie.nv)
     a, _ = forward_dynamics(cassie.model, q.tolist(), zero, tau.tolist())
     M, held, J, gamma = dense(cassie.model, q)
-    expected, _ = null_space_dynamics(M, held, J, gamma, tau)
+    expected, _ = null_space_dynamics(M, held, J, gamma, tau, 1.0)
     np.testing.assert_allclose(np.array(a, dtype=float), expected, rtol=0, atol=1e-8 * np.abs(expected).max())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, carriers, held_at, made, null_space_dynamics, pose
+from helpers.constraints import MAKERS, arms, carriers, held_at, made, null_space_dynamics, pose
 from helpers.dense import assert_close
 from helpers.frames import times
 from helpers.trees import Array, columns, page, random_states, random_tree, stacked
@@ -80,7 +80,7 @@ def solved(model: ConstrainedModel, q: Array, v: Array, tau: Array) -> tuple[Arr
     """Return a and f of the null-space method, and the condition of the Delassus matrix on its range."""
     M, h = page(crba, model, q), page(bias_forces, model, q, v)
     J, gamma = page(constraint_jacobian, model, q), page(constraint_bias, model, q, v)
-    pairs = [null_space_dynamics(*row) for row in zip(M, h, J, gamma, tau, strict=True)]
+    pairs = [null_space_dynamics(*row, arms(model)[0]) for row in zip(M, h, J, gamma, tau, strict=True)]
     a, f = (np.stack(x) for x in zip(*pairs, strict=True))
     return a, f, np.array([J])
 

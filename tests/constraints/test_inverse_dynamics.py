@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import made
+from helpers.constraints import arms, made
 from helpers.exact_trees import exact_tree
 from helpers.frames import times
 from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, slider_crank, stewart
@@ -80,19 +80,25 @@ def states(model: Model) -> tuple[Array, Array, Array]:
 @every
 @pytest.mark.parametrize("least", ["force", "torque"])
 def test_inverse_dynamics_by_singular_values(model: ConstrainedModel, least: str) -> None:
-    """The least f of those that balance the passive joints as well as can be, and then that of least τ."""
+    """The least f of those that balance the passive joints as well as can be, and then that of least τ.
+
+    All are compared as forces, moments being divided by the mechanism's length.
+    """
     q, v, a = states(model)
     tau, f, missing = several(inverse_dynamics, model, q, v, a, least=least)
     J, c = page(constraint_jacobian, model, q)[0], page(rnea, model, q, v, a)
-    A, B = J.T[list(model.passive)], J.T[list(model.actuated)]
+    of_rows, of_joints = arms(model)
+    scaled = J.T * of_rows / of_joints[:, None]
+    A, B = scaled[list(model.passive)], scaled[list(model.actuated)]
     for k in range(N):
-        c_P, c_A = c[k, list(model.passive)], c[k, list(model.actuated)]
+        c_P, c_A = ((c[k] / of_joints)[list(some)] for some in (model.passive, model.actuated))
         expected = np.linalg.pinv(A, rcond=1e-9) @ c_P if len(A) else np.zeros(len(J))
         if least == "torque":
             null = np.eye(len(J)) - (np.linalg.pinv(A, rcond=1e-9) @ A if len(A) else 0.0)
             U, s, Vt = np.linalg.svd(B @ null)
             rank = int((s > 1e-9 * np.linalg.norm(B)).sum())
             expected = expected + Vt[:rank].T / s[:rank] @ (U[:, :rank].T @ (c_A - B @ expected))
+        expected = expected * of_rows
         # measured: 1e-13, and 2e-12 where rows contradict or are there twice
         np.testing.assert_allclose(f[k], expected, rtol=0.0, atol=1e-10 * max(1.0, np.abs(expected).max()))
     np.testing.assert_array_equal(tau[:, list(model.passive)], 0.0)
@@ -321,5 +327,5 @@ def test_with_two_feet_in_the_air_a_quadruped_misses_one_moment() -> None:
     J = np.array(constraint_jacobian(mech.model, q.tolist()))[[0, 1, 2, 9, 10, 11], :6]
     assert np.linalg.matrix_rank(J) == 5
     np.testing.assert_array_equal(f[3:9], 0.0)
-    np.testing.assert_allclose(J @ missing[:6], 0.0, atol=1e-10 * np.abs(missing).max())
+    np.testing.assert_allclose(J @ (missing / arms(mech.model)[1] ** 2)[:6], 0.0, atol=1e-10 * np.abs(missing).max())
     assert np.abs(missing).max() > 1.0

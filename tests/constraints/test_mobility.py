@@ -31,7 +31,8 @@ def test_freedoms_and_the_choice_of_rows_and_joints(name: str) -> None:
     assert (found.mobility, found.gruebler, found.rank) == (freedoms, counted, mech.nv - freedoms)
     J = np.array([list(row.J) for row in mech.model.constraint_rows(q.tolist())], dtype=float)
     np.testing.assert_allclose(J @ found.motions.T, 0.0, atol=1e-12)
-    np.testing.assert_allclose(found.motions @ found.motions.T, np.eye(freedoms), atol=1e-12)
+    angles = found.motions / np.where(mech.model.turning, 1.0, mech.length)
+    np.testing.assert_allclose(angles @ angles.T, np.eye(freedoms), atol=1e-12)
     names = mech.tree.v_names
     assert sorted((*found.dependent, *found.independent)) == sorted(names)
     dependent = [names.index(name) for name in found.dependent]
@@ -111,3 +112,13 @@ def test_a_mechanism_as_text_and_as_json() -> None:
     assert found["mobility"]["redundant"] == {"loop_coupler_tip_rocker_tip": [0, 1, 3]}  # type: ignore[index]
     open_one = kt.Mechanism(mech.tree, [kt.Rod("coupler_tip", "ground", length=9.0)])
     assert "it does not close, by 6" in str(open_one)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "Bricard", "Stewart", "delta"])
+def test_independent_means_one_thing(name: str) -> None:
+    """At a configuration at which they determine all others, those of the mechanism, as they are given to it too."""
+    (mech, q), freedoms, _ = CASES[name]
+    assert mech.mobility(q).independent == mech.independent
+    if freedoms == 1:
+        other = kt.Mechanism(mech.tree, mech.constraints, independent=[mech.tree.v_names[-1]])
+        assert other.mobility(q).independent == other.independent == (mech.tree.v_names[-1],)

@@ -147,12 +147,18 @@ def made(kind: str, model: Model, q: Array, ends: str, seed: int = 0) -> Constra
     return constrained(model, [constraint])
 
 
-def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array) -> tuple[Array, Array]:
-    """Return a and the f of minimum norm with ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``, by singular values of J."""
+def arms(model: ConstrainedModel) -> tuple[Array, Array]:
+    """Return ℓ for each row with a moment and for each joint with one, 1 for those with forces."""
+    rows = model.constraint_rows(np.concatenate([b.joint.neutral() for b in model.leading]).tolist())
+    return tuple(np.where(each, model.length, 1.0) for each in ([row.angular for row in rows], list(model.turning)))  # type: ignore[return-value]
+
+
+def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array, arm: Array) -> tuple[Array, Array]:
+    """Return a and the least f with ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``, moments counting over ``arm``."""
     _, s, Vt = np.linalg.svd(J)
     rank = int((s > 1e-9 * s[0]).sum())
     N = Vt[rank:].T
     particular = -np.linalg.lstsq(J, gamma, rcond=1e-9)[0]
     free = np.linalg.solve(N.T @ M @ N, N.T @ (tau - h - M @ particular)) if N.shape[1] else np.zeros(0)
     a = particular + N @ free
-    return a, np.linalg.lstsq(J.T, M @ a + h - tau, rcond=1e-9)[0]
+    return a, arm * np.linalg.lstsq(J.T * arm, M @ a + h - tau, rcond=1e-9)[0]

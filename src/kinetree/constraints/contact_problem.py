@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.delassus import Delassus, switched
+from kinetree.constraints.lengths import arms
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.contacts import ForceSet, Interval, NotNegative
 from kinetree.contacts.sets import positive_part
@@ -94,13 +95,14 @@ def in_joints(model: ConstrainedModel, q: Vector, dq: Vector, dt: Scalar, limite
     """Yield the Coulomb friction of the joints, if it is turned on, and their stops, if they are `limited`.
 
     At rest friction is as large as it needs to be. A joint that has both has them along one row. Of one that has stops
-    only, it is the stop that is nearer after the motion dq.
+    only, it is the stop that is nearer after the motion dq. Along a row all motions are lengths: angles times ℓ.
 
     Friction comes from the last joint to the first: sweeps from the tips to the root need a third of the number.
     """
     most, ranges = _frictions(model), _ranges(model, q) if limited else {}
+    arm = arms(model, model.turning)
     for k in sorted(most, reverse=True):
-        bound, J = most[k] * dt, [_unit(model, k, 1.0)]
+        bound, J = most[k] * dt / arm[k], [_unit(model, k, arm[k])]
         if k in ranges:
             below, above = ranges[k]
             near = (None if x is None else positive_part(x) / dt for x in (below, above))
@@ -109,8 +111,8 @@ def in_joints(model: ConstrainedModel, q: Vector, dq: Vector, dt: Scalar, limite
             yield Unilateral(J, Interval(bound), None, 0.0, _place(model, k))
     for k, (below, above) in ranges.items():
         if k not in most:
-            sign, gap = nearer(below, above, dq[k])
-            yield Unilateral([_unit(model, k, sign)], NotNegative(), gap, 0.0, _place(model, k))
+            sign, gap = nearer(below, above, dq[k] * arm[k])
+            yield Unilateral([_unit(model, k, sign * arm[k])], NotNegative(), gap, 0.0, _place(model, k))
 
 
 def nearer(below: Scalar | None, above: Scalar | None, dq: Scalar) -> tuple[Scalar, Scalar]:
@@ -124,13 +126,14 @@ def nearer(below: Scalar | None, above: Scalar | None, dq: Scalar) -> tuple[Scal
 
 
 def _ranges(model: ConstrainedModel, q: Vector) -> dict[int, tuple[Scalar | None, Scalar | None]]:
-    """Return how far joints are from their lower and upper stops, None where there is none, by their velocities."""
-    found = {}
+    """Return how far joints are from their lower and upper stops (m, angles times ℓ), None where there is none."""
+    found, arm = {}, arms(model, model.turning)
     for body in model.leading:
         lower, upper = body.limits.lower, body.limits.upper
         if body.has_one_coordinate and not (math.isinf(lower) and math.isinf(upper)):
             (k,), (i,) = body.v_index, body.q_index
-            found[k] = None if math.isinf(lower) else q[i] - lower, None if math.isinf(upper) else upper - q[i]
+            below = None if math.isinf(lower) else (q[i] - lower) * arm[k]
+            found[k] = below, None if math.isinf(upper) else (upper - q[i]) * arm[k]
     return found
 
 

@@ -56,7 +56,7 @@ class HeldContacts:
         self.J = [switched(self.on[i], rows[i].J) for i in self.contacts]
         held = [rows[i] for i in self.held]
         sizes = [c.size for c, sized in zip(model.constraints, self.sized, strict=True) if sized]
-        self._bilateral = Delassus(factor, held, None if on is None else [on[i] for i in self.held])
+        self._bilateral = Delassus(model, factor, held, None if on is None else [on[i] for i in self.held])
         self._eliminated = Eliminated(factor, self.J, self._bilateral, sizes)
 
     def solve(self, b: Vector, settings: Settings, y: Vector | None = None, velocity: Vector | None = None) -> Solved:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.table import table_of
+from kinetree.constraints.lengths import angles, units
 from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.lazy import cached_property
 from kinetree.model import Model
@@ -24,20 +25,20 @@ RANK = 1e-7
 """Singular values below this part of the largest are zero."""
 
 ROUNDING = 1e-12
-"""Singular values below this are zero, whatever the largest is (rad, m)."""
+"""Singular values below this are zero, whatever the largest is (between angles, lengths being in ℓ)."""
 
 SIMILAR = 0.1
 """Of rows or columns whose parts that are still independent have at least this part of the longest, order decides."""
 
 PREFERENCE = 1e3
-"""How many times its length the column of a passive velocity counts, where dependent velocities are chosen."""
+"""How many times its length a column counts that is not preferred, where dependent velocities are chosen."""
 
 MOVES = 6
 """Configurations that are looked at beside the one nearest to the neutral one."""
 
 
 class Place(NamedTuple):
-    """A configuration, the Jacobian of all constraints there, its rank, and whether the constraints hold."""
+    """A configuration, the Jacobian of all constraints there as between angles, its rank, and whether they hold."""
 
     q: list[Scalar]
     J: Array
@@ -64,10 +65,10 @@ class Reference:
         first = _closed(model, neutral)
         found = [first]
         for _ in range(MOVES):
-            move = 0.3 * rng.normal(size=model.nv)
+            move, unit = 0.3 * rng.normal(size=model.nv), np.array(units(model, model.turning), dtype=float)
             if first.is_closed:
                 move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
-            beside = integrate(model, first.q, move.tolist())
+            beside = integrate(model, first.q, (unit * move).tolist())
             found.insert(0, _closed(model, beside) if first.is_closed else _place(model, beside, is_closed=False))
         self.is_closed, self.rank = max((place.is_closed, place.rank) for place in found)
         self.near = [x.J for x in found if (x.is_closed, x.rank) == (self.is_closed, self.rank)]
@@ -86,10 +87,7 @@ class Reference:
         """Independent velocities, those of actuated joints where they can be, and early ones rather than late ones."""
         model = self.model
         J = self._place_of(model.actuated) if len(model.actuated) <= self.mobility else None
-        late = sorted(range(model.nv), key=lambda k: (k in model.actuated, -k))
-        weights = np.array([1.0 if k in model.actuated else PREFERENCE for k in late])
-        dependent = pivots((self.near[0] if J is None else J)[:, late] * weights, self.rank)
-        return tuple(sorted({*late} - {late[k] for k in dependent}))
+        return independent_columns(self.near[0] if J is None else J, self.rank, model.actuated)
 
     def _place_of(self, known: Collection[int]) -> Array | None:
         """Return J where these velocities are independent; None if it is nowhere found."""
@@ -110,7 +108,7 @@ def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Place:
 
 
 def _place(model: ConstrainedModel, q: list[Scalar], is_closed: bool) -> Place:
-    J = np.array([list(row.J) for row in model.constraint_rows(q)], dtype=float)
+    J = angles(model, model.constraint_rows(q))
     return Place(q, J, rank(J, J), is_closed) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
 
 
@@ -132,6 +130,19 @@ def pivots(A: Array, rank: int) -> list[int]:
             rest -= np.outer(unit, unit @ rest)
         rest[:, k] = 0.0
     return found
+
+
+def independent_columns(J: Array, of_rank: int, preferred: Collection[int]) -> tuple[int, ...]:
+    """Return the indices of velocities that determine all others: those preferred where they do, else some of them.
+
+    Late velocities are dependent rather than early ones.
+    """
+    n = J.shape[1]
+    if len(preferred) == n - of_rank == n - rank(np.delete(J, sorted(preferred), axis=1), J):
+        return tuple(sorted(preferred))
+    late = sorted(range(n), key=lambda k: (k in preferred, -k))
+    weights = np.array([1.0 if k in preferred else PREFERENCE for k in late])
+    return tuple(sorted({*late} - {late[k] for k in pivots(J[:, late] * weights, of_rank)}))
 
 
 def velocities_of_joints(model: Model, names: Iterable[str], what: str) -> tuple[int, ...]:

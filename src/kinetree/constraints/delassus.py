@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.branches import BranchFactor
 from kinetree.algorithms.dynamics.factorization import Factor
+from kinetree.constraints.lengths import squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
@@ -47,13 +48,15 @@ DOUBLE, SINGLE = Grades(1e-10, 1e4, 1e-12, 1e-10), Grades(1e-5, 1e2, 1e-6, 1e-4)
 
 
 class Delassus:
-    """``G = B D⁻¹ Bᵀ`` with ``M = LᵀDL`` and ``B = J L⁻¹``, regularised by μ.
+    """``G = B D⁻¹ Bᵀ`` with ``M = LᵀDL`` and ``B = J L⁻¹``, regularised by μ, and by μ/ℓ² where rows are moments.
 
     Rows that are zero while tracing are left out. A row that is switched off has no force, and what it was does not
     matter: it stays in G, but nothing gives way along it (see `Graded`).
 
     Parameters
     ----------
+    model : ConstrainedModel
+        Of which ℓ is the length.
     factor : Factor or BranchFactor
         Of M.
     rows : sequence of Row
@@ -64,16 +67,28 @@ class Delassus:
     Attributes
     ----------
     whole : scalar
-        An entry of G's diagonal, were all entries 1 that J has, and no others in B.
+        An entry of G's diagonal of a row of lengths, were all entries that J has ℓ of angles and 1 of lengths, and no
+        others in B.
     """
 
-    def __init__(self, factor: Factor | BranchFactor, rows: Sequence[Row], active: Vector | None = None) -> None:
-        self.factor, self.n, J = factor, len(rows), [row.J for row in rows]
+    def __init__(
+        self,
+        model: ConstrainedModel,
+        factor: Factor | BranchFactor,
+        rows: Sequence[Row],
+        active: Vector | None = None,
+    ) -> None:
+        self.model, self.factor, self.n, J = model, factor, len(rows), [row.J for row in rows]
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
         inverse = [1.0 / d for d in factor.D]
         moved = sorted({k for i in self.kept for k, x in enumerate(J[i]) if not is_zero(x)})
-        self.whole: Scalar = dot([inverse[k] for k in moved], [1.0] * len(moved))
+        turns, shifts = (
+            sum((inverse[k] for k in moved if model.turning[k] == angular), 0.0) for angular in (True, False)
+        )
+        self.whole: Scalar = turns if is_zero(turns) else turns * (model.length * model.length)
+        self.whole = self.whole + shifts
+        self.squared = squared(model, [rows[i].angular for i in self.kept])
         self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
         for i, row in enumerate(self.kept):  # a row's uses are traced next to it: compiled code holds it in registers
@@ -123,24 +138,28 @@ class Delassus:
 
     @cached_property
     def scales(self) -> list[Scalar]:
-        """Factors of the rows of B with which those against heavy bodies are like others: 1 but for these."""
-        return [sqrt(x) for x in self._regularised.heavier] if self.kept else []
+        """Factors of the rows of B with which all are lengths, and those against heavy bodies are like others."""
+        if not self.kept:
+            return []
+        return [sqrt(x * square) for x, square in zip(self._regularised.heavier, self.squared, strict=True)]
 
     @cached_property
     def _regularised(self) -> Graded:
-        return Graded(self.G, self.whole, self.active)
+        return Graded(self.G, self.whole, self.squared, self.active)
 
 
 class Graded(Factored):
     """Solutions with G + μ, where each row has a μ of its own: by its entry on the diagonal, and the `whole` at least.
 
-    How many times smaller a μ is for that than those of most rows is in `heavier`. Rows that are switched off have an
-    infinite entry on the diagonal: the inverse of their pivot is zero, and so are their column of the factor and their
-    part of a solution. They do not count in the mean.
+    Entries are compared as those of lengths, times what is `squared`. How many times smaller a μ is for that than those
+    of most rows is in `heavier`. Rows that are switched off have an infinite entry on the diagonal: the inverse of
+    their pivot is zero, and so are their column of the factor and their part of a solution. They do not count in the
+    mean.
     """
 
-    def __init__(self, G: Matrix, whole: Scalar, active: Vector | None = None) -> None:
-        diagonal = each_switched(active, [row[i] for i, row in enumerate(G)])
+    def __init__(self, G: Matrix, whole: Scalar, squared: Vector, active: Vector | None = None) -> None:
+        own_unit = each_switched(active, [row[i] for i, row in enumerate(G)])
+        diagonal = [x * square for x, square in zip(own_unit, squared, strict=True)]
         mean = dot(diagonal, [1.0 / len(G)] * len(G))
         by = Grades(*(select_less(mean, mean + mean * DOUBLE.mu, x, y) for x, y in zip(DOUBLE, SINGLE, strict=True)))
         least = whole * by.none
@@ -148,8 +167,8 @@ class Graded(Factored):
         mean = select_less(least, mean, mean, least)
         own = [select_less(tiny, x, select_less(x * by.reach, mean, x * by.reach, mean), mean) for x in diagonal]
         self.heavier = [mean / x for x in own]
-        self.each = [x * by.mu for x in own]
-        pivots = [x + mu for x, mu in zip(diagonal, self.each, strict=True)]
+        self.each = [x * (by.mu / square) for x, square in zip(own, squared, strict=True)]
+        pivots = [x + mu for x, mu in zip(own_unit, self.each, strict=True)]
         if active is not None:
             pivots = [select_less(0.5, on, x, math.inf) for on, x in zip(active, pivots, strict=True)]
         A = [[pivots[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)]

@@ -63,7 +63,7 @@ def free_step(
     y = [dt * x for x in factor.solve_L_transposed([a - b for a, b in zip(tau, h, strict=True)])]
     v = v + dt * centripetal(model, q, v)
     held = lasting.constraint_rows(q)
-    bilateral = Delassus(factor, held, switches(lasting, on))
+    bilateral = Delassus(lasting, factor, held, switches(lasting, on))
     slip = speeds(held, v, drift)
     for i, row in zip(bilateral.kept, bilateral.BD, strict=True):
         slip[i] = slip[i] + dot(row, y)

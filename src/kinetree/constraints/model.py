@@ -14,6 +14,7 @@ from kinetree.constraints.coordinates import (
     velocities_named,
     velocities_of_joints,
 )
+from kinetree.constraints.lengths import reach, turning
 from kinetree.constraints.types import Constraint, Row
 from kinetree.constraints.types.slot import ContactSlot
 from kinetree.errors import ArgumentError, ModelError, listed
@@ -118,6 +119,16 @@ class ConstrainedModel(Model):
     def passive(self) -> tuple[int, ...]:
         """The velocity indices that have no actuator."""
         return tuple(k for k in range(self.nv) if k not in self.actuated)
+
+    @cached_property
+    def turning(self) -> tuple[bool, ...]:
+        """Which velocities turn (rad/s); the others only shift (m/s)."""
+        return turning(self)
+
+    @cached_property
+    def length(self) -> Scalar:
+        """ℓ (m), by which angles and lengths, moments and forces are compared (see `lengths.reach`)."""
+        return reach(self)
 
     @cached_property
     def reference(self) -> Reference:

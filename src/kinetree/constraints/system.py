@@ -10,6 +10,7 @@ from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.constraints.anchors import moved_anchors, positions, speeds
 from kinetree.constraints.delassus import Delassus, each_switched, switches
+from kinetree.constraints.lengths import units
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.contacts.sets import largest
@@ -21,7 +22,7 @@ from kinetree.scalars.functions import Scalar
 from kinetree.scalars.loops import repeat
 
 CLOSED = 1e-12
-"""Errors of positions (m, rad) below which one more step of Newton's leaves rounding only."""
+"""Errors of positions (rad, ℓ) below which one more step of Newton's leaves rounding only."""
 
 MOST = 5
 """Steps of Newton's method: one or two, but where the mechanism goes through a singular configuration."""
@@ -118,10 +119,11 @@ def held(
 def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None, drift: Matrix | None) -> _State:
     """Return the state after one step of Newton's method, and how far the constraints were open; rows are on or off."""
     rows, factor = model.constraint_rows(q), factorised(model, q)
-    delassus = Delassus(factor, rows, on)
+    delassus = Delassus(model, factor, rows, on)
     phi = [0.0 if x is None else x for x in positions(rows, drift)]
     dq, dv = (
         Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D))
         for b in (phi, speeds(rows, v, drift))
     )
-    return _State(Column(integrate(model, q, dq)), v + dv, largest([abs(x) for x in each_switched(on, phi)]))
+    far = [abs(x) / u for x, u in zip(each_switched(on, phi), units(model, [row.angular for row in rows]), strict=True)]
+    return _State(Column(integrate(model, q, dq)), v + dv, largest(far))

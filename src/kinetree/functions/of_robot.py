@@ -64,6 +64,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         describe=lambda port: describe(model, port, inputs[port.name]),
         named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
         flags=frozenset({"active"} & inputs.keys()),
+        truths=frozenset({"converged"} & algorithm.outputs.keys()),
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )
 
@@ -142,7 +143,8 @@ def _behaviour_of_constraint(model: Model, constraint: Any) -> bytes:
 
     def entries(q: Sequence[Any], v: Sequence[Any], f: Sequence[Any]) -> list[Any]:
         rows, wrenches = constraint.rows(model, q, v), constraint.wrenches(model, q, f)
-        found = [x for row in rows for x in (*row.J, row.gamma, row.phi, row.rebounds)]
+        found = [x for row in rows for x in (*row.J, row.gamma, row.phi, row.rebounds, row.angular)]
+        found += [x for item in constraint.reaches(model).items() for x in item]
         found += [*constraint.errors(model, q), *(x for i, wrench in wrenches.items() for x in (i, *wrench))]
         return [math.inf if x is None else x for x in found]
 

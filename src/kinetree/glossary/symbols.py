@@ -152,8 +152,16 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
         ("nrows",),
         "Contact forces or impulses to begin with, such as those of the last step; 0 if not given.",
     ),
-    "force_weights": (("nrows",), "R, what the square of each row's force costs, positive; 1 if not given."),
-    "torque_weight": ((), "w, what the square of each joint force costs, 0 or more; 0 if not given."),
+    "force_weights": (
+        ("nrows",),
+        "R, what the square of each row's force costs, positive; if not given 1, and of moments "
+        "1/ℓ² (``mech.length``).",
+    ),
+    "torque_weight": (
+        (),
+        "w, what the square of each joint force costs, 0 or more (beside moments, "
+        "that of a force times ``mech.length``); 0 if not given.",
+    ),
     "f_min": (("nconstraints",), "The least normal force of each contact (N); 0 if not given."),
     "tau_max": (("nv",), "The largest size of each joint force (N·m, N); unlimited if not given."),
     "tolerance": (
@@ -234,7 +242,7 @@ OPTIONS: dict[str, tuple[Option, str]] = {
     "least": (
         ("force", "torque"),
         "What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that "
-        "leaves a choice. Norms are of the numbers as they are, N beside N·m.",
+        "leaves a choice. Beside forces, moments count divided by ``mech.length``.",
     ),
     "method": (("articulated", "system"), "The recursion, O(n), or M(q) factorised, as always with mimic joints."),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.inverse_kinematics.descent import Found, Options, solve
 from kinetree.algorithms.inverse_kinematics.differential import Step, step
@@ -16,6 +16,9 @@ from kinetree.graph import Port
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 DEFAULTS = {
     "position_tolerance": 1e-9,
@@ -49,6 +52,9 @@ MEANINGS = {
     "error_damping": "The part of the bound of what least squares leave out that is added to damping, 0 or more: 0.6.",
 }
 
+HOLD = 100.0
+"""How much errors of loops count in a differential step beside those of goals."""
+
 WEIGHTS = {
     "pose": "Of the error's coordinates in the axes of the pose wanted: orientation (per rad), then position (per m).",
     "orientation": "Of the error's coordinates in the axes of the orientation wanted (per rad).",
@@ -65,7 +71,7 @@ TARGETS = {
 }
 
 
-def solver(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
+def solver(robot: Robot | Mechanism, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
     """Return the solver for these goals."""
     model = robot.model
     problem, arrays = Problem(model, goals, fixed), _Arrays(goals)
@@ -73,7 +79,13 @@ def solver(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Fun
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         timed = {"restarts": 0.0} if "dt" in given else {}
         chosen = Options(**{**DEFAULTS, **timed, **{name: given[name] for name in Options._fields if name in given}})
-        return solve(problem, given["q0"], arrays.targets(given), arrays.weights(given), chosen)
+        targets, weights = arrays.targets(given), arrays.weights(given)
+        found = solve(problem, given["q0"], targets, weights, chosen)
+        if not problem.closures.parts:
+            return found
+        from kinetree.inverse_kinematics.mechanisms import closed_solution
+
+        return closed_solution(problem, found, targets, weights)
 
     outputs: Shapes = {"q": (model.nq,)} | dict.fromkeys(Found._fields[1:], ())
     inputs = {"q0": (model.nq,), **arrays.target_shapes}
@@ -82,19 +94,24 @@ def solver(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Fun
     return _function("inverse_kinematics", doc, solver, robot, problem, inputs, optional, outputs, evaluate)
 
 
-def differential_step(robot: Robot, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
+def differential_step(robot: Robot | Mechanism, goals: tuple[Goal, ...], fixed: tuple[str, ...]) -> Function:
     """Return the differential step for these goals."""
     model, arrays = robot.model, _Arrays(goals)
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
-        problem = Problem(model, goals, fixed, all_move="posture" in given)
+        problem = Problem(model, goals, fixed, all_move="posture" in given, hold=HOLD)
         numbers = [given.get(name, default) for name, default in STEP_DEFAULTS.items()]
         for name, number in zip(STEP_DEFAULTS, numbers, strict=True):
             constant = getattr(number, "constant", number)
             if isinstance(constant, float | int) and not constant >= 0.0:
                 raise ArgumentError(f"{name} is {constant}: it is 0 or more, {STEP_DEFAULTS[name]:g} if not given")
         targets, weights, posture = arrays.targets(given), arrays.weights(given), given.get("posture")
-        return step(problem, given["q"], targets, given["dt"], weights, posture, *numbers)
+        found = step(problem, given["q"], targets, given["dt"], weights, posture, *numbers)
+        if not problem.closures.parts:
+            return found
+        from kinetree.inverse_kinematics.mechanisms import closed_step
+
+        return closed_step(problem, given["q"], given["dt"], found)
 
     outputs: Shapes = {"q": (model.nq,), "v": (model.nv,)} | dict.fromkeys(Step._fields[2:], ())
     inputs = {"q": (model.nq,), **arrays.target_shapes, "dt": ()}
@@ -154,7 +171,7 @@ def _function(
     name: str,
     summary: str,
     make: Callable[..., Function],
-    robot: Robot,
+    robot: Robot | Mechanism,
     problem: Problem,
     inputs: Shapes,
     optional: Shapes,

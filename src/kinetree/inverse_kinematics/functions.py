@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from kinetree.algorithms.inverse_kinematics.goals import SHAPES, Goal
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, listed, unknown_name, warn_user
 from kinetree.inverse_kinematics.compiled import differential_step, solver
 from kinetree.model import Model
-from kinetree.robot.robot import Robot
+from kinetree.robot.robot import OPEN_LOOPS, Robot
 from kinetree.runtime.function import Function
 
 if TYPE_CHECKING:
@@ -19,18 +19,23 @@ if TYPE_CHECKING:
         StepFunction,
         StepFunctionByKind,
     )
+    from kinetree.robot.mechanism import Mechanism
 
 T = TypeVar("T")
 Kinds = str | Mapping[str, str | Sequence[str]]
 
 
 @overload
-def inverse_kinematics_solver(robot: Robot, frames: str, *, fixed: Sequence[str] = ()) -> SolverFunction: ...
+def inverse_kinematics_solver(
+    robot: Robot | Mechanism, frames: str, *, fixed: Sequence[str] = ()
+) -> SolverFunction: ...
 @overload
 def inverse_kinematics_solver(
-    robot: Robot, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
+    robot: Robot | Mechanism, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
 ) -> SolverFunctionByKind: ...
-def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any) -> Function:
+def inverse_kinematics_solver(
+    robot: Robot | Mechanism, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any
+) -> Function:
     """Return inverse kinematics for these frames as one compiled function.
 
     It does what `inverse_kinematics` does, for numbers alone and without its checks: it takes ``q0`` and a target for
@@ -74,17 +79,20 @@ def inverse_kinematics_solver(robot: Robot, frames: Kinds, *, fixed: Sequence[st
     (True, True)
     """
     _none_of("inverse_kinematics_solver", others)
+    note_open_loops(robot)
     return remembered(robot, solver, goals_of(robot.model, frames), joints_of(robot.model, fixed))
 
 
 @overload
-def differential_inverse_kinematics(robot: Robot, frames: str, *, fixed: Sequence[str] = ()) -> StepFunction: ...
+def differential_inverse_kinematics(
+    robot: Robot | Mechanism, frames: str, *, fixed: Sequence[str] = ()
+) -> StepFunction: ...
 @overload
 def differential_inverse_kinematics(
-    robot: Robot, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
+    robot: Robot | Mechanism, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
 ) -> StepFunctionByKind: ...
 def differential_inverse_kinematics(
-    robot: Robot, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any
+    robot: Robot | Mechanism, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any
 ) -> Function:
     """Return one step of differential inverse kinematics for these frames as a compiled function.
 
@@ -121,6 +129,9 @@ def differential_inverse_kinematics(
 
     Notes
     -----
+    The step of a mechanism keeps its loops closed: v is a velocity of the mechanism, ``J v = 0``, and q is closed after
+    a step along it. Joints go past their limits no further than that.
+
     B(e) bounds the eigenvalues of ``Σ eᵢ ∂²eᵢ/∂q²``, what least squares leave out, from the columns of J alone. A c
     above ½ is enough for rest wherever the best place is, with any weights. Damping in proportion to the error is the
     Levenberg–Marquardt method of Fan and Yuan 2005, whose convergence is quadratic.
@@ -138,6 +149,7 @@ def differential_inverse_kinematics(
     True
     """
     _none_of("differential_inverse_kinematics", others)
+    note_open_loops(robot)
     return remembered(robot, differential_step, goals_of(robot.model, frames), joints_of(robot.model, fixed))
 
 
@@ -151,7 +163,17 @@ def _none_of(name: str, others: Mapping[str, Any]) -> None:
         )
 
 
-def remembered(robot: Robot, make: Callable[..., T], *shape: Any) -> T:
+def note_open_loops(robot: Robot | Mechanism) -> None:
+    """Warn where a robot is the tree of a mechanism with closed loops."""
+    if loops := robot.__dict__.get(OPEN_LOOPS):
+        warn_user(
+            f"{robot.model.name!r} is the tree of a mechanism: its inverse kinematics leaves open what the mechanism "
+            f"closes ({listed(loops)}). Write mech.inverse_kinematics and the like, not mech.tree.inverse_kinematics",
+            UserWarning,
+        )
+
+
+def remembered(robot: Robot | Mechanism, make: Callable[..., T], *shape: Any) -> T:
     """Return what `make` makes of a robot and these, made once."""
     known: dict[Any, T] = robot.__dict__.setdefault("_inverse_kinematics", {})
     found = known.get((make, shape))

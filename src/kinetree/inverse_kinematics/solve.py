@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike
 from kinetree.algorithms.inverse_kinematics.goals import Goal
 from kinetree.errors import ArgumentError
 from kinetree.inverse_kinematics.compiled import solver
-from kinetree.inverse_kinematics.functions import goals_of, joints_of, remembered
+from kinetree.inverse_kinematics.functions import goals_of, joints_of, note_open_loops, remembered
 from kinetree.inverse_kinematics.targets import Target, Wanted, bare_kind, finite, lead_of, wanted_of
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.tracing import context
 from kinetree.validation import Array, Seed, as_generator, positive
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
@@ -35,7 +38,8 @@ class Solution(NamedTuple):
         The configuration, within the joint limits (but for fixed joints, which stay as in q0): where no descent reached
         the targets, the one with the least weighted sum of squared errors among all that were tried.
     converged : (...) array of bool
-        Whether all errors that count are within the tolerances.
+        Whether all errors that count are within the tolerances, and those of a
+        mechanism's loops.
     position_error, orientation_error : (...) array
         The largest over the frames (m, rad), of those that count.
     iterations, attempts : (...) array of int
@@ -51,7 +55,7 @@ class Solution(NamedTuple):
 
 
 def inverse_kinematics(
-    robot: Robot,
+    robot: Robot | Mechanism,
     target: Target | Mapping[str, Target],
     frame: str | None = None,
     *,
@@ -81,7 +85,7 @@ def inverse_kinematics(
     q0 : (..., nq) array, optional
         Where to start, brought within the limits (but for fixed joints); neutral if not given.
     position_tolerance, orientation_tolerance : float
-        Largest errors of a solution (m, rad).
+        Largest errors of a solution (m, rad), and of the loops of a mechanism.
     max_iterations : int
         Of one start.
     restarts : int, optional
@@ -109,6 +113,10 @@ def inverse_kinematics(
     Each descent is Levenberg–Marquardt's method with limits held by an active set, and damping that vanishes with the
     error; it is given up after three steps that gain less than a hundredth. The starts are a Kronecker sequence.
 
+    The loops of a mechanism are goals beside the others, found closed together with them; q0 need not close them. Where
+    the targets are not reached they are closed by `Mechanism.assemble` from what came next to it, in which joint limits
+    do not count.
+
     References
     ----------
     Yamashita and Fukushima 2001, Sugihara 2011 (damping by the error); Richtmyer 1951 (the sequence).
@@ -122,6 +130,7 @@ def inverse_kinematics(
     >>> bool(solution.converged)
     True
     """
+    note_open_loops(robot)
     try:
         solve, wanted = _problem(robot, target, frame, fixed)
         start = _start(robot, q0)
@@ -150,7 +159,7 @@ def inverse_kinematics(
 
 
 def _problem(
-    robot: Robot, target: Target | Mapping[str, Target], frame: str | None, fixed: Sequence[str]
+    robot: Robot | Mechanism, target: Target | Mapping[str, Target], frame: str | None, fixed: Sequence[str]
 ) -> tuple[Function, list[Wanted]]:
     """Return the solver, and what it takes: at once for a pose or point in an array and no fixed joints."""
     if type(frame) is str and type(fixed) is tuple and not fixed and (kind := bare_kind(target)):
@@ -161,7 +170,7 @@ def _problem(
     return remembered(robot, solver, tuple([w.goal for w in wanted]), joints_of(robot.model, fixed)), wanted
 
 
-def _for_one(robot: Robot, frame: str, kind: str) -> tuple[Function, Goal]:
+def _for_one(robot: Robot | Mechanism, frame: str, kind: str) -> tuple[Function, Goal]:
     goals = goals_of(robot.model, {frame: kind})
     return remembered(robot, solver, goals, ()), goals[0]
 
@@ -182,15 +191,16 @@ def _seed(seed: Seed) -> float:
     return float(seed % SEEDS)
 
 
-def _start(robot: Robot, q0: ArrayLike | None) -> Array:
+def _start(robot: Robot | Mechanism, q0: ArrayLike | None) -> Array:
     """Return q0 (..., nq), or neutral if it is None."""
+    tree = robot if isinstance(robot, Robot) else robot.tree
     if q0 is None:
-        return remembered(robot, Robot.neutral)
+        return remembered(tree, Robot.neutral)
     model = robot.model
     start = finite("q0", q0, model.nq)
     if model.nq != model.nv:
         with np.errstate(all="ignore"):
-            unit = robot.integrate(start, np.zeros(model.nv))
+            unit = tree.integrate(start, np.zeros(model.nv))
         if not np.isfinite(unit).all():
             raise ArgumentError("q0 holds a quaternion that is zero, or too large")
     return start

@@ -14,7 +14,7 @@ from kinetree.constraints.types import Constraint
 from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError
 from kinetree.lazy import lazy_methods
-from kinetree.robot.robot import Robot
+from kinetree.robot.robot import OPEN_LOOPS, Robot
 from kinetree.robot.value import WithFunctions
 from kinetree.signatures import told
 from kinetree.validation import Array
@@ -22,6 +22,7 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kinetree import inverse_kinematics as ik
     from kinetree import simulation
     from kinetree.functions import of_user
     from kinetree.robot import mechanism_text as text
@@ -29,10 +30,20 @@ if TYPE_CHECKING:
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
-    simulation, analysis, text, of_user = (
+    ik, simulation, analysis, text, of_user = (
         lazy_methods(f"kinetree.{module}", told)
-        for module in ("simulation", "robot.mobility", "robot.mechanism_text", "functions.of_user")
+        for module in (
+            "inverse_kinematics",
+            "simulation",
+            "robot.mobility",
+            "robot.mechanism_text",
+            "functions.of_user",
+        )
     )
+
+
+FORCES_UNKNOWN = ("identify", "identify_payload", "base_parameters", "excite")
+"""What a tree has of which a mechanism would need more: the forces in its loops."""
 
 
 @told
@@ -123,18 +134,29 @@ class Mechanism(WithFunctions, Functions):
         model = constrained(robot.model, constraints, stabilization, actuated=actuated, independent=independent)
         self.__dict__.update(
             model=model,
-            tree=robot,
+            tree=_tree_of(robot, [c.label for c in model.constraints if c.force_set() is None]),
             constraint_names=model.constraint_names,
             row_slices=MappingProxyType(model.row_slices),
             nrows=model.nrows,
         )
 
+    inverse_kinematics = ik.inverse_kinematics
+    inverse_kinematics_solver = ik.inverse_kinematics_solver
+    differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
         """The constraints, in the order of their rows."""
         return self.model.constraints
+
+    @property
+    def length(self) -> float:
+        """ℓ (m), by which rad and m, N·m and N are compared where both make a norm: the longest way along the tree.
+
+        It goes from joint to joint, to a joint or to where a constraint acts; so no result depends on units.
+        """
+        return float(self.model.length)
 
     @property
     def stabilization(self) -> float:
@@ -186,6 +208,12 @@ class Mechanism(WithFunctions, Functions):
         return slot_values(self.model.slot_names, contacts)
 
     def _unknown(self, name: str) -> str:
+        if name in FORCES_UNKNOWN:
+            return (
+                f"a Mechanism has no {name!r}: nothing measures the forces of its constraints, and only the tree's "
+                f"parameters can be told. Where they are known or measured, write mech.tree.{name}(…) with "
+                "mech.constraint_wrenches(q, f) as f_ext of the log's Samples(q, v, a, tau, f_ext)"
+            )
         if hasattr(self.tree, name):
             return f"a Mechanism has no attribute {name!r}; its robot has: mech.tree.{name}"
         return super()._unknown(name)
@@ -204,6 +232,15 @@ class Mechanism(WithFunctions, Functions):
         return f"<Mechanism of {name!r}: nv = {self.nv}, {n} constraint{'s' * (n > 1)} with {self.nrows} rows>"
 
     __str__ = text.as_text
+
+
+def _tree_of(robot: Robot, closed: list[str]) -> Robot:
+    """Return the robot, which knows that it is the tree of a mechanism that closes this, if anything."""
+    if not closed:
+        return robot
+    tree = object.__new__(Robot)
+    tree.__dict__.update(robot.__dict__, **{OPEN_LOOPS: closed})
+    return tree
 
 
 give_functions(Mechanism, MECHANISM_ALGORITHMS)

@@ -376,10 +376,11 @@ class Functions:
     def assemble(self) -> AssembleFunction:
         r"""Close a mechanism: the configuration in which all constraints hold, found from q0 on.
 
-        Levenberg and Marquardt's method, in the shortest steps: of all joints, in rad and m. Inertias do not count. Where
+        Levenberg and Marquardt's method, in the shortest steps of all joints, lengths counting in ℓ beside angles: the
+        longest way along the tree. Inertias do not count. Where
         it does not arrive (all bars in a line are such a place), it starts again beside q0, a little further off each time.
         Where the mechanism cannot be closed, the result is the configuration of the least errors that was found, with
-        ``converged`` 0: that is no exception.
+        ``converged`` False: that is no exception.
 
         Parameters
         ----------
@@ -389,8 +390,8 @@ class Functions:
             1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
             one half counts as 1; it does not decide between float32 and float64); all if not given.
         tolerance : (...) array, optional
-            The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
-            made, so that errors are near rounding in general.
+            The largest error of a row that holds (rad, m): 1e-9 rad and 1e-9 ℓ if not given, in float32 1e-5. Where this
+            is reached one more step is made, so that errors are near rounding in general.
         max_iterations : (...) array, optional
             Steps from each start: 100.
         restarts : (...) array, optional
@@ -403,7 +404,7 @@ class Functions:
         q : (..., nq) array
             Configuration, with unit quaternions.
         converged : (...) array
-            1 where the error of every constraint that acts is within the tolerance, else 0.
+            Whether the error of every constraint that acts is within the tolerance: a bool; in compiled functions 1 or 0.
         residual : (..., nconstraints) array
             The largest error of the rows of each constraint (rad, m), angles in full, up to π; 0 for what does not act.
         iterations : (...) array
@@ -622,9 +623,10 @@ class Functions:
             Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
             `Contact.friction` if not given.
         force_weights : (..., nrows) array, optional
-            R, what the square of each row's force costs, positive; 1 if not given.
+            R, what the square of each row's force costs, positive; if not given 1, and of moments 1/ℓ² (``mech.length``).
         torque_weight : (...) array, optional
-            w, what the square of each joint force costs, 0 or more; 0 if not given.
+            w, what the square of each joint force costs, 0 or more (beside moments, that of a force times ``mech.length``);
+            0 if not given.
         f_min : (..., nconstraints) array, optional
             The least normal force of each contact (N); 0 if not given.
         tau_max : (..., nv) array, optional
@@ -668,8 +670,8 @@ class Functions:
         r"""Accelerations under the joint forces τ, and the constraints' forces f.
 
         ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
-        then the smallest force that gives it (where some rows meet inertias ten thousand times those of others, theirs may
-        be larger). In a mechanism with a `stabilization` ω errors fade away:
+        then the smallest force that gives it, moments counting divided by `Mechanism.length` (where some rows meet inertias
+        ten thousand times those of others, theirs may be larger). In a mechanism with a `stabilization` ω errors fade away:
         ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
 
         Parameters
@@ -980,7 +982,7 @@ class Functions:
             one half counts as 1; it does not decide between float32 and float64); all if not given.
         least : {"force", "torque"}
             What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that
-            leaves a choice. Norms are of the numbers as they are, N beside N·m.
+            leaves a choice. Beside forces, moments count divided by ``mech.length``.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 

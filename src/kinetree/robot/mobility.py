@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.constraints.coordinates import ROUNDING, pivots
+from kinetree.constraints.coordinates import ROUNDING, independent_columns, pivots
 from kinetree.constraints.delassus import switches
+from kinetree.constraints.lengths import angles, units
 from kinetree.errors import ArgumentError, listed
 from kinetree.tables import number
 from kinetree.validation import Array, positive, real_array
@@ -33,16 +34,18 @@ class Mobility:
     nv, nrows : int
         Freedoms of the tree, and rows of the constraints that act.
     singular_values : (min(nrows, nv),) array
-        Of J, largest first; those that do not count for the rank are rounding, or nearly so.
+        Of J between angles, with lengths divided by ``mech.length``, largest first; those that do not count for the
+        rank are rounding, or nearly so.
     redundant : mapping of str to tuple of int
         For each constraint with some: which of its rows, from 0 on, others imply. Their forces are not determined.
     dependent, independent : tuple of str
         Entries of the velocity (as ``robot.v_names``): those that follow from the others, and `mobility` many from
-        which they follow. There are other choices in general; late entries are dependent rather than early ones.
+        which they follow: ``mech.independent`` where these will do at this configuration, else as many of them as do.
     immobile : tuple of str
         Entries of the velocity that are zero in every motion that the constraints allow.
     motions : (mobility, nv) array
-        Those motions: an orthonormal basis of the v with ``J v = 0``.
+        Those motions: a basis of the v with ``J v = 0``, orthonormal between angles, with lengths divided by
+        ``mech.length``.
     """
 
     mobility: int
@@ -87,8 +90,7 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
     active : (nconstraints,) array, optional
         1 for each constraint that acts, 0 for the others.
     tolerance : float
-        Singular values of J below this part of the largest count as zero. They are those of the numbers as they are,
-        in rad and m: give a smaller one for a robot of micrometres.
+        Singular values of J below this part of the largest count as zero.
 
     Returns
     -------
@@ -125,22 +127,19 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
         flags = np.asarray(active)
         flags = flags.astype(float) if flags.dtype == bool else flags
         on = np.array(switches(model, _finite("active", flags, model.nconstraints).tolist())) == 1.0
-    J = np.array([list(row.J) for row in model.constraint_rows(_finite("q", q, model.nq).tolist())], dtype=float)[on]
+    J = angles(model, model.constraint_rows(_finite("q", q, model.nq).tolist()))[on]
     if not np.isfinite(J).all():
         lost = {model.constraint_names[model.constraint_of_row[i]] for i in np.flatnonzero(on)[np.isnan(J).any(axis=1)]}
         raise ArgumentError(f"there are no rows at this q of {listed(sorted(lost))}, such as a wheel that lies flat")
     _, s, Vt = np.linalg.svd(J)
     rank = int((s > max(least * s.max(initial=0.0), ROUNDING)).sum())
-    motions = Vt[rank:]
-    rows = set(pivots(J.T, rank))
-    dependent = set(pivots(J[:, ::-1], rank))
-    names = model.v_names
+    rows, free = set(pivots(J.T, rank)), independent_columns(J, rank, model.independent_velocities)
+    names, motions = model.v_names, Vt[rank:]
     implied = dict(zip(np.flatnonzero(on).tolist(), (i not in rows for i in range(len(J))), strict=True))
     redundant = {
         name: tuple(i - where.start for i in range(where.start, where.stop) if implied.get(i, False))
         for name, where in mech.row_slices.items()
     }
-    late = {mech.nv - 1 - k for k in dependent}
     return Mobility(
         mobility=mech.nv - rank,
         rank=rank,
@@ -148,12 +147,12 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
         nrows=len(J),
         singular_values=s,
         redundant={name: found for name, found in redundant.items() if found},
-        dependent=tuple(name for k, name in enumerate(names) if k in late),
-        independent=tuple(name for k, name in enumerate(names) if k not in late),
+        dependent=tuple(name for k, name in enumerate(names) if k not in free),
+        independent=tuple(names[k] for k in free),
         immobile=tuple(
             name for name, size in zip(names, np.linalg.norm(motions, axis=0), strict=True) if size <= least
         ),
-        motions=motions,
+        motions=motions * np.array(units(model, model.turning), dtype=float),
     )
 
 

@@ -39,6 +39,9 @@ else:
 
 T = TypeVar("T")
 
+OPEN_LOOPS = "_open_loops"
+"""Where the tree of a mechanism has the names of what the mechanism closes."""
+
 
 def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
     """Return a configuration (nq,) of this name, checked and read-only."""

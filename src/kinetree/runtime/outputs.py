@@ -44,8 +44,15 @@ def _in_place(out: Array, port: Port, inputs: Inputs) -> bool:
 
 
 def returned(spec: FunctionSpec, results: Sequence[Any]) -> Any:
-    """Return the only result, or the named tuple of several."""
+    """Return the only result, or the named tuple of several; those that say yes or no as bools, but in a trace."""
     result: Any = spec.result
+    if spec.truths:
+        results = [
+            x > 0.5
+            if port.name in spec.truths and isinstance(x, np.ndarray | np.floating) and x.dtype.kind == "f"
+            else x
+            for x, port in zip(results, spec.outputs, strict=True)
+        ]
     return results[0] if result is None else result(*results)
 
 

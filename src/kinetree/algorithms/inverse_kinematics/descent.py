@@ -89,7 +89,8 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
     """
     start = problem.within(q0)
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
-    tolerances = [o.position_tolerance if part == "position" else o.orientation_tolerance for _, part in problem.parts]
+    angular = [part == "orientation" for _, part in problem.parts] + [turns for turns, _ in problem.closures.parts]
+    tolerances = [o.orientation_tolerance if turns else o.position_tolerance for turns in angular]
     squared = [x * x for x in tolerances]
     movable = [any(carries) for carries in problem.carriers]
 
@@ -135,7 +136,7 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
             done=select_less(0.5, over, 1.0, met),
         )
 
-    parts = len(problem.parts)
+    parts = len(squared)
     none = [0.0] * parts
     state = _State(
         q=start, e=none * 3, J=[0.0] * len(problem.pattern), squares=none, cost=1.0, ratio=RATIO, idle=0.0, steps=0.0,
@@ -144,8 +145,10 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
     end = repeat(body, state, until=lambda s: s.done > 0.5, most=MOST, like=_scalar(targets))
     largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
     converged: Scalar = 1.0
-    for (_, part), x, limit in zip(problem.parts, end.best_squares, squared, strict=True):
-        largest[part] = select(x <= largest[part], largest[part], x)
+    for k, (x, limit) in enumerate(zip(end.best_squares, squared, strict=True)):
+        if k < len(problem.parts):  # loops come last
+            part = problem.parts[k][1]
+            largest[part] = select(x <= largest[part], largest[part], x)
         converged = select(x <= limit, converged, 0.0)
     errors = sqrt(largest["position"]), sqrt(largest["orientation"])
     return Found(end.best, converged, *errors, end.iterations, end.attempt)

@@ -95,9 +95,7 @@ def step(
         if len(body.v_index) == 1 and math.isfinite(fastest):
             (k,) = body.v_index
             v[k] = within(v[k], (-fastest, fastest))  # of which (fastest * dt) / dt may be a bit more
-    largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
-    for (_, part), x in zip(problem.parts, found.squares, strict=True):
-        largest[part] = select(x <= largest[part], largest[part], x)
+    largest = problem.largest(found.squares)
     return Step(problem.moved(q, d, outside=True), v, sqrt(largest["position"]), sqrt(largest["orientation"]))
 
 

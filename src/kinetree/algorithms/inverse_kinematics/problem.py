@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from kinetree.algorithms.inverse_kinematics.closures import SIZE, Closures
 from kinetree.algorithms.inverse_kinematics.goals import PARTS, Goal, goal_rows
 from kinetree.lazy import cached_property
 from kinetree.model import Body, Model
 from kinetree.scalars.bounded import Bounds, within
-from kinetree.scalars.functions import Scalar, floor, select_less, sqrt
-from kinetree.scalars.linalg import norm
+from kinetree.scalars.functions import Scalar, floor, select, select_less, sqrt
+from kinetree.scalars.linalg import dot, norm
 from kinetree.scalars.sequences import prime_roots
 
 Weights = Sequence[Sequence[Scalar]]
@@ -64,12 +65,20 @@ class Problem:
         Joints that stay where they are.
     all_move : bool
         Whether joints move that move no goal's frame.
+    hold : float
+        How much errors of loops count beside those of goals.
     """
 
     model: Model
     goals: tuple[Goal, ...]
     fixed: tuple[str, ...] = ()
     all_move: bool = False
+    hold: float = 1.0
+
+    @cached_property
+    def closures(self) -> Closures:
+        """The loops of a mechanism, which are to be closed as well."""
+        return Closures(self.model)
 
     @cached_property
     def parts(self) -> list[tuple[Goal, str]]:
@@ -79,7 +88,7 @@ class Problem:
     @cached_property
     def moving(self) -> list[Body]:
         """The bodies whose joints move, each with coordinates of its own."""
-        support = set().union(*(goal.support(self.model) for goal in self.goals))
+        support = set().union(*(goal.support(self.model) for goal in self.goals), *self.closures.supports)
         free = [body for body in self.model.leading if body.joint_name not in self.fixed]
         return [body for body in free if self.all_move or support.intersection(body.v_index)]
 
@@ -91,13 +100,13 @@ class Problem:
     @cached_property
     def pattern(self) -> list[tuple[int, int]]:
         """The rows and columns of the entries of the Jacobian that can differ from zero."""
-        supports = [goal.support(self.model) for goal, _ in self.parts for _ in range(3)]
+        supports = [goal.support(self.model) for goal, _ in self.parts for _ in range(3)] + self.closures.supports
         return [(i, j) for i, found in enumerate(supports) for j, k in enumerate(self.entries) if k in found]
 
     @cached_property
     def carriers(self) -> list[list[bool]]:
-        """Of each part, which of the moving joints are driven and carry the frame."""
-        supports = [goal.support(self.model) for goal, _ in self.parts]
+        """Of each part, which of the moving joints are driven and carry the frame, or are in the loop."""
+        supports = [goal.support(self.model) for goal, _ in self.parts] + self.closures.supports[::SIZE]
         return [[b.joint.actuated and not found.isdisjoint(b.v_index) for b in self.moving] for found in supports]
 
     def errors(self, q: Sequence[Scalar], targets: Sequence[Any], weights: Weights | None) -> Errors:
@@ -108,20 +117,33 @@ class Problem:
             for row in goal_rows(self.model, goal, target, q, weights is not None, self.entries)
         ]
         by_axis = [{k: list(column)[i] for k, column in row.columns.items()} for row in rows for i in range(3)]
+        missing, closing = self.closures.at(q)
+        by_axis += [dict(enumerate(row)) for row in closing]
         J = [by_axis[i].get(self.entries[j], 0.0) for i, j in self.pattern]
         e, curvatures = [x for row in rows for x in row.error], [row.curvature for row in rows]
-        if weights is None:
-            return Errors(e, J, [row.error.dot(row.error) for row in rows], curvatures, None)
-        w = [not_negative(x) for of_goal in weights for x in of_goal]
+        curvatures += [0.0] * len(self.closures.parts)
+        if weights is None and (not missing or self.hold == 1.0):
+            closed = [dot(missing[i : i + SIZE], missing[i : i + SIZE]) for i in range(0, len(missing), SIZE)]
+            return Errors(e + missing, J, [row.error.dot(row.error) for row in rows] + closed, curvatures, None)
+        given, e = [[1.0] * len(e)] if weights is None else weights, e + missing
+        w = [not_negative(x) for of_goal in given for x in of_goal] + [self.hold] * len(missing)
         counted = [select_less(0.0, w_i, x, w_i * x) for w_i, x in zip(w, e, strict=True)]  # 0 for 0, NaN for NaN
         squares = [sum(x * x for x in counted[i : i + 3]) for i in range(0, len(e), 3)]
         weighted = [w_i * x for w_i, x in zip(w, counted, strict=True)]
         J = [w[i] * x for (i, _), x in zip(self.pattern, J, strict=True)]
         return Errors(weighted, J, squares, curvatures, w)
 
+    def largest(self, squares: Sequence[Scalar]) -> dict[str, Scalar]:
+        """Return the largest squares of the errors of positions and of orientations, of those of the parts."""
+        found: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
+        for (_, part), x in zip(self.parts, squares, strict=False):  # those of loops come last, and do not count
+            found[part] = select(x <= found[part], found[part], x)
+        return found
+
     def rows(self, jacobian: Sequence[Scalar]) -> list[list[Scalar]]:
         """Return the rows of a Jacobian of which these are the entries that can differ from zero."""
-        J: list[list[Scalar]] = [[0.0] * len(self.entries) for _ in range(3 * len(self.parts))]
+        n = 3 * (len(self.parts) + len(self.closures.parts))
+        J: list[list[Scalar]] = [[0.0] * len(self.entries) for _ in range(n)]
         for (i, j), x in zip(self.pattern, jacobian, strict=True):
             J[i][j] = x
         return J

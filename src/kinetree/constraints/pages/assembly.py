@@ -9,6 +9,7 @@ from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.constraints.delassus import switched, switches
+from kinetree.constraints.lengths import units
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.scalars.functions import floor, select, select_less
@@ -27,7 +28,7 @@ PATIENCE = 8
 """A start is given up after so many steps one after another that lower the sum of squares by less than a hundredth."""
 
 SPREAD = 0.1
-"""How far from q0 each further start is than the one before, in each direction at most (rad, m); up to ten times."""
+"""How far from q0 each further start is than the one before, in each direction at most (rad, ℓ); up to ten times."""
 
 
 class _State(NamedTuple):
@@ -64,18 +65,19 @@ def assemble(
 ) -> tuple[list[Scalar], Scalar, list[Scalar], Scalar]:
     """Close a mechanism: the configuration in which all constraints hold, found from q0 on.
 
-    Levenberg and Marquardt's method, in the shortest steps: of all joints, in rad and m. Inertias do not count. Where
+    Levenberg and Marquardt's method, in the shortest steps of all joints, lengths counting in ℓ beside angles: the
+    longest way along the tree. Inertias do not count. Where
     it does not arrive (all bars in a line are such a place), it starts again beside q0, a little further off each time.
     Where the mechanism cannot be closed, the result is the configuration of the least errors that was found, with
-    ``converged`` 0: that is no exception.
+    ``converged`` False: that is no exception.
 
     Parameters
     ----------
     q0
         Configuration to start from. Joint limits do not count.
     tolerance
-        The largest error of a row that holds (rad, m): 1e-9, in float32 1e-5. Where this is reached one more step is
-        made, so that errors are near rounding in general.
+        The largest error of a row that holds (rad, m): 1e-9 rad and 1e-9 ℓ if not given, in float32 1e-5. Where this
+        is reached one more step is made, so that errors are near rounding in general.
     max_iterations
         Steps from each start: 100.
     restarts
@@ -86,7 +88,7 @@ def assemble(
     q
         Configuration, with unit quaternions.
     converged
-        1 where the error of every constraint that acts is within the tolerance, else 0.
+        Whether the error of every constraint that acts is within the tolerance: a bool; in compiled functions 1 or 0.
     residual
         The largest error of the rows of each constraint (rad, m), angles in full, up to π; 0 for what does not act.
     iterations
@@ -100,15 +102,17 @@ def assemble(
     (True, True)
     """
     some = q0[0] * q0[0] + 1.0
-    tolerance = select_less(some, some + some * 1e-10, 1e-9, 1e-5) if tolerance is None else tolerance
+    unit = units(model, (row.angular for row in model.constraint_rows(q0)))
+    close = select_less(some, some + some * 1e-10, 1e-9, 1e-5)
+    tolerances = [close if tolerance is None else tolerance / u for u in unit]
     most = 100.0 if max_iterations is None else max_iterations
     others = 10.0 if restarts is None else restarts
     held, on = velocities(model, fixed), switches(model, active)
 
     def met(e: Vector) -> Scalar:
         closed: Scalar = 1.0
-        for x in e:
-            closed = select((x <= tolerance) & (x >= -tolerance), closed, 0.0)
+        for x, most in zip(e, tolerances, strict=True):
+            closed = select((x <= most) & (x >= -most), closed, 0.0)
         return closed
 
     def body(s: _State) -> _State:
@@ -118,7 +122,7 @@ def assemble(
         over = select(s.attempt < others, s.met, s.met + spent)  # one of them at most is 1
         step = _chosen(spent, _away(model, s.attempt + 1.0), _step(model, s.q, s.e, damping, on, held))
         trial = _moved(model, _chosen(spent, start, s.q), step, fixed)
-        e = _errors(model, trial, on)
+        e = _errors(model, trial, on, unit)
         new = dot(e, e)
         again = spent * (1.0 - over)
         better, lower = select(new < cost, 1.0, again), select(new < lowest, 1.0 - over * spent, 0.0)
@@ -139,11 +143,11 @@ def assemble(
         )
 
     start = integrate(model, q0, [0.0] * model.nv)
-    e0 = _errors(model, start, on)
+    e0 = _errors(model, start, on, unit)
     state = _State(start, e0, start, e0, met(e0), RATIO, 0.0, 0.0, 0.0, 0.0, 0.0)
     end = repeat(body, state, until=lambda s: s.done > 0.5, most=10**6, like=recording(*q0))
     q, e = _chosen(end.met, end.q, end.best), _chosen(end.met, end.e, end.best_e)
-    return q, end.met, _largest(model, e), end.iterations
+    return q, end.met, _largest(model, [x * u for x, u in zip(e, unit, strict=True)]), end.iterations
 
 
 def _chosen(flag: Scalar, new: Sequence[Scalar], old: Sequence[Scalar]) -> list[Scalar]:
@@ -154,12 +158,14 @@ def _away(model: ConstrainedModel, attempt: Scalar) -> list[Scalar]:
     """Return the step from q0 to the start of this number: a Kronecker sequence (Richtmyer 1951), first small ones."""
     reach = SPREAD * select_less(attempt, 10.0, attempt, 10.0)
     phases = [attempt * root for root in prime_roots(model.nv)]
-    return [reach * (2.0 * (x - floor(x)) - 1.0) for x in phases]
+    lengths = units(model, model.turning)
+    return [reach * u * (2.0 * (x - floor(x)) - 1.0) for x, u in zip(phases, lengths, strict=True)]
 
 
-def _errors(model: ConstrainedModel, q: Vector, on: Vector | None) -> list[Scalar]:
-    """Return the errors of all rows; 0 of those that constrain velocities alone, or are switched off."""
-    e = [0.0 if x is None else x for c in model.constraints for x in c.errors(model, q)]
+def _errors(model: ConstrainedModel, q: Vector, on: Vector | None, unit: Vector) -> list[Scalar]:
+    """Return the errors of all rows, as angles; 0 of those that constrain velocities alone, or are switched off."""
+    errors = (x for c in model.constraints for x in c.errors(model, q))
+    e = [0.0 if x is None else x / u for x, u in zip(errors, unit, strict=True)]
     return e if on is None else [x for is_on, error in zip(on, e, strict=True) for x in switched(is_on, [error])]
 
 
@@ -175,15 +181,28 @@ def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
 def _step(
     model: ConstrainedModel, q: Vector, e: Vector, damping: Scalar, active: Vector | None, held: set[int]
 ) -> list[Scalar]:
-    """Return ``−Jᵀ (J Jᵀ + λ)⁻¹ e`` in the velocities that are not held; damping is λ over the mean square of a row."""
+    """Return ``−Jᵀ (J Jᵀ + λ)⁻¹ e`` in the velocities that are not held, as between angles.
+
+    The damping is λ over the mean square of a row.
+    """
     rows, on = model.constraint_rows(q), [1.0] * model.nrows if active is None else active
     kept = [i for i, row in enumerate(rows) if row.phi is not None]
-    J = [switched(on[i], [0.0 if k in held else x for k, x in enumerate(rows[i].J)]) for i in kept]
+    of_rows, of_joints = units(model, [row.angular for row in rows]), units(model, model.turning)
+    J = [
+        switched(
+            on[i],
+            [
+                0.0 if k in held else x * (u / of_rows[i])
+                for k, (x, u) in enumerate(zip(rows[i].J, of_joints, strict=True))
+            ],
+        )
+        for i in kept
+    ]
     mean = sum((dot(row, row) for row in J), 0.0) * (1.0 / max(1, len(J)))
     size = select_less(0.0, mean, mean, 1.0) * damping
     A = [[dot(J[i], J[j]) + (size if i == j else 0.0) for j in range(i + 1)] for i in range(len(J))]
     f = solve_positive(A, [e[i] for i in kept])
-    return [-dot(column, f) for column in transposed(J)] if J else [0.0] * model.nv
+    return [-u * dot(column, f) for u, column in zip(of_joints, transposed(J), strict=True)] if J else [0.0] * model.nv
 
 
 def _moved(model: ConstrainedModel, q: Vector, step: Vector, fixed: Sequence[str]) -> list[Scalar]:

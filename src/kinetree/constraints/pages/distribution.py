@@ -5,10 +5,11 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.constraints.delassus import each_switched, on_or_off, switched, switches
+from kinetree.constraints.lengths import arms
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.contacts import Balance, ForceSet, PressedCone, distribute
-from kinetree.contacts.sets import FrictionCone
+from kinetree.contacts.sets import FrictionCone, or_nan, within
 from kinetree.scalars.linalg import dot, transposed
 from kinetree.spatial import Scalar
 
@@ -68,32 +69,42 @@ def contact_inverse_dynamics(
     >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
     (True, True)
     """
-    on, rows = switches(model, active), [row.J for row in model.constraint_rows(q)]
+    on, equations = switches(model, active), model.constraint_rows(q)
+    rows = [row.J for row in equations]
     if on is not None:
         rows = [switched(s, row) for s, row in zip(on, rows, strict=True)]
     columns, c = transposed(rows), rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     actuated = list(model.actuated)
     passive = [k for k in range(model.nv) if k not in actuated]
+    of_rows, of_joints = arms(model, (row.angular for row in equations)), arms(model, model.turning)
+    J = [
+        [x * (b / a) for x, b in zip(column, of_rows, strict=True)]
+        for column, a in zip(columns, of_joints, strict=True)
+    ]
+    wanted = [x / a for x, a in zip(c, of_joints, strict=True)]
+    lever = of_joints[next((k for k in actuated if model.turning[k]), 0)] if actuated else 1.0
     problem = Balance(
-        E=[columns[k] for k in passive],
-        c=[c[k] for k in passive],
-        D=[columns[k] for k in actuated],
-        d=[c[k] for k in actuated],
+        E=[J[k] for k in passive],
+        c=[wanted[k] for k in passive],
+        D=[J[k] for k in actuated],
+        d=[wanted[k] for k in actuated],
         sets=_sets(model, on_or_off(active), friction, f_min),
-        weights=[1.0] * model.nrows if force_weights is None else force_weights,
-        torque_weight=0.0 if torque_weight is None else torque_weight,
-        bounds=None if tau_max is None else [tau_max[k] for k in actuated],
+        weights=[1.0] * model.nrows
+        if force_weights is None
+        else [x * (a * a) for x, a in zip(force_weights, of_rows, strict=True)],
+        torque_weight=0.0 if torque_weight is None else torque_weight * (lever * lever),
+        bounds=None if tau_max is None else [tau_max[k] / of_joints[k] for k in actuated],
     )
     numbers = (
         TOLERANCE if tolerance is None else tolerance,
         MOST_ITERATIONS if max_iterations is None else max_iterations,
     )
     f, iterations = distribute(problem, *numbers)
-    f = each_switched(on, f)
+    f = each_switched(on, [x * a for x, a in zip(f, of_rows, strict=True)])
     wanted = [x - dot(column, f) for x, column in zip(c, columns, strict=True)]
     tau: list[Scalar] = [0.0] * model.nv
-    for k, x in zip(actuated, problem.limited([wanted[k] for k in actuated]), strict=True):
-        tau[k] = x
+    for k in actuated:
+        tau[k] = wanted[k] if tau_max is None else within(wanted[k], or_nan(tau_max[k]))
     return tau, f, [x - t for x, t in zip(wanted, tau, strict=True)], iterations
 
 

@@ -35,8 +35,8 @@ def forward_dynamics(
     """Accelerations under the joint forces τ, and the constraints' forces f.
 
     ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
-    then the smallest force that gives it (where some rows meet inertias ten thousand times those of others, theirs may
-    be larger). In a mechanism with a `stabilization` ω errors fade away:
+    then the smallest force that gives it, moments counting divided by `Mechanism.length` (where some rows meet inertias
+    ten thousand times those of others, theirs may be larger). In a mechanism with a `stabilization` ω errors fade away:
     ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
 
     References: RBDA sections 8.1 and 8.5, with ``M = LᵀDL``; for redundant rows the proximal-point method, as in
@@ -50,7 +50,7 @@ def forward_dynamics(
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
     rows = model.constraint_rows(q, v)
     factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(factor, rows, switches(model, active))
+    delassus = Delassus(model, factor, rows, switches(model, active))
     return _accelerated(model, delassus, rows, v, [t - x for t, x in zip(tau, h, strict=True)], drift)
 
 
@@ -106,7 +106,7 @@ def hybrid_dynamics(
     M, rows = crba(model, q), model.constraint_rows(q, v)
     given: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
     loose = [row._replace(J=[0.0 if k in known else x for k, x in enumerate(row.J)]) for row in rows]
-    delassus = Delassus(ltdl(model, block(M, known)), loose, switches(model, active))
+    delassus = Delassus(model, ltdl(model, block(M, known)), loose, switches(model, active))
     h = rnea(model, q, v, given, f_ext, f_ext_frame=f_ext_frame)
     pushed = [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)]
     carried = [row._replace(gamma=row.gamma + dot(row.J, given)) for row in rows]

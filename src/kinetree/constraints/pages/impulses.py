@@ -36,7 +36,7 @@ def impulse(
     """
     rows = model.constraint_rows(q)
     factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(factor, rows, switches(model, active))
+    delassus = Delassus(model, factor, rows, switches(model, active))
     b, e = speeds(rows, v, drift), row_values(model, restitution)
     if e is not None:
         b = [x + e_i * x if row.rebounds else x for x, e_i, row in zip(b, e, rows, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.constraints.delassus import switched, switches
+from kinetree.constraints.lengths import forces_squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.scalars.linalg import dot, times, transposed
@@ -44,17 +45,27 @@ def inverse_dynamics(
     >>> bool(abs(robot.inverse_dynamics(q, v, 0 * v) - tau - J.T @ f).max() < 1e-9)
     True
     """
-    on, rows = switches(model, active), [row.J for row in model.constraint_rows(q)]
+    on, equations = switches(model, active), model.constraint_rows(q)
+    rows = [row.J for row in equations]
     if on is not None:
         rows = [switched(s, row) for s, row in zip(on, rows, strict=True)]
     columns, c = transposed(rows), rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     passive, actuated = model.passive, model.actuated
     bearing = [columns[k] for k in passive]
-    balance = PseudoInverse(bearing, model.nrows, square=1.0)
+    along = forces_squared(model, [row.angular for row in equations])
+    joints = forces_squared(model, model.turning)
+    balance = PseudoInverse(bearing, model.nrows, square=1.0, equations=[joints[k] for k in passive], unknowns=along)
     f = balance.times([c[k] for k in passive])
     if least == "torque":
         driven = [columns[k] for k in actuated]
-        free = PseudoInverse(_along_null_space(driven, bearing, balance), model.nrows, beside=driven, square=1.0)
+        free = PseudoInverse(
+            _along_null_space(driven, bearing, balance, along),
+            model.nrows,
+            beside=driven,
+            square=1.0,
+            equations=[joints[k] for k in actuated],
+            unknowns=along,
+        )
         spared = free.times([c[k] - dot(columns[k], f) for k in actuated])
         f = [x + y for x, y in zip(f, spared, strict=True)]
         left = [c[k] - dot(columns[k], f) for k in passive]  # rounding
@@ -64,7 +75,7 @@ def inverse_dynamics(
     return tau, f, missing
 
 
-def _along_null_space(B: Matrix, A: Matrix, inverse: PseudoInverse) -> Matrix:
-    """Return ``B (1 − A⁺ A)``."""
-    seen = inverse.times_columns([times(A, row) for row in B])
-    return [[x - y for x, y in zip(row, part, strict=True)] for row, part in zip(B, seen, strict=True)]
+def _along_null_space(B: Matrix, A: Matrix, inverse: PseudoInverse, squared: Vector) -> Matrix:
+    """Return ``B (1 − A⁺ A)``, with ``A⁺ A`` symmetric between the roots of what squares of unknowns count."""
+    seen = inverse.times_columns([times(A, [x / u for x, u in zip(row, squared, strict=True)]) for row in B])
+    return [[x - u * y for x, u, y in zip(row, squared, part, strict=True)] for row, part in zip(B, seen, strict=True)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.lengths import squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.constraints.types import Row
@@ -23,7 +24,13 @@ class Completion:
         self.dependent = [k for k in range(model.nv) if k not in self.independent]
         self.J_I = [[row.J[k] for k in self.independent] for row in rows]
         J_d = [[row.J[k] for k in self.dependent] for row in rows]
-        self.inverse = PseudoInverse(J_d, len(self.dependent), square=1.0)
+        self.inverse = PseudoInverse(
+            J_d,
+            len(self.dependent),
+            square=1.0,
+            equations=squared(model, [row.angular for row in rows]),
+            unknowns=squared(model, [model.turning[k] for k in self.dependent]),
+        )
 
     def __call__(self, given: Vector, b: Vector | None = None) -> list[Scalar]:
         """Return all velocities, or accelerations, with ``J v = b``; b is zero if not given."""

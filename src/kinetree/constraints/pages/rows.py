@@ -66,7 +66,7 @@ def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     True
     """
     rows = model.constraint_rows(q)
-    return Delassus(branch_factor(model, q, moved_velocities(rows)), rows).matrix
+    return Delassus(model, branch_factor(model, q, moved_velocities(rows)), rows).matrix
 
 
 @algorithm(
@@ -93,7 +93,7 @@ def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
     """
     rows = model.constraint_rows(q)
     factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(factor, rows)
+    delassus = Delassus(model, factor, rows)
     roots, scales = [1.0 / sqrt(d) for d in factor.D], delassus.scales
     W = [[b * r * s for b, r in zip(row, roots, strict=True)] for row, s in zip(delassus.B, scales, strict=True)]
     n = range(len(W))

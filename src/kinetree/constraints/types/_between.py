@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from kinetree.algorithms.kinematics.jacobian import accumulate
 from kinetree.algorithms.recursions.motions import next_motion
@@ -14,8 +14,8 @@ from kinetree.constraints.types.base import Constraint, Row
 from kinetree.errors import ModelError, unknown_name
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.model import WORLD, Frame, Model
-from kinetree.scalars.functions import sqrt
-from kinetree.scalars.linalg import dot, transposed
+from kinetree.scalars.functions import is_zero, sqrt
+from kinetree.scalars.linalg import dot, norm, transposed
 from kinetree.spatial import Force, Mat3, Motion, Scalar, Transform, Vec3
 from kinetree.spatial.turns import rotation_vector, turn_between
 from kinetree.spatial.vector import ZERO
@@ -98,6 +98,7 @@ class BetweenFrames(Constraint):
 
     frame: str
     to: str | None
+    radius: ClassVar[float] = 0.0
 
     @abstractmethod
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
@@ -123,6 +124,9 @@ class BetweenFrames(Constraint):
         ours = model.frame(self.frame)
         return Frame(ours.name, ours.body, self.place @ ours.X), Frame(to.name, to.body, self.offset @ to.X)
 
+    def reaches(self, model: Model) -> Mapping[int, Scalar]:
+        return {end.body: norm([*end.X.r]) + self.radius for end in self.ends(model)}
+
     def check(self, model: Model) -> None:
         for name in self.of:
             if name not in model.frame_names:
@@ -141,7 +145,14 @@ class BetweenFrames(Constraint):
         if self.ends(model)[1].body == WORLD:
             seen = seen._replace(bias=bias_in_the_world(*paths, model))
         return [
-            Row([Motion.of(column).dot(t) for column in J], seen.bias.dot(t) + rate, phi, rebounds, finite)
+            Row(
+                [Motion.of(column).dot(t) for column in J],
+                seen.bias.dot(t) + rate,
+                phi,
+                rebounds,
+                finite,
+                angular=all(map(is_zero, t.lin)),
+            )
             for t, phi, rate, rebounds, finite in self.frame_rows(seen)
         ]
 

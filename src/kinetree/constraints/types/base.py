@@ -30,6 +30,8 @@ class Row(NamedTuple):
         Whether an impulse with restitution reverses the velocity along it; one that only holds stops it.
     finite : bool
         Whether J is finite at every configuration. If not, it costs some operations to keep what is switched off out.
+    angular : bool
+        Whether φ is an angle, and the force a moment; if not, they are a length and a force.
     """
 
     J: Vector
@@ -37,6 +39,7 @@ class Row(NamedTuple):
     phi: Scalar | None
     rebounds: bool = True
     finite: bool = False
+    angular: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +89,10 @@ class Constraint(ABC):
         the rate of the sum of the squares of these e is ``2 eᵀ J v``.
         """
         return [row.phi for row in self.rows(model, q, [0.0] * model.nv)]
+
+    def reaches(self, model: Model) -> Mapping[int, Scalar]:
+        """Return how far from the origins of bodies it acts, by their index; what acts between joints has none."""
+        return {}
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         """Return the wrenches that the force f exerts on bodies, in their axes about their origins, by their index.

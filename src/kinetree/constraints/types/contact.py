@@ -74,7 +74,7 @@ class Contact(BetweenFrames):
 
     to: str | None = None
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    radius: float = 0.0
+    radius: float = 0.0  # type: ignore[misc]
     height: float = 0.0
     friction: float = 0.7
     restitution: float = 0.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TypeAlias
 
+from kinetree.constraints.lengths import turning
 from kinetree.constraints.types.base import Constraint, Row
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.glossary.symbols import Vector
@@ -97,4 +98,5 @@ class Gear(Constraint):
             body = model.bodies[model.body_of_joint(name)]
             J[body.v_index[0]] = c
             phi = phi + q[body.q_index[0]] * c
-        return [Row(J, 0.0, phi, finite=True)]
+        first = model.bodies[model.body_of_joint(self.of[0])]
+        return [Row(J, 0.0, phi, finite=True, angular=turning(model)[first.v_index[0]])]

@@ -55,7 +55,7 @@ class Wheel(BetweenFrames):
     """
 
     to: str | None = None
-    radius: float = field(kw_only=True)
+    radius: float = field(kw_only=True)  # type: ignore[misc]
     axis: tuple[float, float, float] = (0.0, 1.0, 0.0)
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     height: float = 0.0
