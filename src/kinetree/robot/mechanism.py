@@ -129,6 +129,7 @@ class Mechanism(WithFunctions, Functions):
         )
 
     simulate = simulation.simulate
+    simulation = simulation.simulation
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

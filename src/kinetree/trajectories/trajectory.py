@@ -144,6 +144,16 @@ class Trajectory(Quantities):
         own = {name: read_only(x) for name, x in (inputs or {}).items()}
         self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, inputs=own, end=end)
 
+    @classmethod
+    def of_arrays(cls, robot: Robot, t: Array, *, end: End | None, **known: Any) -> Trajectory:
+        """Return a trajectory of arrays that are known to fit: nothing is checked."""
+        made, arrays = cls.__new__(cls), {"t": t} | {name: known[name] for name in ("q", "v", "stopped_at", "reasons")}
+        arrays |= {f"_{name}": known[name] for name in RECORDED if name in known}
+        seen = {f"_{name}": None for name in RECORDED} | {name: read_only(x) for name, x in arrays.items()}
+        seen |= {name: {k: read_only(x) for k, x in known[name].items()} for name in ("counts", "inputs")}
+        made.__dict__.update(seen, robot=robot, events=tuple(known["events"]), end=end)
+        return made
+
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
 
