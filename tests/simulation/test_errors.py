@@ -222,4 +222,4 @@ def test_what_is_no_integrator(name, order, step, message):
 def test_a_start_beyond_a_stop_is_warned_of() -> None:
     robot = kt.load("panda")
     with pytest.warns(kt.LimitWarning, match="begins beyond stops.*panda_joint4"):
-        robot.simulate(robot.neutral(), steps=1, limits="position")
+        robot.simulate(robot.neutral(), steps=1, joints="stops")

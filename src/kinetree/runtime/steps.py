@@ -93,6 +93,7 @@ class Run(NamedTuple):
     total: int
     every: int
     cancelled: Callable[[], bool]
+    with_gil: bool
 
     def states(self, start: int, n: int) -> None:
         """Run n states from `start` on: as few of them at a time as make a call, so that they stay in cache."""
@@ -137,7 +138,7 @@ class Run(NamedTuple):
         for (k, _), value in zip(self.steps.carried, present, strict=True):
             inputs[k] = value
         records = [a[start:, done // self.every :] for a in self.records]
-        self.kernel.run(tables(inputs, following, records), *counts)
+        self.kernel.run(tables(inputs, following, records), *counts, with_gil=self.with_gil)
 
 
 def run_steps(
@@ -154,12 +155,13 @@ def run_steps(
     Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
     """
     n = len((last or recorded)[0])
-    run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
+    short = kernel.long and kernel.is_short(n, count)
+    run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled, short)
     unit = kernel.lanes
     workers = 1 if n * count * kernel.seconds < SHARED_SECONDS else min(threads.get_num_threads(), -(-n // unit))
     part = 1 if workers == 1 else 2 * workers
     job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=part)
-    if workers == 1 and not kernel.long:
+    if short or (workers == 1 and not kernel.long):
         run.states(0, n)
     else:
         threads.pool.share(job, workers, away=kernel.long)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from kinetree.runtime.steps import tables
 from kinetree.simulation import run
 from kinetree.simulation.calls import own
 from kinetree.simulation.choices import OF_CONSTRAINTS, ended
-from kinetree.simulation.constrained import check_range, of_shape
+from kinetree.simulation.constrained import RANGES, check_range, of_shape
 from kinetree.simulation.inputs import check_finite, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
 from kinetree.trajectories.states import End
@@ -45,6 +46,8 @@ class Bound:
         shapes |= dict(self._inputs.values()) | {"q": (s.robot.nq,), "v": (s.robot.nv,)}
         memory = self.values | self.start
         self._views = {name: _unflattened(memory[name], s.lead, shape) for name, shape in shapes.items()}
+        self._flat = {name: memory[name].reshape(-1) for name in shapes}
+        self._rest = np.zeros(s.robot.nv)
         self._entries = {name: len(shape) for name, shape in shapes.items()}
         self._changed: set[str] = set()
         self._call: _Call | None = None
@@ -71,13 +74,13 @@ class Bound:
             self._call = self._call or _Call(self.now)
             if self._call.kernel.is_short(len(self.start["q"]), self.now.times.steps):
                 return self._call(self.now, before)
-        return run.run(replace(self.now, before=before))
+        return run.run(self.now.at(self.now.times, before))
 
     def _set_clock(self, t0: float | None) -> None:
         """Let the steps begin at another time."""
         clock = self._made.times if t0 is None else self._made.times.starting(t0)
         if clock != self.now.times:
-            self.now = replace(self.now, times=clock)
+            self.now = self.now.at(clock)
             self.start["step"][...] = clock.first
             for name, value in self.now.clocked().items():
                 if name in self.values:
@@ -87,7 +90,7 @@ class Bound:
         self, q: Any, v: Any, before: End | None, inputs: Mapping[Any, Any], changed: Mapping[str, Any]
     ) -> None:
         """Write the states and what has changed, and put back what had changed in the call before."""
-        given = {"q": q, "v": 0.0 if v is None else v, **changed}
+        given = {"q": q, "v": self._rest if v is None else v, **changed}
         if before is not None:
             given |= {own(port): before.controller[port.name] for port in self.now.plan.state if before.controller}
         for key, value in inputs.items():
@@ -106,6 +109,9 @@ class Bound:
     def _write(self, name: str, value: Any) -> None:
         """Write what is given for all robots, or for each."""
         view = self._views.get(name)
+        if view is not None and type(value) is np.ndarray and value.shape == view.shape and value.dtype == np.float64:
+            view[...] = value
+            return self._check(name)
         if view is None:
             known = [x for x in self._views if x in self.values and not x.startswith("controller_")]
             raise ArgumentError(
@@ -118,17 +124,21 @@ class Bound:
             raise ArgumentError(f"{name} is no array of numbers: {error}") from None
         if array.shape != view.shape:
             least, axes = self._entries[name], array.ndim
-            if name != "v" and not (least <= axes <= view.ndim and array.shape == view.shape[view.ndim - axes :]):
+            if not (least <= axes <= view.ndim and array.shape == view.shape[view.ndim - axes :]):
                 raise ArgumentError(
                     f"{name} has shape {array.shape}; this simulation was made with {view.shape}, and takes that, or "
                     f"{view.shape[view.ndim - least :]} for all"
                 )
-        check_finite(name, array)
-        check_range(name, array)
-        try:
-            view[...] = array
-        except ValueError:
-            raise ArgumentError(f"{name} has shape {array.shape}, {view.shape} is needed") from None
+        view[...] = array
+        self._check(name)
+
+    def _check(self, name: str) -> None:
+        """Raise where what has been written makes no sense."""
+        flat = self._flat[name]
+        if not math.isfinite(flat.dot(flat)):
+            check_finite(name, self._views[name])
+        if name in RANGES:
+            check_range(name, flat)
 
 
 def _unflattened(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> Array:

@@ -69,8 +69,10 @@ def start(robot: Robot | Mechanism, q: Any, v: Any) -> Start:
 
 def ended(motion: Trajectory) -> End:
     """Return where a trajectory ended: a part of one, or one from a file, has its states only."""
+    if motion.end is not None:
+        return motion.end
     last = motion.final
-    return motion.end or End(last.t, last.q, last.v, {}, np.empty(0), "")
+    return End(last.t, last.q, last.v, {}, np.empty(0), "")
 
 
 class Law(NamedTuple):

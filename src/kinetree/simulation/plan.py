@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from kinetree.simulation.compiled import Plan, setting, step_function
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.run import remembered, run
 from kinetree.simulation.times import Times, times
+from kinetree.trajectories.quantities import read_only
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
@@ -94,10 +96,38 @@ class Simulation:
                 given[name + "_end"] = whole[:, 1:] if over_time else whole
         return given
 
+    def at(self, clock: Times, before: End | None = None) -> Simulation:
+        """Return the same, with what is known of it, at other times."""
+        made = object.__new__(Simulation)
+        made.__dict__.update(self.__dict__, times=clock, before=before)
+        made.__dict__.pop("record_times", None)
+        return made
+
+    @cached_property
+    def record_times(self) -> Array:
+        """The times of what is kept (read-only)."""
+        return read_only(self.times.of(np.arange(1 + self.times.steps // self.every) * self.every))
+
+    @cached_property
+    def unstopped(self) -> tuple[Array, Any]:
+        """When robots stopped, and why, where none has (read-only)."""
+        return read_only(np.full(self.lead, math.nan)), read_only(np.full(self.lead, None))
+
+    @cached_property
+    def stops(self) -> tuple[Array, Array] | None:
+        """The lower and the upper limits of the joints where they are stops that push back."""
+        return (self.tree.lower_limits, self.tree.upper_limits) if self.plan.has_soft_stops else None
+
     @cached_property
     def step(self) -> Function:
         """The compiled step."""
         return remembered(self.robot, step_function, self.plan)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the step's program; "" if it is not known."""
+        identity = self.step.spec.identity()
+        return "" if identity is None else sha256(identity).hexdigest()
 
     def clocked(self) -> dict[str, Any]:
         """Return what a step is told of the time."""
@@ -109,12 +139,12 @@ class Simulation:
 
     def check_start(self) -> None:
         """Raise where constraints do not hold at the beginning; warn where joints are beyond their stops."""
-        q, tree = self.start["q"], self.tree
+        q = self.start["q"]
         if not isinstance(self.robot, Robot):
             constrained.check_closed(self.robot, self.plan.integrator, q, self.values, self.times.of(0))
-        if self.plan.has_soft_stops and not ((q >= tree.lower_limits) & (q <= tree.upper_limits)).all():
+        if self.stops and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
             for extreme in (q.max(axis=0), q.min(axis=0)):
-                if told := beyond(tree.model.leading, extreme):
+                if told := beyond(self.robot.model.leading, extreme):
                     warn_user(
                         f"the simulation begins beyond stops, which throw joints back: {told}; joints='none' is without",
                         LimitWarning,

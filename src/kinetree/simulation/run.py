@@ -156,23 +156,25 @@ def motion(
 ) -> Trajectory:
     """Return the trajectory of what was kept (n, rows, …), and of what is carried after so many steps."""
     lead, rows = s.lead, kept["q"].shape[1]
-    stopped_at, reasons = np.full(lead, math.nan), np.full(lead, None)
-    if np.count_nonzero(carried["reason"]):
-        reason, names = carried["reason"].reshape(lead), s.plan.reasons
-        ended = s.times.of(carried["step"].reshape(lead) - s.times.first)
-        stopped_at, reasons = np.where(reason == MOVING, math.nan, ended), np.array(names)[reason.astype(np.intp)]
+    stopped_at, reasons = s.unstopped
     counts = {name: x.reshape(lead) for name, x in _counts(s.plan, carried)}
-    warn_of_trouble(s, stopped_at, reasons, counts)
+    if stopped := np.count_nonzero(carried["reason"]):
+        reason = carried["reason"].reshape(lead)
+        ended = s.times.of(carried["step"].reshape(lead) - s.times.first)
+        stopped_at = np.where(reason == MOVING, math.nan, ended)
+        reasons = np.asarray(np.array(s.plan.reasons)[reason.astype(np.intp)], dtype=object)
+    if stopped or ("unsolved" in counts and np.count_nonzero(counts["unsolved"])):
+        warn_of_trouble(s, stopped_at, reasons, counts)
     return Trajectory.of_arrays(
         s.tree,
-        s.times.of(np.arange(rows) * s.every),
-        **{name: array.reshape(*lead, *array.shape[1:]) for name, array in kept.items()},
-        stopped_at=stopped_at,
-        reasons=np.asarray(reasons, dtype=object),
-        events=events,
-        counts=counts,
-        inputs={i: _at_records(s, i.name, rows) for i in s.plan.inputs},
-        end=_end(s, carried, s.times.of(done)),
+        s.record_times[:rows],
+        {name: array.reshape(*lead, *array.shape[1:]) for name, array in kept.items()},
+        stopped_at,
+        reasons,
+        events,
+        counts,
+        {i: _at_records(s, i.name, rows) for i in s.plan.inputs},
+        _end(s, carried, s.times.of(done), not stopped),
     )
 
 
@@ -184,12 +186,12 @@ def _at_records(s: Simulation, name: str, rows: int) -> Array:
     return array.reshape(*s.lead, -1, array.shape[-1]).copy()  # it may be the caller's
 
 
-def _end(s: Simulation, carried: Mapping[str, Array], t: float) -> End:
+def _end(s: Simulation, carried: Mapping[str, Array], t: float, moving: bool) -> End:
     """Return what another simulation goes on from; nothing of the integrator's where a robot has stopped."""
     lead = s.lead
     state = {port.name: carried[own(port)].reshape((*lead, *port.shape)).copy() for port in s.plan.state}
-    q, v = (carried[name].reshape(*lead, -1).copy() for name in ("q", "v"))
-    moving = not np.count_nonzero(carried["reason"])
+    q, v = carried["q"].copy(), carried["v"].copy()
+    q.shape, v.shape = (*lead, q.shape[-1]), (*lead, v.shape[-1])
     if not (lead or moving):  # one robot, which goes on from where it stopped
         t = float(s.times.of(carried["step"].item() - s.times.first))
     memory = carried["memory"].copy() if moving and "memory" in carried else np.empty(0)
@@ -210,14 +212,12 @@ def _acting(s: Simulation) -> str:
     An integrator with steps of its own may have gone beyond the end of a simulation, under what acted in it. Impulses,
     with which a solution begins, are good to begin with whatever acts.
     """
-    identity = s.step.spec.identity()
-    if identity is None:
-        return ""
-    found = hashlib.sha256(identity)
-    if not s.plan.integrator.impulses:
-        constant = {name: array for name, array in s.given.items() if array.ndim == 2 and name != "begin"}
-        for name, array in sorted(constant.items()):
-            found.update(name.encode() + array.tobytes())
+    if s.plan.integrator.impulses or not s.digest:
+        return s.digest
+    constant = {name: array for name, array in s.given.items() if array.ndim == 2 and name != "begin"}
+    found = hashlib.sha256(s.digest.encode())
+    for name, array in sorted(constant.items()):
+        found.update(name.encode() + array.tobytes())
     return found.hexdigest()
 
 

@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 
 def warn_of_trouble(s: Simulation, stopped_at: Array, reasons: Array, counts: Mapping[str, Array]) -> None:
     """Warn of motions that are no longer finite, and of contacts that were not solved: once of each."""
-    if len(s.plan.failures) and not all(reason is None for reason in np.ravel(reasons)):
-        for reason, advice in s.plan.failures.items():
-            if (failed := reasons == reason).any():
-                first = np.where(failed, stopped_at, math.inf)
-                t = float(np.min(first))
-                warn_user(
-                    f"{_which(s, first.argmin(), failed)} stopped at t = {t:g} s, {reason}: {advice}", SimulationWarning
-                )
+    for reason, advice in s.plan.failures.items():
+        failed = np.asarray(reasons == reason)
+        if failed.any():
+            first = np.where(failed, stopped_at, math.inf)
+            who = _which(s, first.argmin(), failed)
+            warn_user(f"{who} stopped at t = {first.min():g} s, {reason}: {advice}", SimulationWarning)
     if "unsolved" in counts and np.count_nonzero(unsolved := counts["unsolved"]):
         k = int(np.where(unsolved > 0, counts["worst_residual"], -1.0).argmax())
         number, worst, t = (float(np.ravel(counts[x])[k]) for x in ("unsolved", "worst_residual", "worst_at"))

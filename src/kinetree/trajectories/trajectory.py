@@ -145,13 +145,26 @@ class Trajectory(Quantities):
         self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, inputs=own, end=end)
 
     @classmethod
-    def of_arrays(cls, robot: Robot, t: Array, *, end: End | None, **known: Any) -> Trajectory:
+    def of_arrays(
+        cls,
+        robot: Robot,
+        t: Array,
+        kept: dict[str, Array],
+        stopped_at: Array,
+        reasons: Any,
+        events: Sequence[Any],
+        counts: dict[str, Array],
+        inputs: dict[ModelInput, Array],
+        end: End,
+    ) -> Trajectory:
         """Return a trajectory of arrays that are known to fit: nothing is checked."""
-        made, arrays = cls.__new__(cls), {"t": t} | {name: known[name] for name in ("q", "v", "stopped_at", "reasons")}
-        arrays |= {f"_{name}": known[name] for name in RECORDED if name in known}
-        seen = {f"_{name}": None for name in RECORDED} | {name: read_only(x) for name, x in arrays.items()}
-        seen |= {name: {k: read_only(x) for k, x in known[name].items()} for name in ("counts", "inputs")}
-        made.__dict__.update(seen, robot=robot, events=tuple(known["events"]), end=end)
+        made = cls.__new__(cls)
+        seen = dict.fromkeys((f"_{name}" for name in RECORDED)) | {
+            name if name in ("q", "v") else f"_{name}": read_only(x) for name, x in kept.items()
+        }
+        counts, inputs = ({name: read_only(x) for name, x in given.items()} for given in (counts, inputs))
+        rest = {"t": t, "stopped_at": read_only(stopped_at), "reasons": read_only(reasons), "counts": counts}
+        made.__dict__.update(seen, robot=robot, events=tuple(events), inputs=inputs, end=end, **rest)
         return made
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
