@@ -142,18 +142,16 @@ def test_gravity_whose_first_number_is_negative(capsys):
 
 
 def test_limits_and_tolerances(cli):
-    options = {"integrator": "tsitouras", "rtol": 1e-4, "atol": 1e-5, "limits": "position"}
+    options = {"integrator": "tsitouras", "rtol": 1e-4, "atol": 1e-5, "joints": "stops"}
     given = [text for name, value in options.items() for text in (f"--{name}", value)]
     assert cli("--q", 1.9, "--v", 3, "--duration", 0.1, *given, "-o", "stop.npz", "-q") == (0, "", "")
     robot = kt.load("arm.urdf")
     expected = robot.simulate([1.9], [3.0], duration=0.1, **options)
     assert np.array_equal(kt.Trajectory.load("stop.npz", robot).q, expected.q)
-    free = robot.simulate([1.9], [3.0], duration=0.1, integrator="tsitouras")
+    free = robot.simulate([1.9], [3.0], duration=0.1, integrator="tsitouras", joints="none")
     assert abs(free.q - expected.q).max() > 1e-3
-    for limits, free in (("position", False), ("effort", True)):
-        assert ("off by" in cli("--q", 1, "--duration", 0.1, "--limits", limits)[1]) is free  # only gravity acts
-    assert LIMITS == ("none", "position", "effort", "all")
-    assert "--limits {none,position,effort,all}" in cli("--help")[1]
+    for joints, free in (("stops", False), ("effort", True)):
+        assert ("off by" in cli("--q", 1, "--duration", 0.1, "--joints", joints)[1]) is free  # only gravity acts
 
 
 def test_the_help_names_all_integrators(cli):

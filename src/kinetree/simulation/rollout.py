@@ -121,7 +121,7 @@ class Rollout:
                 turn.tables.outs[k] = address(array) + done // every * array.strides[1]
         kernel.run(turn.tables, n, 1, 1 if is_recorded else 2, with_gil=kernel.long)
         carried = following.carried
-        logs = {name: carried[name][:, None][:, : int(is_recorded)] for name in self.logs}
+        logs = {name: carried[name][:, None][:, : int(is_recorded)].copy() for name in self.logs}
         turns.reverse()
         self._finish(done + 1, carried, logs)
 
