@@ -16,7 +16,7 @@ from kinetree.runtime.steps import tables
 from kinetree.simulation import run
 from kinetree.simulation.calls import own
 from kinetree.simulation.choices import OF_CONSTRAINTS, ended
-from kinetree.simulation.constrained import RANGES, check_range, of_shape
+from kinetree.simulation.constrained import check_range, of_shape
 from kinetree.simulation.inputs import check_finite, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
 from kinetree.trajectories.states import End
@@ -137,7 +137,7 @@ class Bound:
         flat = self._flat[name]
         if not math.isfinite(flat.dot(flat)):
             check_finite(name, self._views[name])
-        if name in RANGES:
+        if name in OF_CONSTRAINTS:
             check_range(name, flat)
 
 

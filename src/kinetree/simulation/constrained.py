@@ -22,7 +22,7 @@ OPEN = 1e-3
 
 CONTACTS = ("solved", "stick")
 
-RANGES = {"restitution": (0.0, 1.0), "friction": (0.0, np.inf), "active": (0.0, 1.0)}
+RANGES = {"restitution": (0.0, 1.0), "friction": (0.0, np.inf)}
 """What may be given for constraints."""
 
 
@@ -57,6 +57,10 @@ def of_shape(robot: Robot | Mechanism, name: str) -> tuple[int, ...]:
 
 def check_range(name: str, values: Array) -> None:
     """Raise where what is given for constraints makes no sense."""
+    if name == "active":
+        wrong = values[(values != 0.0) & (values != 1.0)]
+        if wrong.size:
+            raise ArgumentError(f"active holds {wrong[0]:g}: it is 1 for each constraint that acts, 0 for the others")
     if name not in RANGES:
         return
     least, most = RANGES[name]
