@@ -125,7 +125,9 @@ def test_errors_follow_the_tolerance_at_all_times(name: str) -> None:
     """Between the steps too, where the state is that of the dense output."""
     q, v = exact(name, np.linspace(0.01, 0.4, 40).tolist())
     moved = [
-        robot(name).simulate(*state(name), duration=0.4, dt=0.01, integrator="tsitouras", joints="none", rtol=tol, atol=tol / 100)
+        robot(name).simulate(
+            *state(name), duration=0.4, dt=0.01, integrator="tsitouras", joints="none", rtol=tol, atol=tol / 100
+        )
         for tol in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
     ]
     errors = [error(name, m, q, v) for m in moved]
@@ -137,7 +139,8 @@ def test_errors_follow_the_tolerance_at_all_times(name: str) -> None:
 @robots
 def test_the_motion_does_not_depend_on_how_often_it_is_looked_at(name: str) -> None:
     often, seldom = (
-        robot(name).simulate(*state(name), duration=0.5, dt=dt, integrator="tsitouras", joints="none") for dt in (0.005, 0.125)
+        robot(name).simulate(*state(name), duration=0.5, dt=dt, integrator="tsitouras", joints="none")
+        for dt in (0.005, 0.125)
     )
     assert np.abs(often.q[::25] - seldom.q).max() < 1e-13
     assert np.abs(often.v[::25] - seldom.v).max() < 1e-13
@@ -180,7 +183,9 @@ def test_it_goes_on_where_it_was_interrupted() -> None:
     r, (q, v) = robot("panda"), state("panda")
     whole = r.simulate(q, v, steps=20, dt=0.02, integrator="tsitouras", joints="none", rtol=1e-9)
     half = r.simulate(q, v, steps=10, dt=0.02, integrator="tsitouras", joints="none", rtol=1e-9)
-    rest = r.simulate(half.q[-1], half.v[-1], steps=10, dt=0.02, t0=half.t[-1], integrator="tsitouras", joints="none", rtol=1e-9)
+    rest = r.simulate(
+        half.q[-1], half.v[-1], steps=10, dt=0.02, t0=half.t[-1], integrator="tsitouras", joints="none", rtol=1e-9
+    )
     assert np.abs(rest.q[-1] - whole.q[-1]).max() < 1e-7
 
 
@@ -196,7 +201,9 @@ def test_steps_end_where_joint_forces_change() -> None:
     moved = r.simulate(q0, v0, dt=0.1, tau=tau, integrator="tsitouras", joints="none", rtol=1e-10, atol=1e-12)
     q, v = exact(name, [0.1], 40.0)
     assert error(name, moved[:2], q, v) < 1e-7
-    free = r.simulate(moved.q[1], moved.v[1], steps=1, dt=0.1, integrator="tsitouras", joints="none", rtol=1e-10, atol=1e-12)
+    free = r.simulate(
+        moved.q[1], moved.v[1], steps=1, dt=0.1, integrator="tsitouras", joints="none", rtol=1e-10, atol=1e-12
+    )
     assert np.abs(free.q[1] - moved.q[2]).max() < 1e-8
     assert np.abs(exact(name, [0.1])[1] - v).max() > 1.0
 
@@ -213,10 +220,20 @@ def test_controllers_in_continuous_time() -> None:
         return np.concatenate([x[7:], r.forward_dynamics(x[:7], x[7:], push(x[:7], x[7:], t))])
 
     x = solve_ivp(rates, (0.0, 0.5), [*q0, *np.zeros(7)], method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
-    moved = r.simulate(q0, duration=0.5, dt=0.05, controller=push, integrator="tsitouras", joints="none", rtol=1e-11, atol=1e-12)
+    moved = r.simulate(
+        q0, duration=0.5, dt=0.05, controller=push, integrator="tsitouras", joints="none", rtol=1e-11, atol=1e-12
+    )
     assert moved.q[-1] == pytest.approx(x[:7], rel=0, abs=1e-8)
     sampled = r.simulate(
-        q0, duration=0.5, dt=0.05, controller=push, control_every=1, integrator="tsitouras", joints="none", rtol=1e-11, atol=1e-12
+        q0,
+        duration=0.5,
+        dt=0.05,
+        controller=push,
+        control_every=1,
+        integrator="tsitouras",
+        joints="none",
+        rtol=1e-11,
+        atol=1e-12,
     )
     assert np.abs(sampled.q[-1] - x[:7]).max() > 1e-3  # held for a twentieth of a second each
 
@@ -239,14 +256,22 @@ def test_a_robot_that_needs_too_many_steps_stops_and_others_go_on() -> None:
         dt=0.1,
         controller=stiff,
         inputs={"brake": [0.0, 1e9, 1.0]},
-        integrator="tsitouras", joints="none",
+        integrator="tsitouras",
+        joints="none",
     )
     assert moved.reasons.tolist() == [None, "too many steps", None]
     assert np.isfinite(moved.q).all()
     assert moved.stopped_at[1] < 1.0
     assert np.array_equal(moved.q[1, -1], moved.q[1, -2])
     alone = r.simulate(
-        r.neutral(), v, duration=1.0, dt=0.1, controller=stiff, inputs={"brake": 1.0}, integrator="tsitouras", joints="none"
+        r.neutral(),
+        v,
+        duration=1.0,
+        dt=0.1,
+        controller=stiff,
+        inputs={"brake": 1.0},
+        integrator="tsitouras",
+        joints="none",
     )
     assert np.array_equal(alone.q, moved.q[2])
 
@@ -265,7 +290,8 @@ def test_a_state_that_is_not_finite_ends_it() -> None:
         controller=broken,
         control_every=1,
         inputs={"end": np.array([0.55, 5.0])},
-        integrator="tsitouras", joints="none",
+        integrator="tsitouras",
+        joints="none",
     )
     assert moved.reasons.tolist() == ["not finite", None]
     assert moved.stopped_at[0] == pytest.approx(0.6, rel=1e-12)

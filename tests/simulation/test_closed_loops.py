@@ -107,7 +107,9 @@ def test_constraints_are_switched_from_step_to_step() -> None:
     assert np.array_equal(each.q[0], with_it.q)
     assert np.array_equal(each.q[0], each.q[2])
     for wrong in (0.5, -1.0):
-        with pytest.raises(kt.errors.ArgumentError, match=rf"active holds {wrong:g}: it is 1 for each constraint that acts"):
+        with pytest.raises(
+            kt.errors.ArgumentError, match=rf"active holds {wrong:g}: it is 1 for each constraint that acts"
+        ):
             LINKAGE.simulate(Q, active=[wrong], steps=3)
     assert closure(LINKAGE, each.robots[1]) > 0.01
 

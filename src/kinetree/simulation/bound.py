@@ -86,9 +86,7 @@ class Bound:
                 if name in self.values:
                     self.values[name][...] = value
 
-    def _take(
-        self, q: Any, v: Any, before: End | None, inputs: Mapping[Any, Any], changed: Mapping[str, Any]
-    ) -> None:
+    def _take(self, q: Any, v: Any, before: End | None, inputs: Mapping[Any, Any], changed: Mapping[str, Any]) -> None:
         """Write the states and what has changed, and put back what had changed in the call before."""
         given = {"q": q, "v": self._rest if v is None else v, **changed}
         if before is not None:

@@ -191,9 +191,7 @@ def settings(integrator: Integrator, given: Mapping[str, Any]) -> dict[str, floa
             able = [k for k, i in sorted(INTEGRATORS.items()) if name in dict(i.settings)]
             who = f"the integrator {integrator.name!r} has none"
             raise ArgumentError(f"{name} is for {', '.join(able) or 'contacts that are solved'}; {who}")
-    return {
-        name: usual if given.get(name) is None else positive(name, given[name]) for name, usual in known.items()
-    }
+    return {name: usual if given.get(name) is None else positive(name, given[name]) for name, usual in known.items()}
 
 
 def kept(

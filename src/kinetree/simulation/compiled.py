@@ -259,7 +259,9 @@ def _function(
         inputs=tuple(Port(*item) for item in (plan.carried(model) | plan.given(model)).items()),
         outputs=tuple(Port(*item) for item in outputs.items()),
         evaluate=evaluate,
-        identity=functools.cache(lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[5:])).encode()),
+        identity=functools.cache(
+            lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[5:])).encode()
+        ),
     )
     if plan.controller or plan.events or not is_own(plan.integrator):
         spec = traced(spec)  # what these compute is known by its program only

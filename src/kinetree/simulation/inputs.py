@@ -58,9 +58,7 @@ def ports_of(model: Model, plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]
     return ports | {port.name: (own(port), port.shape) for port in (*plan.parameters, *plan.state)}
 
 
-def values(
-    model: Model, plan: Plan, given: Mapping[str, Any], per_step: Sequence[str], lead: tuple[int, ...]
-) -> Given:
+def values(model: Model, plan: Plan, given: Mapping[str, Any], per_step: Sequence[str], lead: tuple[int, ...]) -> Given:
     """Return the arrays of all arguments, by the names of the step."""
     ports: dict[str, tuple[str, tuple[int, ...]]] = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
     for name in {*plan.carried(model), *plan.given(model)} & {*ports}:

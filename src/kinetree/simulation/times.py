@@ -41,7 +41,9 @@ class Times(NamedTuple):
         rest = t0 - first * dt
         found = Times(dt, number, first, 0.0 if abs(rest) <= 4 * math.ulp(t0) else rest)
         if number > 2**53 or not (found.of(0) < found.of(1) and found.of(number - 1) < found.of(number) < math.inf):
-            raise ArgumentError(f"{number} steps of dt = {dt:g} s from t0 = {t0:g} s: floats cannot tell all times apart")
+            raise ArgumentError(
+                f"{number} steps of dt = {dt:g} s from t0 = {t0:g} s: floats cannot tell all times apart"
+            )
         return found
 
 
