@@ -109,7 +109,8 @@ class Bound:
         view = self._views.get(name)
         if view is not None and type(value) is np.ndarray and value.shape == view.shape and value.dtype == np.float64:
             view[...] = value
-            return self._check(name)
+            self._check(name)
+            return
         if view is None:
             known = [x for x in self._views if x in self.values and not x.startswith("controller_")]
             raise ArgumentError(

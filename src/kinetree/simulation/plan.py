@@ -146,7 +146,7 @@ class Simulation:
             for extreme in (q.max(axis=0), q.min(axis=0)):
                 if told := beyond(self.robot.model.leading, extreme):
                     warn_user(
-                        f"the simulation begins beyond stops, which throw joints back: {told}; joints='none' is without",
+                        f"the simulation begins beyond stops, which throw joints back: {told}; joints='none' has none",
                         LimitWarning,
                     )
                     break
@@ -162,7 +162,7 @@ class Simulation:
 
     def __repr__(self) -> str:
         of = f"{' × '.join(map(str, self.lead))} robots, " if self.lead else ""
-        return f"<Simulation of {self.robot.name!r}: {of}{self.times.steps} steps of {self.times.dt:g} s>"
+        return f"<Simulation of {self.tree.name!r}: {of}{self.times.steps} steps of {self.times.dt:g} s>"
 
     def run(self) -> Trajectory:
         """Return the motion from the states that it was made with."""
@@ -248,7 +248,8 @@ def planned(robot: Robot | Mechanism, q: Any, v: Any, **c: Any) -> Simulation:
     kept, every, out = choices.kept(model, integrator, clock.steps, c["record"], c["record_every"], c["out"])
     tolerances = {name: c[name] for name in ("rtol", "atol", "tolerance", "max_iterations")}
     constants = {setting(name): x for name, x in choices.settings(integrator, tolerances).items()}
-    n, given = len(begin.q), {}
+    n = len(begin.q)
+    given: dict[str, Array] = {}
     carried = {"q": begin.q, "v": begin.v, "step": np.full((n, 1), clock.first)}
     for name, array in (acting.arrays | found.arrays).items():
         (carried if name in plan.carried(model) else given)[name] = array

@@ -115,8 +115,8 @@ def simulate(
     tolerance, max_iterations : float, int, optional
         Of the solution of contacts in a step, beside the velocities along their rows; 1e-6 and 500 if not given.
     joints : str or sequence of str
-        What counts of that which the file says of the joints: any of "stops" (limits of position), "effort" (motors give
-        no more) and "friction" (damping and Coulomb friction); "all", or "none". Kinds of friction that
+        What counts of that which the file says of the joints: any of "stops" (limits of position), "effort" (motors
+        give no more) and "friction" (damping and Coulomb friction); "all", or "none". Kinds of friction that
         `Robot.with_friction` has turned on are the ones that count, and always do; so do figures that are inputs.
     contacts : {"solved", "stick"}
         Whether contacts of a mechanism push only, lift off, slide and rebound, in steps with impulses
@@ -188,8 +188,8 @@ def simulation(
     q, v : array-like
         As in `simulate`: they say how many robots there are.
     **choices
-        All other arguments of `simulate`. Of what acts, values that change from call to call are given here too, so that
-        their shapes are known.
+        All other arguments of `simulate`. Of what acts, values that change from call to call are given here too, so
+        that their shapes are known.
 
     Returns
     -------

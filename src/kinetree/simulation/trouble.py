@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def warn_of_trouble(s: Simulation, stopped_at: Array, reasons: Array, counts: Ma
         )
 
 
-def _which(s: Simulation, k: int | np.intp, such: Array) -> str:
+def _which(s: Simulation, k: int | np.intp, such: Any) -> str:
     """Return the name of a robot, with its index in the batch and how many such there are."""
     if not s.lead:
         return repr(s.tree.name)

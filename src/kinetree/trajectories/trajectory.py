@@ -159,12 +159,13 @@ class Trajectory(Quantities):
     ) -> Trajectory:
         """Return a trajectory of arrays that are known to fit: nothing is checked."""
         made = cls.__new__(cls)
-        seen = dict.fromkeys((f"_{name}" for name in RECORDED)) | {
+        seen = dict.fromkeys(f"_{name}" for name in RECORDED) | {
             name if name in ("q", "v") else f"_{name}": read_only(x) for name, x in kept.items()
         }
-        counts, inputs = ({name: read_only(x) for name, x in given.items()} for given in (counts, inputs))
-        rest = {"t": t, "stopped_at": read_only(stopped_at), "reasons": read_only(reasons), "counts": counts}
-        made.__dict__.update(seen, robot=robot, events=tuple(events), inputs=inputs, end=end, **rest)
+        rest: dict[str, Any] = {"t": t, "stopped_at": read_only(stopped_at), "reasons": read_only(reasons)}
+        rest["counts"] = {name: read_only(x) for name, x in counts.items()}
+        own = {name: read_only(x) for name, x in inputs.items()}
+        made.__dict__.update(seen, robot=robot, events=tuple(events), inputs=own, end=end, **rest)
         return made
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:

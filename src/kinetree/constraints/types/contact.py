@@ -123,8 +123,8 @@ class Contact(BetweenFrames):
             half = ()
         if len(half) != 3 or not all(x > 0.0 for x in half):
             raise ArgumentError(
-                f"the extent of contact {self.label!r} is {self.extent!r}: give three positive half edges (m) along the "
-                "axes of `to`, such as (0.2, 0.1, math.inf)"
+                f"the extent of contact {self.label!r} is {self.extent!r}: give three positive half edges (m) along "
+                "the axes of `to`, such as (0.2, 0.1, math.inf)"
             )
         return half
 
