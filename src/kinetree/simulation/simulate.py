@@ -171,7 +171,8 @@ def simulate(
     ... def hold(q, v, q_des):
     ...     return robot.inverse_dynamics(q, v, 100.0 * (q_des - q) - 20.0 * v)
     >>> q = robot.random_configuration(seed=0, size=5)
-    >>> held = robot.simulate(q, duration=2.0, controller=hold, inputs={"q_des": q[0]}, record_every=100)
+    >>> how = {"controller": hold, "inputs": {"q_des": q[0]}, "record_every": 100, "joints": "none"}
+    >>> held = robot.simulate(q, duration=2.0, **how)
     >>> held.q.shape, bool(abs(held.q[:, -1] - q[0]).max() < 1e-5)
     ((5, 21, 7), True)
     """
