@@ -145,27 +145,16 @@ class Trajectory(Quantities):
         self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, inputs=own, end=end)
 
     @classmethod
-    def of_arrays(
-        cls,
-        robot: Robot,
-        t: Array,
-        kept: dict[str, Array],
-        stopped_at: Array,
-        reasons: Any,
-        events: Sequence[Any],
-        counts: dict[str, Array],
-        inputs: dict[ModelInput, Array],
-        end: End,
-    ) -> Trajectory:
+    def of_arrays(cls, robot: Robot, t: Array, kept: dict[str, Array], stopped_at: Array, reasons: Any,
+                  events: Sequence[Any], counts: Any, inputs: Any, end: End) -> Trajectory:  # fmt: skip
         """Return a trajectory of arrays that are known to fit: nothing is checked."""
         made = cls.__new__(cls)
-        seen = dict.fromkeys(f"_{name}" for name in RECORDED) | {
+        seen: dict[str, Any] = dict.fromkeys(f"_{name}" for name in RECORDED) | {
             name if name in ("q", "v") else f"_{name}": read_only(x) for name, x in kept.items()
         }
-        rest: dict[str, Any] = {"t": t, "stopped_at": read_only(stopped_at), "reasons": read_only(reasons)}
-        rest["counts"] = {name: read_only(x) for name, x in counts.items()}
-        own = {name: read_only(x) for name, x in inputs.items()}
-        made.__dict__.update(seen, robot=robot, events=tuple(events), inputs=own, end=end, **rest)
+        seen |= {"t": t, "stopped_at": read_only(stopped_at), "reasons": read_only(reasons)}
+        views = [{name: read_only(x) for name, x in given.items()} for given in (counts, inputs)]
+        made.__dict__.update(seen, robot=robot, events=tuple(events), counts=views[0], inputs=views[1], end=end)
         return made
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
