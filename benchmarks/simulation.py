@@ -59,7 +59,7 @@ def _robots(section: Section, case: Case, rounds: int) -> None:
         theirs = Simulated(case, integrator, DT)
 
         def ours(integrator: str = integrator) -> None:
-            case.robot.simulate(q, v, steps=steps, dt=DT, integrator=integrator, record_every=steps)
+            case.robot.simulate(q, v, steps=steps, dt=DT, integrator=integrator, record_every=steps, joints="none")
 
         ways: dict[str, tuple[Thunk, int]] = {"kinetree": (ours, N * steps)}
         ways |= {name: (thunk, 512 * 10) for name, thunk in theirs.steps(q[:512], v[:512], 10).items()}
@@ -96,7 +96,7 @@ def _threads(section: Section, case: Case, rounds: int) -> None:
     def on(count: int) -> Thunk:
         def call() -> None:
             kt.set_num_threads(count)
-            case.robot.simulate(q, v, steps=steps, dt=DT, record_every=steps)
+            case.robot.simulate(q, v, steps=steps, dt=DT, record_every=steps, joints="none")
 
         return call
 
@@ -123,7 +123,7 @@ def _controlled(section: Section, case: Case, rounds: int) -> None:
         return robot.inverse_dynamics(q, v, kp * (home - q) - 2.0 * np.sqrt(kp) * v)
 
     def ours() -> None:
-        how = {"controller": computed_torque, "inputs": {"kp": 100.0}}
+        how = {"joints": "none", "controller": computed_torque, "inputs": {"kp": 100.0}}
         robot.simulate(home + 0.3, steps=10_000, dt=DT, record_every=100, **how)
 
     labels = {"robot": case.name, "what": "one robot under computed torque, 10,000 steps"}
@@ -142,10 +142,19 @@ def _randomised(section: Section, case: Case, rounds: int) -> None:
     q, v = states["q"], 0.1 * states["v"]
 
     def plain() -> None:
-        robot.simulate(q, v, steps=steps, dt=DT, record_every=steps)
+        robot.simulate(q, v, steps=steps, dt=DT, record_every=steps, joints="none")
 
     def randomised() -> None:
-        robot.simulate(q, v, steps=steps, dt=DT, inputs=unknown, record_every=steps)
+        robot.simulate(
+            q,
+            v,
+            steps=steps,
+            dt=DT,
+            inputs=unknown,
+            integrator="semi_implicit_euler",
+            record_every=steps,
+            joints="none",
+        )
 
     ways = {"each its own load, gravity, damping": (randomised, N * steps), "all alike": (plain, N * steps)}
     _compare(section, case, f"{N} randomised robots", ways, rounds)

@@ -45,12 +45,12 @@ def main() -> None:
     theta, rate = START.copy(), np.zeros(2)
     for _ in range(STEPS):  # EulerStep, section 8.9.2
         theta, rate = theta + DT * rate, rate + DT * acceleration(theta, rate)
-    exact = robot.simulate(START, steps=10 * STEPS, dt=DT / 10, integrator="rk4")
-    euler = robot.simulate(START, steps=STEPS, dt=DT, integrator="euler")
+    exact = robot.simulate(START, steps=10 * STEPS, dt=DT / 10, integrator="rk4", joints="none")
+    euler = robot.simulate(START, steps=STEPS, dt=DT, integrator="euler", joints="none")
     off = abs(euler.q[-1] - theta).max()
     print(f"after {DT * STEPS:g} s the book's arm is at {np.degrees(theta).round(4)}°, ours within {off:.0e} rad of it")
     for name in ("euler", "semi_implicit_euler", "rk4"):
-        motion = robot.simulate(START, steps=STEPS, dt=DT, integrator=name)
+        motion = robot.simulate(START, steps=STEPS, dt=DT, integrator=name, joints="none")
         error = abs(motion.q[-1] - exact.q[-1]).max()
         print(f"{name:20s} {error:.1e} rad from the truth, energy drifts by {100 * motion.energy_drift:.1e} %")
 

@@ -29,7 +29,7 @@ def gyroscope() -> tuple[float, float]:
     spin = (MASS * G * LENGTH + across * rate**2 * math.cos(tilt)) / (DISC[2] * rate)
     q = [0.0, math.sin(tilt / 2), 0.0, math.cos(tilt / 2)]  # tilted about y; x, y, z, w
     v = [-rate * math.sin(tilt), 0.0, spin]  # rad/s in the top's own axes
-    motion = robot.simulate(q, v, duration=3.0, dt=1e-4, integrator="rk4", record_every=10)
+    motion = robot.simulate(q, v, duration=3.0, dt=1e-4, integrator="rk4", joints="none", record_every=10)
     axis = motion.frame_placement(frame="top")[:, :3, 2]
     azimuth = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
     wobble = np.degrees(np.ptp(np.arccos(axis[:, 2])))
@@ -57,7 +57,7 @@ def handle() -> tuple[float, float]:
         I1, I3 = I3, I1
     rate = math.sqrt((I3 - I2) * (momentum - twice_energy * I1) / (I1 * I2 * I3))
     k = math.sqrt((I2 - I1) * (twice_energy * I3 - momentum) / ((I3 - I2) * (momentum - twice_energy * I1)))
-    motion = robot.simulate(robot.neutral(), [*spin, 0, 0, 0], duration=10.0, dt=1e-3, integrator="rk4")
+    motion = robot.simulate(robot.neutral(), [*spin, 0, 0, 0], duration=10.0, dt=1e-3, integrator="rk4", joints="none")
     around = motion.v[:, 1]
     before = np.flatnonzero(around[:-1] * around[1:] < 0)
     turns = motion.t[before] + 1e-3 * around[before] / (around[before] - around[before + 1])

@@ -84,7 +84,9 @@ def follow(mech: kt.Mechanism, start: kt.Array) -> tuple[kt.Array, kt.Array, kt.
     q = mech.assemble(near, fixed=["platform"]).q
     v = mech.complete_velocity(q, twist)
     tau = mech.inverse_dynamics(q, v, mech.complete_acceleration(q, v, rate)).tau
-    moved = mech.simulate(q[0], v[0], tau=tau, dt=DT, steps=STEPS, integrator="rk4", interpolation="linear")
+    moved = mech.simulate(
+        q[0], v[0], tau=tau, dt=DT, steps=STEPS, integrator="rk4", joints="none", interpolation="linear"
+    )
     return q, tau, moved
 
 

@@ -32,7 +32,9 @@ def circling(q: kt.Array, v: kt.Array, t: float) -> kt.Array:
 def main() -> None:
     """Print how far the body turns, and what its momentum and centre of mass do meanwhile."""
     start = np.concatenate([robot.neutral()[:7], STANCE])
-    motion = robot.simulate(start, duration=SECONDS, controller=circling, dt=2e-4, integrator="rk4", record_every=50)
+    motion = robot.simulate(
+        start, duration=SECONDS, controller=circling, dt=2e-4, integrator="rk4", joints="none", record_every=50
+    )
     momentum = motion.momentum()
     body = motion.frame_placement(frame=robot.body_names[0])
     turned = np.degrees(np.arctan2(body[-1, 1, 0], body[-1, 0, 0]))

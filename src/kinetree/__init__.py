@@ -6,7 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kinetree._version import __version__
-from kinetree.errors import ArgumentError, FormatError, KinetreeError, LimitWarning, ModelError, unknown_attribute
+from kinetree.errors import (
+    ArgumentError,
+    FormatError,
+    KinetreeError,
+    LimitWarning,
+    ModelError,
+    SimulationWarning,
+    unknown_attribute,
+)
 from kinetree.locks import importing
 
 if TYPE_CHECKING:
@@ -81,6 +89,7 @@ __all__ = [
     "RobotNotFoundError",
     "Rod",
     "SimulationInterrupted",
+    "SimulationWarning",
     "Trajectory",
     "Weld",
     "Wheel",

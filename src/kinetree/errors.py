@@ -44,6 +44,10 @@ class LimitWarning(UserWarning):
     """A joint that is put where its limits do not let it be."""
 
 
+class SimulationWarning(UserWarning):
+    """A simulation that is not what it seems: it diverged, or contacts were not solved."""
+
+
 def shortened(text: str) -> str:
     """Return a name or a value as messages show it: cut where it is long."""
     return text if len(text) <= 80 else text[:79] + "…"

@@ -14,7 +14,6 @@ import kinetree as kt
 from kinetree.cli import main, simulate
 from kinetree.cli.parser import parse_arguments
 from kinetree.integrators import OWN
-from kinetree.integrators.step import LIMITS
 
 ARM = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
@@ -41,7 +40,7 @@ def cli(capsys, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
 def test_a_fall_is_written_and_summed_up(cli, suffix):
-    code, out, err = cli("--q", 1.5, "--duration", 3, "-o", f"fall.{suffix}")
+    code, out, err = cli("--q", 1.5, "--duration", 3, "--joints", "none", "-o", f"fall.{suffix}")
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "arm: 3 s in 3000 steps of 0.001 s by semi_implicit_euler"
@@ -50,7 +49,7 @@ def test_a_fall_is_written_and_summed_up(cli, suffix):
     assert lines[-1] == f"wrote fall.{suffix} (1001 samples of t, q, v, a, tau)"
     robot = kt.load("arm.urdf")
     motion = kt.Trajectory.load(f"fall.{suffix}", robot)
-    again = robot.simulate([1.5], duration=3.0, record="q v a tau", record_every=3)
+    again = robot.simulate([1.5], duration=3.0, record="q v a tau", record_every=3, joints="none")
     for x in ("t", "q", "v", "a", "tau"):
         assert np.array_equal(getattr(motion, x), getattr(again, x))
 
@@ -68,7 +67,7 @@ def test_what_acts_on_it(cli):
     robot = robot.attach(kt.Inertia.from_com(1.0, [0, 0, 0], [[0.0] * 3] * 3), "upper")
     again = robot.simulate([1.0], duration=1.0, record_every=10)
     assert np.array_equal(kt.Trajectory.load("heavy.npz", robot).q, again.q)
-    _, out, _ = cli("--tau", 4.5)
+    _, out, _ = cli("--tau", 4.5, "--joints", "friction")
     assert "position, torque" in out
     assert "4.5" in out
     assert "off by" not in out  # its energy changes
@@ -114,7 +113,7 @@ def test_an_interrupt_keeps_what_was_computed(cli, monkeypatch):
 
 
 def test_a_motion_that_explodes_is_said_to(cli):
-    far = ("--v", 1e200, "--friction", "--dt", 100, "--duration", 10000, "-o", "far.npz")
+    far = ("--v", 1e200, "--integrator", "semi_implicit_euler", "--dt", 100, "--duration", 10000, "-o", "far.npz")
     code, out, err = cli(*far, "--plot", "far.png")
     assert code == 1
     assert re.fullmatch(r"kinetree: arm stopped at \S+ s: not finite\n", err)
@@ -142,18 +141,16 @@ def test_gravity_whose_first_number_is_negative(capsys):
 
 
 def test_limits_and_tolerances(cli):
-    options = {"integrator": "tsitouras", "rtol": 1e-4, "atol": 1e-5, "limits": "position"}
+    options = {"integrator": "tsitouras", "rtol": 1e-4, "atol": 1e-5, "joints": "stops"}
     given = [text for name, value in options.items() for text in (f"--{name}", value)]
     assert cli("--q", 1.9, "--v", 3, "--duration", 0.1, *given, "-o", "stop.npz", "-q") == (0, "", "")
     robot = kt.load("arm.urdf")
     expected = robot.simulate([1.9], [3.0], duration=0.1, **options)
     assert np.array_equal(kt.Trajectory.load("stop.npz", robot).q, expected.q)
-    free = robot.simulate([1.9], [3.0], duration=0.1, integrator="tsitouras")
+    free = robot.simulate([1.9], [3.0], duration=0.1, integrator="tsitouras", joints="none")
     assert abs(free.q - expected.q).max() > 1e-3
-    for limits, free in (("position", False), ("effort", True)):
-        assert ("off by" in cli("--q", 1, "--duration", 0.1, "--limits", limits)[1]) is free  # only gravity acts
-    assert LIMITS == ("none", "position", "effort", "all")
-    assert "--limits {none,position,effort,all}" in cli("--help")[1]
+    for joints, free in (("stops", False), ("effort", True)):
+        assert ("off by" in cli("--q", 1, "--duration", 0.1, "--joints", joints)[1]) is free  # only gravity acts
 
 
 def test_the_help_names_all_integrators(cli):
@@ -163,7 +160,7 @@ def test_the_help_names_all_integrators(cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--rtol", 1e-4], "rtol is for tsitouras; the integrator 'semi_implicit_euler' has none"),
+        (["--rtol", 1e-4], "rtol is for tsitouras; the integrator 'implicit_euler' has none"),
         (["--q", 1, 2], r"--q takes 1 numbers \(swing\); 2 were given"),
         (["--v", "fast"], "--v: could not convert string to float: 'fast'"),
         (["--q", "raedy"], "no configuration 'raedy'"),
@@ -199,7 +196,7 @@ def test_wrong_usage(cli, arguments):
 @pytest.mark.parametrize("suffix", ["csv", "npz"])
 def test_what_is_written_is_read_by_inverse_dynamics(cli, capsys, suffix):
     cli("--tau", 0.5, "-o", f"push.{suffix}")
-    assert main(["inverse-dynamics", "arm.urdf", f"push.{suffix}", "--json"]) == 0
+    assert main(["inverse-dynamics", "arm.urdf", f"push.{suffix}", "--friction", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["warnings"] == []
     assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12

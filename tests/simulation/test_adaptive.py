@@ -125,7 +125,9 @@ def test_errors_follow_the_tolerance_at_all_times(name: str) -> None:
     """Between the steps too, where the state is that of the dense output."""
     q, v = exact(name, np.linspace(0.01, 0.4, 40).tolist())
     moved = [
-        robot(name).simulate(*state(name), duration=0.4, dt=0.01, integrator="tsitouras", rtol=tol, atol=tol / 100)
+        robot(name).simulate(
+            *state(name), duration=0.4, dt=0.01, integrator="tsitouras", joints="none", rtol=tol, atol=tol / 100
+        )
         for tol in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
     ]
     errors = [error(name, m, q, v) for m in moved]
@@ -137,7 +139,8 @@ def test_errors_follow_the_tolerance_at_all_times(name: str) -> None:
 @robots
 def test_the_motion_does_not_depend_on_how_often_it_is_looked_at(name: str) -> None:
     often, seldom = (
-        robot(name).simulate(*state(name), duration=0.5, dt=dt, integrator="tsitouras") for dt in (0.005, 0.125)
+        robot(name).simulate(*state(name), duration=0.5, dt=dt, integrator="tsitouras", joints="none")
+        for dt in (0.005, 0.125)
     )
     assert np.abs(often.q[::25] - seldom.q).max() < 1e-13
     assert np.abs(often.v[::25] - seldom.v).max() < 1e-13
@@ -153,7 +156,7 @@ def test_the_order_of_its_steps() -> None:
     errors = [
         error(
             name,
-            robot(name).simulate(*state(name), steps=n, dt=0.5 / n, integrator=fixed, record_every=n),
+            robot(name).simulate(*state(name), steps=n, dt=0.5 / n, integrator=fixed, joints="none", record_every=n),
             q,
             v,
         )
@@ -167,10 +170,10 @@ def test_each_robot_has_steps_of_its_own() -> None:
     r = robot("floating")
     q, v, _ = r.random_state(seed=2, size=11)
     v = v * np.linspace(0.1, 3.0, 11)[:, None]
-    together = r.simulate(q, v, duration=0.3, dt=0.03, integrator="tsitouras", rtol=1e-5)
+    together = r.simulate(q, v, duration=0.3, dt=0.03, integrator="tsitouras", joints="none", rtol=1e-5)
     assert len(set(together.counts["steps"].tolist())) > 5
     for k in range(11):
-        alone = r.simulate(q[k], v[k], duration=0.3, dt=0.03, integrator="tsitouras", rtol=1e-5)
+        alone = r.simulate(q[k], v[k], duration=0.3, dt=0.03, integrator="tsitouras", joints="none", rtol=1e-5)
         assert np.array_equal(alone.q, together.q[k])
         assert np.array_equal(alone.v, together.v[k])
         assert alone.counts["rejected"] == together.counts["rejected"][k]
@@ -178,9 +181,11 @@ def test_each_robot_has_steps_of_its_own() -> None:
 
 def test_it_goes_on_where_it_was_interrupted() -> None:
     r, (q, v) = robot("panda"), state("panda")
-    whole = r.simulate(q, v, steps=20, dt=0.02, integrator="tsitouras", rtol=1e-9)
-    half = r.simulate(q, v, steps=10, dt=0.02, integrator="tsitouras", rtol=1e-9)
-    rest = r.simulate(half.q[-1], half.v[-1], steps=10, dt=0.02, t0=half.t[-1], integrator="tsitouras", rtol=1e-9)
+    whole = r.simulate(q, v, steps=20, dt=0.02, integrator="tsitouras", joints="none", rtol=1e-9)
+    half = r.simulate(q, v, steps=10, dt=0.02, integrator="tsitouras", joints="none", rtol=1e-9)
+    rest = r.simulate(
+        half.q[-1], half.v[-1], steps=10, dt=0.02, t0=half.t[-1], integrator="tsitouras", joints="none", rtol=1e-9
+    )
     assert np.abs(rest.q[-1] - whole.q[-1]).max() < 1e-7
 
 
@@ -193,10 +198,12 @@ def test_steps_end_where_joint_forces_change() -> None:
     r, (q0, v0) = robot(name), state(name)
     tau = np.zeros((2, 7))
     tau[0] = 40.0
-    moved = r.simulate(q0, v0, dt=0.1, tau=tau, integrator="tsitouras", rtol=1e-10, atol=1e-12)
+    moved = r.simulate(q0, v0, dt=0.1, tau=tau, integrator="tsitouras", joints="none", rtol=1e-10, atol=1e-12)
     q, v = exact(name, [0.1], 40.0)
     assert error(name, moved[:2], q, v) < 1e-7
-    free = r.simulate(moved.q[1], moved.v[1], steps=1, dt=0.1, integrator="tsitouras", rtol=1e-10, atol=1e-12)
+    free = r.simulate(
+        moved.q[1], moved.v[1], steps=1, dt=0.1, integrator="tsitouras", joints="none", rtol=1e-10, atol=1e-12
+    )
     assert np.abs(free.q[1] - moved.q[2]).max() < 1e-8
     assert np.abs(exact(name, [0.1])[1] - v).max() > 1.0
 
@@ -213,10 +220,20 @@ def test_controllers_in_continuous_time() -> None:
         return np.concatenate([x[7:], r.forward_dynamics(x[:7], x[7:], push(x[:7], x[7:], t))])
 
     x = solve_ivp(rates, (0.0, 0.5), [*q0, *np.zeros(7)], method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
-    moved = r.simulate(q0, duration=0.5, dt=0.05, controller=push, integrator="tsitouras", rtol=1e-11, atol=1e-12)
+    moved = r.simulate(
+        q0, duration=0.5, dt=0.05, controller=push, integrator="tsitouras", joints="none", rtol=1e-11, atol=1e-12
+    )
     assert moved.q[-1] == pytest.approx(x[:7], rel=0, abs=1e-8)
     sampled = r.simulate(
-        q0, duration=0.5, dt=0.05, controller=push, control_every=1, integrator="tsitouras", rtol=1e-11, atol=1e-12
+        q0,
+        duration=0.5,
+        dt=0.05,
+        controller=push,
+        control_every=1,
+        integrator="tsitouras",
+        joints="none",
+        rtol=1e-11,
+        atol=1e-12,
     )
     assert np.abs(sampled.q[-1] - x[:7]).max() > 1e-3  # held for a twentieth of a second each
 
@@ -240,13 +257,21 @@ def test_a_robot_that_needs_too_many_steps_stops_and_others_go_on() -> None:
         controller=stiff,
         inputs={"brake": [0.0, 1e9, 1.0]},
         integrator="tsitouras",
+        joints="none",
     )
     assert moved.reasons.tolist() == [None, "too many steps", None]
     assert np.isfinite(moved.q).all()
     assert moved.stopped_at[1] < 1.0
     assert np.array_equal(moved.q[1, -1], moved.q[1, -2])
     alone = r.simulate(
-        r.neutral(), v, duration=1.0, dt=0.1, controller=stiff, inputs={"brake": 1.0}, integrator="tsitouras"
+        r.neutral(),
+        v,
+        duration=1.0,
+        dt=0.1,
+        controller=stiff,
+        inputs={"brake": 1.0},
+        integrator="tsitouras",
+        joints="none",
     )
     assert np.array_equal(alone.q, moved.q[2])
 
@@ -266,6 +291,7 @@ def test_a_state_that_is_not_finite_ends_it() -> None:
         control_every=1,
         inputs={"end": np.array([0.55, 5.0])},
         integrator="tsitouras",
+        joints="none",
     )
     assert moved.reasons.tolist() == ["not finite", None]
     assert moved.stopped_at[0] == pytest.approx(0.6, rel=1e-12)
@@ -307,7 +333,7 @@ def test_rates_through_its_steps() -> None:
 
 def test_at_rest_there_is_nothing_to_do() -> None:
     r = robot("panda").with_gravity([0.0, 0.0, 0.0])
-    moved = r.simulate(r.neutral(), duration=100.0, dt=10.0, integrator="tsitouras")
+    moved = r.simulate(r.neutral(), duration=100.0, dt=10.0, integrator="tsitouras", joints="none")
     assert np.array_equal(moved.q[-1], r.neutral())
     assert moved.counts["steps"] < 30
     system = System(r.model, lambda *_: [0.0] * r.nv)

@@ -103,9 +103,14 @@ def test_constraints_are_switched_from_step_to_step() -> None:
     free = TREE.simulate(with_it, steps=200)
     assert np.array_equal(motion.q[:101], with_it.q)
     assert np.allclose(motion.q[100:], free.q, rtol=0, atol=1e-10)
-    each = LINKAGE.simulate(np.stack([Q, Q, Q]), active=[[1.0], [0.0], [0.3]], steps=100)
+    each = LINKAGE.simulate(np.stack([Q, Q, Q]), active=[[1.0], [0.0], [1.0]], steps=100)
     assert np.array_equal(each.q[0], with_it.q)
-    assert np.array_equal(each.q[1], each.q[2])  # on from one half on
+    assert np.array_equal(each.q[0], each.q[2])
+    for wrong in (0.5, -1.0):
+        with pytest.raises(
+            kt.errors.ArgumentError, match=rf"active holds {wrong:g}: it is 1 for each constraint that acts"
+        ):
+            LINKAGE.simulate(Q, active=[wrong], steps=3)
     assert closure(LINKAGE, each.robots[1]) > 0.01
 
 

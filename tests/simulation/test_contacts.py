@@ -168,7 +168,7 @@ def test_stops_of_joints_are_exact_and_friction_holds() -> None:
     b.add_joint("slide", parent="rail", child="car", joint=slide, limits=limits, friction=3.0)
     robot = kt.Robot(b.build())
     cars = kt.Mechanism(robot, [kt.Contact("car", height=-1.0)])
-    moves = cars.simulate([[0.0], [0.0]], [[1.0], [-1.0]], duration=0.5, limits="position")
+    moves = cars.simulate([[0.0], [0.0]], [[1.0], [-1.0]], duration=0.5, joints="stops")
     assert np.allclose(moves.q[:, -1, 0], [0.3, -0.1], rtol=0, atol=1e-12)
     assert moves.q.max() < 0.3 + 1e-12
     assert moves.q.min() > -0.1 - 1e-12

@@ -66,7 +66,7 @@ SIMULATE_EXAMPLES = """\
 examples:
   kinetree simulate panda --duration 2 --dt 1e-4 --integrator rk4
   kinetree simulate panda --q 0 0.3 0 -1.5 0 1.8 0.8 --hold --payload 2@panda_hand --plot held.png
-  kinetree simulate panda --integrator tsitouras --rtol 1e-9 --atol 1e-11 --limits position --gravity 0,0,-1.62
+  kinetree simulate panda --integrator tsitouras --rtol 1e-9 --atol 1e-11 --joints none --gravity 0,0,-1.62
   kinetree simulate go2 --random --seed 3 -o tumble.npz --animate tumble.gif
-  kinetree simulate arm.urdf --friction --tau 1,0,0 -o motion.csv
+  kinetree simulate arm.urdf --tau 1,0,0 -o motion.csv
 """

@@ -146,16 +146,18 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         help="hold the first position, by the joints' accelerations KP (q0 - q) - KD v (100,20)",
     )
     driven.add_argument(
-        "--limits",
-        choices=("none", "position", "effort", "all"),
-        default="none",
-        help="limits of the joints that count: stops that push back, torques that are cut off (none)",
+        "--joints",
+        default="all",
+        metavar="PARTS",
+        help="what counts of the file's: any of stops,effort,friction, or all, or none (%(default)s)",
     )
     time = command.add_argument_group("time")
     time.add_argument("--duration", type=number(float, ">", 0), default=1.0, metavar="S", help="seconds, > 0 (1)")
     time.add_argument("--dt", type=number(float, ">", 0), default=1e-3, metavar="S", help="of a step, > 0 (0.001)")
     time.add_argument(
-        "--integrator", default="semi_implicit_euler", metavar="NAME", help=f"the method: {INTEGRATORS} (%(default)s)"
+        "--integrator",
+        metavar="NAME",
+        help=f"the method: {INTEGRATORS} (semi_implicit_euler, or implicit_euler where friction counts)",
     )
     tolerance = number(float, ">", 0)
     time.add_argument("--rtol", type=tolerance, metavar="X", help="relative error of a step of tsitouras, > 0 (1e-6)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,7 +18,7 @@ from kinetree.cli.motion import MOST
 from kinetree.cli.motion_summary import MotionSummary
 from kinetree.cli.plot import check_plot, finish
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
 from kinetree.robot import Robot
 from kinetree.simulation import SimulationInterrupted
 from kinetree.tables import print_warnings
@@ -41,30 +42,48 @@ PATIENCE = 1.0
 def run(arguments: argparse.Namespace) -> None:
     """Simulate; write, draw and sum up as the arguments say; `ArgumentError` if the robot stopped on the way."""
     check(arguments)
-    robot, warnings = load_robot(arguments)
+    robot, found = load_robot(arguments)
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no moving joint")
     steps, every = counts(arguments, robot)
     given = initial(arguments, robot) | driven(arguments, robot)
-    given |= {x: getattr(arguments, x) for x in ("dt", "integrator", "rtol", "atol", "limits")}
+    given |= {x: getattr(arguments, x) for x in ("dt", "integrator", "rtol", "atol", "joints")}
     given["record"] = "q v a tau"
     interrupted = False
     with compiling_notice(robot.name, shown=not arguments.quiet):
-        robot.simulate(**given, steps=1)  # compiles it, and says what is wrong
+        given["integrator"] = arguments.integrator = compiled(robot, given)
         clock = Clock()
         with progress(arguments.quiet) as advance:
             try:
                 show = clock.through(advance)
-                motion = robot.simulate(**given, steps=steps, record_every=every, progress=show)
+                with warnings_off():
+                    motion = robot.simulate(**given, steps=steps, record_every=every, progress=show)
             except SimulationInterrupted as stopped:
                 motion, interrupted = stopped.trajectory, True
         write(arguments, motion)
         if not arguments.quiet:
-            report(arguments, motion, clock, warnings)
+            report(arguments, motion, clock, found)
     if interrupted:
         raise KeyboardInterrupt
     if motion.reasons.item() is not None:
         raise ArgumentError(f"{motion.robot.name} stopped at {float(motion.stopped_at):g} s: {motion.reasons.item()}")
+
+
+def compiled(robot: Robot, given: dict[str, Any]) -> str:
+    """Compile the simulation, which says what is wrong; return the name of its integrator."""
+    first = robot.simulation(**given, steps=1)
+    with warnings_off(SimulationWarning):
+        first.run()
+    return first.plan.integrator.name
+
+
+@contextmanager
+def warnings_off(*kinds: type[Warning]) -> Iterator[None]:
+    """Leave out warnings that the command tells itself, or has told."""
+    with warnings.catch_warnings():
+        for kind in kinds or (SimulationWarning, LimitWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
 
 
 class Clock:
@@ -213,14 +232,16 @@ def write(arguments: argparse.Namespace, motion: Trajectory) -> None:
             motion.animate(arguments.animate)
 
 
-def report(arguments: argparse.Namespace, motion: Trajectory, clock: Clock, warnings: list[str]) -> None:
+def report(arguments: argparse.Namespace, motion: Trajectory, clock: Clock, told: list[str]) -> None:
     """Print what was done, the table, and what was written."""
     summary, end = MotionSummary(motion), motion.end
     assert end is not None  # it is a simulation
     steps = round(end.t / arguments.dt)
     driven = arguments.tau is not None or arguments.hold is not None
-    free = not driven and not arguments.friction and arguments.limits in ("none", "effort")
-    found = [*warnings, *summary.warnings()]
+    free = (
+        not driven and not arguments.friction and set(arguments.joints.replace(",", " ").split()) <= {"none", "effort"}
+    )
+    found = [*told, *summary.warnings()]
     if arguments.json:
         facts: dict[str, Any] = {"robot": motion.robot.name, "steps": steps, "samples": len(motion)}
         facts |= {

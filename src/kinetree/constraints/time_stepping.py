@@ -130,34 +130,36 @@ def _in_place(model: ConstrainedModel, meeting: Sequence[Unilateral], force: Vec
 
 
 class TimeStepping(Integrator):
-    """Steps with contacts. The memory is the impulses of the last step, and three numbers.
+    """Steps with contacts. The memory is the impulses of the last step, and four numbers.
 
-    These are the iterations so far, the steps in which they did not arrive, and the largest residual (m/s, rad/s).
+    These are the iterations so far, the steps in which they did not arrive, the largest residual (m/s, rad/s) and the
+    time of the step in which it was.
     """
 
     impulses = True
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step."""
-        return count(model) + 3  # type: ignore[arg-type]
+        return count(model) + 4  # type: ignore[arg-type]
 
     def advance(
         self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar, memory: Column
     ) -> tuple[Column, Column, Column]:
         """Return the state after a step, and what is carried to the next one."""
         assert isinstance(system, ConstrainedSystem)
-        *start, iterations, unsolved, worst = memory
+        *start, iterations, unsolved, worst, worst_at = memory
         x = stepped(system, t, Column(q), Column(v), dt, start, self.name == "implicit_euler")
         unsolved = unsolved + (1.0 - x.solved)
+        worst_at = select_less(worst, x.residual, t, worst_at)
         worst = select_less(worst, x.residual, x.residual, worst)
-        return x.q, x.v, Column([*x.impulses, iterations + x.iterations, unsolved, worst])
+        return x.q, x.v, Column([*x.impulses, iterations + x.iterations, unsolved, worst, worst_at])
 
     def __call__(self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar) -> State:
         """Return the state after a step that knows of none before."""
         return self.advance(system, t, q, v, dt, Column.zeros(self.memory(system.model)))[:2]
 
 
-COUNTS = (("iterations", -3), ("unsolved", -2), ("worst_residual", -1))
+COUNTS = (("iterations", -4), ("unsolved", -3), ("worst_residual", -2), ("worst_at", -1))
 SETTINGS = (("tolerance", TOLERANCE), ("max_iterations", MOST_ITERATIONS))
 
 TIME_STEPPING = {

@@ -144,6 +144,7 @@ class Mechanism(WithFunctions, Functions):
     inverse_kinematics_solver = ik.inverse_kinematics_solver
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
+    simulation = simulation.simulation
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

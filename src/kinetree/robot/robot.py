@@ -173,6 +173,7 @@ class Robot(WithFunctions, Functions):
     inverse_kinematics_solver = ik.inverse_kinematics_solver
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
+    simulation = simulation.simulation
     base_parameters = identification.base_parameters
     excite = excitation.excite
     identify = identification.identify

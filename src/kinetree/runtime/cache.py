@@ -79,7 +79,13 @@ def _package() -> Path:
 def covers_source_of(definition: object) -> bool:
     """Return whether `source_digest` covers the file in which a class or a function is defined."""
     file = getattr(sys.modules.get(definition.__module__), "__file__", None)
-    return file is not None and Path(file).resolve().is_relative_to(_package())
+    return file is not None and _is_own(file)
+
+
+@functools.lru_cache(4096)
+def _is_own(file: str) -> bool:
+    """Return whether a file is kinetree's: `Path.resolve` asks the file system about each of its folders."""
+    return Path(file).resolve().is_relative_to(_package())
 
 
 def directory() -> Path | None:

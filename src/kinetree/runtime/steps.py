@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,12 @@ from kinetree.runtime.batch import SHARED_SECONDS, _scratch, address
 CHUNK_SECONDS = 5e-3
 """How long one call of the kernel lasts at most, about."""
 
-_Kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, ctypes.c_void_p)
+SHORT_SECONDS = 1e-3
+"""How long a call of a kernel with long loops lasts at most, about, that keeps the GIL and handles signals itself."""
+
+_ARGUMENTS = *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, ctypes.c_void_p
+_Kernel = ctypes.CFUNCTYPE(None, *_ARGUMENTS)
+_KernelWithGIL = ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
 
 
 class ScanKernel:
@@ -30,16 +36,50 @@ class ScanKernel:
         self.lanes = lanes
         self.seconds = 1e-6  # for one step of one state: the last that was measured
         self._call = _Kernel(address)
+        self._call_with_gil = _KernelWithGIL(address)
         self._scratch = scratch
 
-    def run(self, ins: list[int], outs: list[int], strides: list[int], steps: list[int], *counts: int) -> None:
+    def run(self, tables: Tables, *counts: int, with_gil: bool = False) -> None:
         """Run a number of steps of a number of states: `counts` are these, states first, and that between records."""
         memory, scratch = _scratch(self._scratch)
         begin = time.perf_counter()
-        self._call(_pointers(ins), _pointers(outs), _distances(strides), _distances(steps), *counts, scratch)
+        if with_gil:
+            interrupts.running.value = threading.get_ident()
+            try:
+                self._call_with_gil(*tables, *counts, scratch)  # raises what a signal's handler has raised
+            finally:
+                interrupts.running.value = 0
+                if interrupts.is_stopped():
+                    interrupts.stopped.value = 0
+        else:
+            self._call(*tables, *counts, scratch)
         if not interrupts.is_stopped():
             self.seconds = max((time.perf_counter() - begin) / (counts[0] * counts[1]), 1e-10)
         del memory
+
+    def is_short(self, n: int, count: int) -> bool:
+        """Return whether so many steps of so many states may be one call, for which no thread has to be asked."""
+        return n * count * self.seconds < SHORT_SECONDS
+
+
+class Tables(NamedTuple):
+    """Addresses of inputs and of outputs, and the bytes from a state, and from a step, to the next: as C has them."""
+
+    ins: Any
+    outs: Any
+    strides: Any
+    steps: Any
+
+
+def tables(inputs: Sequence[Array], last: Sequence[Array], records: Sequence[Array]) -> Tables:
+    """Return what a kernel is to know of arrays of states, of steps or records if they have these, and of entries."""
+    outputs = *last, *records
+    return Tables(
+        _pointers([address(a) for a in inputs]),
+        _pointers([address(a) for a in outputs]),
+        _distances([a.strides[0] for a in (*inputs, *outputs)]),
+        _distances([a.strides[1] if a.ndim == 3 else 0 for a in (*inputs, *records)]),
+    )
 
 
 class Run(NamedTuple):
@@ -53,6 +93,7 @@ class Run(NamedTuple):
     total: int
     every: int
     cancelled: Callable[[], bool]
+    with_gil: bool
 
     def states(self, start: int, n: int) -> None:
         """Run n states from `start` on: as few of them at a time as make a call, so that they stay in cache."""
@@ -97,14 +138,7 @@ class Run(NamedTuple):
         for (k, _), value in zip(self.steps.carried, present, strict=True):
             inputs[k] = value
         records = [a[start:, done // self.every :] for a in self.records]
-        outputs = following + records
-        self.kernel.run(
-            [address(a) for a in inputs],
-            [address(a) for a in outputs],
-            [a.strides[0] for a in (*inputs, *outputs)],
-            [a.strides[1] if a.ndim == 3 else 0 for a in (*inputs, *records)],
-            *counts,
-        )
+        self.kernel.run(tables(inputs, following, records), *counts, with_gil=self.with_gil)
 
 
 def run_steps(
@@ -122,12 +156,13 @@ def run_steps(
     """
     n = len((last or recorded)[0])
     inputs = [a if a.flags.aligned else a.copy() for a in inputs]
-    run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled)
+    short = kernel.long and kernel.is_short(n, count)
+    run = Run(kernel, steps, inputs, last, recorded, count, every, lambda: job.cancelled, short)
     unit = kernel.lanes
     workers = 1 if n * count * kernel.seconds < SHARED_SECONDS else min(threads.get_num_threads(), -(-n // unit))
     part = 1 if workers == 1 else 2 * workers
     job = threads.Job(lambda: run.states, n, largest=-(-n // unit) * unit, unit=unit, part=part)
-    if workers == 1 and not kernel.long:
+    if short or (workers == 1 and not kernel.long):
         run.states(0, n)
     else:
         threads.pool.share(job, workers, away=kernel.long)

@@ -1,7 +1,8 @@
 """Simulation: many steps in time of a robot, or of thousands, as one native loop."""
 
 from kinetree.simulation.events import Event, EventWarning
+from kinetree.simulation.plan import Simulation
 from kinetree.simulation.run import SimulationInterrupted
-from kinetree.simulation.simulate import simulate
+from kinetree.simulation.simulate import simulate, simulation
 
-__all__ = ["Event", "EventWarning", "SimulationInterrupted", "simulate"]
+__all__ = ["Event", "EventWarning", "Simulation", "SimulationInterrupted", "simulate", "simulation"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.graph import Port
 from kinetree.integrators import Integrator, System
 from kinetree.integrators.step import is_own
-from kinetree.model import Model
+from kinetree.model import JointFriction, Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.column import Column
@@ -24,6 +25,9 @@ from kinetree.simulation.locating import located, logged
 
 MOVING, NOT_FINITE, FAILED = 0.0, 1.0, 2.0
 """Why a robot has stopped, as carried from step to step; then come the events."""
+
+UNBOUNDED = "not finite"
+"""The reason in words."""
 
 
 class Plan(NamedTuple):
@@ -44,6 +48,8 @@ class Plan(NamedTuple):
         What is given for the constraints of a mechanism: "active", "restitution", "friction", "slots", "drift".
     smooth : bool
         Whether what acts is smooth from step to step too: nothing changes with the steps.
+    friction : JointFriction
+        Which friction of the joints counts.
     inputs : tuple of ModelInput
         The robot's numbers that are given.
     """
@@ -58,6 +64,7 @@ class Plan(NamedTuple):
     of_constraints: tuple[str, ...]
     linear: bool
     smooth: bool
+    friction: JointFriction
     inputs: tuple[ModelInput, ...]
 
     def carried(self, model: Model) -> dict[str, tuple[int, ...]]:
@@ -72,6 +79,24 @@ class Plan(NamedTuple):
         if n := sum(event.log(model) for event in self.events):
             shapes["event_log"] = (n,)
         return shapes | {own(port): port.shape for port in self.state}
+
+    @property
+    def reasons(self) -> list[str | None]:
+        """Why a robot has stopped, in words, by the number that is carried."""
+        return [None, UNBOUNDED, self.integrator.failure, *(event.name for event in self.events)]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Reasons that nobody has asked for, and what to do about them."""
+        shorter = "a shorter dt, integrator='implicit_euler' for stiff joints, or smaller forces and gains"
+        looser = "a larger rtol, joints without 'friction', or integrator='implicit_euler' for what is stiff"
+        found = {UNBOUNDED: f"try {shorter}", self.integrator.failure: f"try {looser}"}
+        return {reason: advice for reason, advice in found.items() if reason}
+
+    @property
+    def has_soft_stops(self) -> bool:
+        """Whether stops are springs that push back; where contacts are solved they are rows of these."""
+        return self.limits in ("position", "all") and not self.integrator.impulses
 
     @property
     def without_events(self) -> Plan:
@@ -138,7 +163,7 @@ def step_function(model: Model, plan: Plan) -> Function:
         following["trouble"] = select_less(0.5, plan.integrator.failed(following["memory"]), FAILED, NOT_FINITE)
         return list(_ordered(following, outputs).values())
 
-    outputs = plan.carried(model) | {"trouble": ()}
+    model, outputs = model.with_friction(plan.friction), plan.carried(model) | {"trouble": ()}
     return _function("simulation_step", model, plan, outputs, evaluate)
 
 
@@ -173,6 +198,7 @@ def observer(model: Model, plan: Plan) -> Function:
         state = now(given), Column(given["q"]), Column(given["v"])
         return [acting.motor_forces(*state), *acting.accelerations(*state)]
 
+    model = model.with_friction(plan.friction)
     outputs = {"tau": (model.nv,)} | dict(table_of(model)["forward_dynamics"].outputs)
     return _function("simulation_observer", model, plan, {n: shape_of(s, model) for n, s in outputs.items()}, evaluate)
 
@@ -233,7 +259,9 @@ def _function(
         inputs=tuple(Port(*item) for item in (plan.carried(model) | plan.given(model)).items()),
         outputs=tuple(Port(*item) for item in outputs.items()),
         evaluate=evaluate,
-        identity=lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[5:])).encode(),
+        identity=functools.cache(
+            lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[5:])).encode()
+        ),
     )
     if plan.controller or plan.events or not is_own(plan.integrator):
         spec = traced(spec)  # what these compute is known by its program only

@@ -49,9 +49,21 @@ def of_rows(model: Model, name: str, value: Any) -> tuple[Array, tuple[int, ...]
     return array, shape
 
 
+def of_shape(robot: Robot | Mechanism, name: str) -> tuple[int, ...]:
+    """Return the shape, for one state, of what acts on the robot or is given for its constraints."""
+    known = {"tau": (robot.nv,), "f_ext": (robot.nb, 6)}
+    return known[name] if name in known else shape_of(SHAPES[name], robot.model)
+
+
 def check_range(name: str, values: Array) -> None:
     """Raise where what is given for constraints makes no sense."""
-    least, most = RANGES.get(name, (-np.inf, np.inf))
+    if name == "active":
+        wrong = values[(values != 0.0) & (values != 1.0)]
+        if wrong.size:
+            raise ArgumentError(f"active holds {wrong[0]:g}: it is 1 for each constraint that acts, 0 for the others")
+    if name not in RANGES:
+        return
+    least, most = RANGES[name]
     wrong = values[~((values >= least) & (values <= most))]
     if wrong.size:
         allowed = "be negative" if most == np.inf else f"be outside of {least:g} to {most:g}"
@@ -62,6 +74,8 @@ def check_closed(mech: Mechanism, integrator: Integrator, q: Array, given: Mappi
     """Raise where a constraint that acts does not hold at the configurations q (n, nq), at the time t."""
     from kinetree.constraints.anchors import moved_anchors
 
+    if integrator.impulses and all(c.force_set() is not None for c in mech.constraints):
+        return
     first = {name: given[name][:, 0] if given[name].ndim == 3 else given[name] for name in given}
     error = mech.constraint_error(q)
     if "drift" in first:

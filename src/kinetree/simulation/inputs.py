@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,13 @@ from kinetree.robot.robot import Robot
 from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import Plan
 from kinetree.validation import Array, real_array
+
+
+class Given(NamedTuple):
+    """Arrays by the names of the step, each n × entries or n × steps × entries, and how many steps the latter have."""
+
+    arrays: dict[str, Array]
+    counts: dict[str, int]
 
 
 def separated(model: Model, inputs: Any) -> tuple[tuple[ModelInput, ...], dict[str, Any]]:
@@ -44,11 +52,15 @@ def names(what: str, given: Any) -> tuple[str, ...]:
     return found
 
 
-def values(
-    model: Model, plan: Plan, given: Mapping[str, Any], per_step: Sequence[str], lead: tuple[int, ...]
-) -> dict[str, tuple[Array, int]]:
-    """Return the arrays of all arguments and the number of axes of one value, by the names of the step."""
+def ports_of(model: Model, plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return the names in the step, and the shapes, of all arguments and of the robot's numbers that are given."""
     ports = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
+    return ports | {port.name: (own(port), port.shape) for port in (*plan.parameters, *plan.state)}
+
+
+def values(model: Model, plan: Plan, given: Mapping[str, Any], per_step: Sequence[str], lead: tuple[int, ...]) -> Given:
+    """Return the arrays of all arguments, by the names of the step."""
+    ports: dict[str, tuple[str, tuple[int, ...]]] = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
     for name in {*plan.carried(model), *plan.given(model)} & {*ports}:
         raise ArgumentError(
             f"inputs: {name!r} is a name of the simulation's own: give that number of the robot another"
@@ -86,7 +98,7 @@ def values(
             f"{who} {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of a "
             "controller's own state the first ones"
         )
-    found = {}
+    found = Given({}, {})
     for name, (inner, shape) in ports.items():
         array = real_array(f"inputs[{name!r}]", given.get(name, defaults.get(name)), *shape)
         axes = array.ndim - len(shape) - (name in per_step)
@@ -94,9 +106,10 @@ def values(
             one = (*(("steps",) if name in per_step else ()), *shape)
             needed = " or ".join(dict.fromkeys((str(one), str((*lead, *one)))))
             raise ArgumentError(f"inputs[{name!r}] has shape {array.shape}; {needed} is needed")
-        if not np.isfinite(array).all():
-            raise ArgumentError(f"inputs[{name!r}] holds a number that is not finite (NaN or inf)")
-        found[inner] = array, len(shape)
+        check_finite(f"inputs[{name!r}]", array)
+        found.arrays[inner] = flat = flattened(array, lead, len(shape), name in per_step)
+        if name in per_step:
+            found.counts[name] = flat.shape[1]
     return found
 
 
@@ -130,3 +143,18 @@ def fits(own: tuple[int, ...], lead: tuple[int, ...]) -> bool:
         return np.broadcast_shapes(own, lead) == lead
     except ValueError:
         return False
+
+
+def check_finite(name: str, array: Array, consequence: str = "") -> None:
+    """Raise where an array holds NaN or inf."""
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0].tolist()
+        raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), at {where}{consequence}")
+
+
+def flattened(array: Array, lead: tuple[int, ...], axes: int, over_time: bool) -> Array:
+    """Return an array with one axis of states, one of steps if it has one, and one of the entries of its last axes."""
+    own = array.shape[array.ndim - axes - over_time :]
+    wide = array if array.shape == (*lead, *own) else np.broadcast_to(array, (*lead, *own))
+    entries = math.prod(own[over_time:])
+    return np.ascontiguousarray(wide).reshape(math.prod(lead), *own[: int(over_time)], entries)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.backends.base import Steps, Stops
+from kinetree.runtime.batch import address
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import Variant
-from kinetree.runtime.steps import run_steps
+from kinetree.runtime.steps import ScanKernel, Tables, run_steps, tables
 from kinetree.validation import Array
 
 PIECE_SECONDS = 0.1
@@ -20,6 +22,19 @@ PIECE_SECONDS = 0.1
 
 CHECKED = ("q", "v")
 """What must be finite: a robot whose state is not stops."""
+
+
+VARIANT = Variant((), (), "float64")
+
+
+class _Turn(NamedTuple):
+    """A call of one step from memory that stays where it is: what is given over time, and records, move on in it."""
+
+    tables: Tables
+    carried: dict[str, Array]
+    over_time: list[tuple[int, Array]]
+    records: list[tuple[int, Array]]
+    logs: list[Array]
 
 
 @dataclass
@@ -50,6 +65,7 @@ class Rollout:
     records: Mapping[str, Array]
     logs: dict[str, Array]
     done: int = 0
+    _turns: tuple[ScanKernel, list[_Turn]] | None = None
 
     def run(self, steps: int, every: int) -> Iterator[None]:
         """Run all steps and yield after each piece: some records, or a part of the way to one.
@@ -67,9 +83,14 @@ class Rollout:
             most = max(1, int(count * min(8.0, PIECE_SECONDS / max(time.perf_counter() - begin, 1e-6))))
             yield
 
+    @property
+    def all_move(self) -> bool:
+        """Whether no robot has stopped."""
+        return not np.count_nonzero(self.carried["reason"])
+
     def end(self, steps: int, every: int) -> None:
         """Take all steps as done where every robot has stopped, whose states are kept then."""
-        if not (self.carried["reason"] == 0.0).any():
+        if np.count_nonzero(reason := self.carried["reason"]) == len(reason):
             for name, record in self.records.items():
                 record[:, self.done // every :] = self.carried[name][:, None]
             self.done = steps
@@ -79,37 +100,61 @@ class Rollout:
         self.__dict__.update({"done": done, "carried": carried, "logs": logs})
 
     def one(self, every: int) -> None:
-        """Run one step."""
+        """Run one step; of few states by calls whose tables are there, else as a piece."""
+        if self._turns is None:
+            self._turns = self._made_turns()
+        kernel, turns = self._turns
+        n = len(self.carried["reason"])
+        if not kernel.is_short(n, 1):
+            self._piece(1, every)
+            return
         done = self.done
-        inputs = [
-            (self.carried[p.name] if p.name in self.carried else _now(self.given[p.name], done)).reshape(-1, *p.shape)
-            for p in self.step.spec.inputs
-        ]
-        results = {
-            port.name: result.reshape(len(result), -1)
-            for port, result in zip(self.step.spec.outputs, self.step(*inputs), strict=True)
-        }
-        before = self.carried["reason"]
-        live = (before == 0.0) & np.isfinite(np.hstack([results[name] for name in CHECKED])).all(axis=1, keepdims=True)
-        carried = {name: np.where(live, results[name], array) for name, array in self.carried.items()}
-        carried["reason"] = np.where(live | (before != 0.0), carried["reason"], results["trouble"])
+        turn, following = turns[0], turns[1]
+        for name, array in self.carried.items():
+            if array is not turn.carried[name]:
+                turn.carried[name][...] = array
+        for k, array in turn.over_time:
+            turn.tables.ins[k] = address(array) + done * array.strides[1]
         is_recorded = (done + 1) % every == 0
         if is_recorded:
-            for name, record in self.records.items():
-                record[:, done // every] = carried[name]
-        logs = {name: carried[name][:, None][:, : int(is_recorded)] for name in self.logs}
+            for k, array in turn.records:
+                turn.tables.outs[k] = address(array) + done // every * array.strides[1]
+        kernel.run(turn.tables, n, 1, 1 if is_recorded else 2, with_gil=kernel.long)
+        carried = following.carried
+        logs = {name: carried[name][:, None][:, : int(is_recorded)].copy() for name in self.logs}
+        turns.reverse()
         self._finish(done + 1, carried, logs)
+
+    def _made_turns(self) -> tuple[ScanKernel, list[_Turn]]:
+        """Return the kernel, and calls from one set of memory to another and back."""
+        names = [port.name for port in self.step.spec.inputs]
+        kernel = self.step._kernels.scan(VARIANT, self.steps, len(self.carried["reason"]))
+        sets = [{name: array.copy() for name, array in self.carried.items()} for _ in range(2)]
+        records = list(self.records.values())
+        turns = []
+        for k, carried in enumerate(sets):
+            inputs = [carried[name] if name in carried else self.given[name] for name in names]
+            last = [*sets[1 - k].values()]
+            logs = [np.empty((*self.carried[name].shape[:1], 1, self.carried[name].shape[1])) for name in self.logs]
+            over_time = [(i, array) for i, array in enumerate(inputs) if array.ndim == 3]
+            made = tables(inputs, last, [*(x[:, :1] for x in records), *logs])
+            turns.append(_Turn(made, carried, over_time, [*enumerate(records, len(last))], logs))
+        return kernel, turns
+
+    @property
+    def steps(self) -> Steps:
+        """Which of the step's inputs are its own outputs, and which outputs are kept."""
+        names = [port.name for port in self.step.spec.inputs]
+        outputs = [port.name for port in self.step.spec.outputs]
+        return Steps(
+            tuple((names.index(name), outputs.index(name)) for name in self.carried),
+            tuple(outputs.index(name) for name in (*self.records, *self.logs)),
+            Stops(names.index("reason"), outputs.index("trouble"), tuple(outputs.index(name) for name in CHECKED)),
+        )
 
     def _piece(self, count: int, every: int) -> None:
         done = self.done
         names = [port.name for port in self.step.spec.inputs]
-        outputs = [port.name for port in self.step.spec.outputs]
-        kept = [*self.records, *self.logs]
-        steps = Steps(
-            tuple((names.index(name), outputs.index(name)) for name in self.carried),
-            tuple(outputs.index(name) for name in kept),
-            Stops(names.index("reason"), outputs.index("trouble"), tuple(outputs.index(name) for name in CHECKED)),
-        )
         inputs = []
         for name in names:
             array = self.carried[name] if name in self.carried else self.given[name]
@@ -120,12 +165,7 @@ class Rollout:
         shapes = {name: self.carried[name].shape for name in self.logs}
         logs = {name: np.empty((n, rows.stop - rows.start, size)) for name, (n, size) in shapes.items()}
         recorded = [*(record[:, rows] for record in self.records.values()), *logs.values()]
-        variant = Variant((), (), "float64")
-        kernel = self.step._kernels.scan(variant, steps, len(inputs[0]))
+        steps = self.steps
+        kernel = self.step._kernels.scan(VARIANT, steps, len(inputs[0]))
         run_steps(kernel, steps, inputs, last, recorded, count, between)
         self._finish(done + count, dict(zip(self.carried, last, strict=True)), logs)
-
-
-def _now(array: Array, done: int) -> Array:
-    """Return what is given for the step after so many."""
-    return array[:, done] if array.ndim == 3 else array

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +15,18 @@ from kinetree.errors import ArgumentError
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.calls import own
-from kinetree.simulation.compiled import MOVING, Plan, observer, step_function
+from kinetree.simulation.choices import memory as memory_for
+from kinetree.simulation.compiled import MOVING, Plan, observer
 from kinetree.simulation.events import FIRST_EVENT, LOGS, History
-from kinetree.simulation.request import Request
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
+from kinetree.simulation.trouble import warn_of_trouble
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
+    from kinetree.simulation.plan import Simulation
 
 _NO_MORE = 2.0**60
 """A period, in steps, that does not end."""
@@ -50,54 +52,59 @@ class SimulationInterrupted(KeyboardInterrupt):
         return type(self), (self.trajectory,)
 
 
-def run(request: Request, progress: Callable[[int, int], object] | None) -> Trajectory:
+def run(s: Simulation) -> Trajectory:
     """Return the motion that is asked for."""
-    n, total = len(request.carried["q"]), request.times.steps
-    observed = request.plan.without_events.carried(request.robot.model) if {"a", "tau", "f"} & {*request.kept} else {}
-    seen = {"q", "v"} | ({*observed} - {"memory", "reason"}) | ({"memory"} if impulses(request) else set())
-    records = {
-        name: np.empty((n, total // request.every, request.carried[name].shape[1])) for name in seen - {"q", "v"}
+    n, total = len(s.start["q"]), s.times.steps
+    rows = total // s.every
+    kept = {
+        name: memory_for(name, s.out.get(name), (*s.lead, 1 + rows, size)).reshape(n, 1 + rows, size)
+        for name, size in s.kept.items()
     }
+    observed = s.plan.without_events.carried(s.robot.model) if {"a", "tau", "f"} & {*kept} else {}
+    seen = ({*observed} - {"memory", "reason"}) | ({"memory"} if _impulses(s) else set())
+    start = {name: x.copy() for name, x in s.start.items()}
+    if "memory" in start:
+        start["memory"][...] = memory(s, s.before)
+    records = {name: np.empty((n, rows, start[name].shape[1])) for name in seen - {"q", "v"}}
     for name in ("q", "v"):
-        kept = request.kept[name].reshape(n, 1 + total // request.every, request.carried[name].shape[1])
-        kept[:, 0] = request.carried[name]
-        records[name] = kept[:, 1:]
-    first = {name: request.carried[name] for name in records}
-    step = remembered(request.robot, step_function, request.plan)
-    before, acting = request.before, _acting(request, step)
-    if before is not None and before.memory.size and before.acting == acting != "" and before.t == request.times.of(0):
-        request.carried["memory"] = before.memory
-    logs = {name: request.carried[name] for name in LOGS if name in request.carried}
-    rollout = Rollout(step, dict(request.carried), request.given, records, logs)
-    history = History(request.robot.model, request.plan.events, request.lead, request.times)
-    pieces = rollout.run(total, request.every) if request.callback is None else with_callback(request, rollout, first)
+        kept[name][:, 0] = start[name]
+        records[name] = kept[name][:, 1:]
+    first = {name: start[name].copy() for name in records}
+    logs = {name: start[name] for name in LOGS if name in start}
+    rollout = Rollout(s.step, start, s.given, records, logs)
+    history = History(s.robot.model, s.plan.events, s.lead, s.times)
+    pieces = rollout.run(total, s.every) if s.law.callback is None else with_callback(s, rollout, first)
     told = time.perf_counter()
     try:
         for _ in pieces:
             history.take(rollout.logs, rollout.done)
-            if progress is not None and (rollout.done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
-                progress(rollout.done, total)
+            if s.progress is not None and (rollout.done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
+                s.progress(rollout.done, total)
                 told = time.perf_counter()
-        return _trajectory(request, rollout, first, history)
+        return _trajectory(s, kept, rollout, first, history)
     except KeyboardInterrupt:
-        raise SimulationInterrupted(_trajectory(request, rollout, first, history)) from None
+        raise SimulationInterrupted(_trajectory(s, kept, rollout, first, history)) from None
 
 
-def with_callback(request: Request, rollout: Rollout, first: dict[str, Array]) -> Iterator[None]:
+def with_callback(s: Simulation, rollout: Rollout, first: dict[str, Array]) -> Iterator[None]:
     """Call a controller in Python at each step or every so many, and yield after each step."""
-    shape, period = (*request.lead, request.robot.nv), request.period or 1
-    while (done := rollout.done) < request.times.steps:
+    shape, period = (*s.lead, s.robot.nv), s.law.period or 1
+    callback = s.law.callback
+    assert callback is not None
+    while (done := rollout.done) < s.times.steps:
         if done % period == 0:
-            q, v = (rollout.carried[name].reshape(*request.lead, -1).copy() for name in ("q", "v"))
-            tau = request.callback(q, v, request.times.of(done))  # type: ignore[misc]  # there is one
-            held = _joint_forces(tau, shape).reshape(rollout.carried["held"].shape)
-            moving = rollout.carried["reason"] == MOVING
-            rollout.carried["held"] = np.where(moving, held, rollout.carried["held"])
-        if done % request.every == 0 and "held" in first:  # what is applied from this record on
-            row = done // request.every
+            q, v = (rollout.carried[name].reshape(*s.lead, -1).copy() for name in ("q", "v"))
+            held, tau = rollout.carried["held"], callback(q, v, s.times.of(done))
+            moving = None if rollout.all_move else rollout.carried["reason"] == MOVING
+            if moving is None and type(tau) is np.ndarray and tau.shape == shape and tau.dtype == np.float64:
+                held[...] = tau.reshape(held.shape)
+            else:
+                np.copyto(held, _joint_forces(tau, shape).reshape(held.shape), where=True if moving is None else moving)
+        if done % s.every == 0 and "held" in first:  # what is applied from this record on
+            row = done // s.every
             (rollout.records["held"][:, row - 1] if row else first["held"])[...] = rollout.carried["held"]
-        rollout.one(request.every)
-        rollout.end(request.times.steps, request.every)
+        rollout.one(s.every)
+        rollout.end(s.times.steps, s.every)
         yield
 
 
@@ -126,70 +133,89 @@ def remembered(robot: Robot | Mechanism, make: Callable[..., Function], plan: Pl
     return found
 
 
-def _trajectory(request: Request, rollout: Rollout, first: dict[str, Array], history: History) -> Trajectory:
+def _trajectory(
+    s: Simulation, kept: dict[str, Array], rollout: Rollout, first: dict[str, Array], history: History
+) -> Trajectory:
     """Return what was kept of the steps that have been done."""
-    every, lead, done = request.every, request.lead, rollout.done
+    done = rollout.done
     history.take(rollout.logs, done)  # those of a piece that was just done when it was interrupted
-    rows = 1 + done // every
-    t = request.times.of(np.arange(rows) * every)
-    kept = {name: array[..., :rows, :] for name, array in request.kept.items()}
-    if impulses(request):
-        kept["f"][...] = _forces(request, rollout, rows).reshape(kept["f"].shape)
-    observed = [name for name in ("tau", "a", "f") if name in kept and not (name == "f" and impulses(request))]
+    rows = 1 + done // s.every
+    kept = {name: array[:, :rows] for name, array in kept.items()}
+    if _impulses(s):
+        kept["f"][...] = _forces(s, rollout, rows)
+    observed = [name for name in ("tau", "a", "f") if name in kept and not (name == "f" and _impulses(s))]
     if observed:
-        results = _observed(request, rollout, first, rows)
+        results = _observed(s, rollout, first, rows)
         for name in observed:
             kept[name][...] = getattr(results, name).reshape(kept[name].shape)
-    reason, plan = rollout.carried["reason"].reshape(lead), request.plan
-    reasons = np.array([None, "not finite", plan.integrator.failure, *(e.name for e in plan.events)], dtype=object)
-    ended = request.times.of(rollout.carried["step"].reshape(lead) - request.times.first)
-    return Trajectory(
-        request.tree,
-        t,
-        kept["q"],
-        kept["v"],
-        kept.get("a"),
-        kept.get("tau"),
-        f=kept.get("f"),
-        stopped_at=np.where(reason == MOVING, math.nan, ended),
-        reasons=reasons[reason.astype(np.intp)],
-        events=history.end(rollout.carried),
-        counts={name: x.reshape(lead) for name, x in _counts(plan, rollout.carried)},
-        inputs={i: _at_records(request, i.name, rows) for i in plan.inputs},
-        end=_end(request, rollout, request.times.of(done)),
+    return motion(s, kept, rollout.carried, done, history.end(rollout.carried))
+
+
+def motion(
+    s: Simulation, kept: Mapping[str, Array], carried: Mapping[str, Array], done: int, events: Sequence[Any] = ()
+) -> Trajectory:
+    """Return the trajectory of what was kept (n, rows, …), and of what is carried after so many steps."""
+    lead, rows = s.lead, kept["q"].shape[1]
+    stopped_at, reasons = s.unstopped
+    counts = {name: x.reshape(lead) for name, x in _counts(s.plan, carried)}
+    if stopped := np.count_nonzero(carried["reason"]):
+        reason = carried["reason"].reshape(lead)
+        ended = s.times.of(carried["step"].reshape(lead) - s.times.first)
+        stopped_at = np.where(reason == MOVING, math.nan, ended)
+        reasons = np.asarray(np.array(s.plan.reasons)[reason.astype(np.intp)], dtype=object)
+    if stopped or ("unsolved" in counts and np.count_nonzero(counts["unsolved"])):
+        warn_of_trouble(s, stopped_at, reasons, counts)
+    return Trajectory.of_arrays(
+        s.tree,
+        s.record_times[:rows],
+        {name: array.reshape(*lead, *array.shape[1:]) for name, array in kept.items()},
+        stopped_at,
+        reasons,
+        events,
+        counts,
+        {i: _at_records(s, i.name, rows) for i in s.plan.inputs},
+        _end(s, carried, s.times.of(done), not stopped),
     )
 
 
-def _at_records(request: Request, name: str, rows: int) -> Array:
+def _at_records(s: Simulation, name: str, rows: int) -> Array:
     """Return what is given in the states that are kept, with one row where it does not change."""
-    array = request.given[name]
+    array = s.values[name]
     if array.ndim == 3:
-        array = array[:, np.minimum(np.arange(rows) * request.every, array.shape[1] - 1)]
-    return array.reshape(*request.lead, -1, array.shape[-1]).copy()  # it may be the caller's
+        array = array[:, np.minimum(np.arange(rows) * s.every, array.shape[1] - 1)]
+    return array.reshape(*s.lead, -1, array.shape[-1]).copy()  # it may be the caller's
 
 
-def _end(request: Request, rollout: Rollout, t: float) -> End:
+def _end(s: Simulation, carried: Mapping[str, Array], t: float, moving: bool) -> End:
     """Return what another simulation goes on from; nothing of the integrator's where a robot has stopped."""
-    carried, lead = rollout.carried, request.lead
-    state = {port.name: carried[own(port)].reshape((*lead, *port.shape)) for port in request.plan.state}
-    q, v = (carried[name].reshape(*lead, -1) for name in ("q", "v"))
-    moving = bool((carried["reason"] == MOVING).all())
+    lead = s.lead
+    state = {port.name: carried[own(port)].reshape((*lead, *port.shape)).copy() for port in s.plan.state}
+    q, v = carried["q"].copy(), carried["v"].copy()
+    q.shape, v.shape = (*lead, q.shape[-1]), (*lead, v.shape[-1])
     if not (lead or moving):  # one robot, which goes on from where it stopped
-        t = float(request.times.of(carried["step"].item() - request.times.first))
-    memory = carried["memory"] if moving and "memory" in carried else np.empty(0)
-    return End(t, q, v, state, memory, _acting(request, rollout.step))
+        t = float(s.times.of(carried["step"].item() - s.times.first))
+    memory = carried["memory"].copy() if moving and "memory" in carried else np.empty(0)
+    return End(t, q, v, state, memory, _acting(s) if memory.size else "")
 
 
-def _acting(request: Request, step: Function) -> str:
+def memory(s: Simulation, before: End | None) -> Array:
+    """Return what the integrator begins with: what it carried, where it goes on under the same; else zeros."""
+    start = s.start["memory"]
+    if before is None or before.memory.shape != start.shape or before.t != s.times.of(0):
+        return np.zeros_like(start)
+    return before.memory if before.acting == _acting(s) != "" else np.zeros_like(start)
+
+
+def _acting(s: Simulation) -> str:
     """Return a digest of all that acts on the robots, but for what changes from step to step; "" if it is not known.
 
-    An integrator with steps of its own may have gone beyond the end of a simulation, under what acted in it.
+    An integrator with steps of its own may have gone beyond the end of a simulation, under what acted in it. Impulses,
+    with which a solution begins, are good to begin with whatever acts.
     """
-    identity = step.spec.identity()
-    if identity is None:
-        return ""
-    constant = {name: array for name, array in request.given.items() if array.ndim == 2 and name != "begin"}
-    found = hashlib.sha256(identity)
+    if s.plan.integrator.impulses or not s.digest:
+        return s.digest
+    constant = {name: array for name, array in s.given.items() if array.ndim == 2 and name != "begin"}
+    found = hashlib.sha256(s.digest.encode())
     for name, array in sorted(constant.items()):
         found.update(name.encode() + array.tobytes())
     return found.hexdigest()
@@ -199,27 +225,27 @@ def _counts(plan: Plan, carried: Mapping[str, Array]) -> Iterator[tuple[str, Arr
     """Yield what was counted: steps of the integrator's own, and events."""
     for name, k in plan.integrator.counts:
         number = carried["memory"][:, k]
-        yield name, number if name.startswith("worst") else number.astype(np.int64)
+        yield name, number.copy() if name.startswith("worst") else number.astype(np.int64)
     for k, event in enumerate(plan.events):
         yield event.name, carried["event_counts"][:, k].astype(np.int64)
 
 
-def impulses(request: Request) -> bool:
+def _impulses(s: Simulation) -> bool:
     """Return whether forces are to be kept that are impulses, which the integrator carries in its memory."""
-    return "f" in request.kept and request.plan.integrator.impulses
+    return "f" in s.kept and s.plan.integrator.impulses
 
 
-def _forces(request: Request, rollout: Rollout, rows: int) -> Array:
+def _forces(s: Simulation, rollout: Rollout, rows: int) -> Array:
     """Return the forces in the states that are kept: those of the steps that ended there, none at the beginning."""
-    found = np.zeros((len(request.carried["q"]), rows, request.kept["f"].shape[-1]))
-    found[:, 1:] = rollout.records["memory"][:, : rows - 1, : found.shape[-1]] / request.times.dt
+    found = np.zeros((len(s.start["q"]), rows, s.kept["f"]))
+    found[:, 1:] = rollout.records["memory"][:, : rows - 1, : found.shape[-1]] / s.times.dt
     return found
 
 
-def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
+def _observed(s: Simulation, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
     """Return the joint forces and accelerations in the states that are kept."""
-    values = {}
-    function = remembered(request.robot, observer, request.plan.without_events)
+    values, given = {}, s.given
+    function = remembered(s.robot, observer, s.plan.without_events)
     for port in function.spec.inputs:
         name = port.name
         if name in rollout.records:
@@ -227,21 +253,21 @@ def _observed(request: Request, rollout: Rollout, first: dict[str, Array], rows:
         elif name in rollout.carried:
             array = rollout.carried[name][:, None]
         else:
-            array = request.given[name]
+            array = given[name]
             array = array[:, None] if array.ndim == 2 else array
         values[name] = array
-    if request.plan.controller is not None and request.plan.sampled:
+    if s.plan.controller is not None and s.plan.sampled:
         # at the end, and at events that stop a robot, joint forces are those still held: no step begins there
         reason = rollout.carried["reason"]
         ended = (values["step"] == rollout.carried["step"][:, None]) & ((reason == MOVING) | (reason >= FIRST_EVENT))[
             :, None
         ]
         values["period"] = np.where(ended, _NO_MORE, values["period"])
-    changing = [name for name, array in request.given.items() if array.ndim == 3]
+    changing = [name for name, array in given.items() if array.ndim == 3]
     if changing:
         # the step in which each state is, and which part of it is done: 0 but at the very end, and where it stopped
-        done = values["step"] - request.times.first
-        step = np.minimum(np.floor(done).astype(np.intp), request.times.steps - 1)
+        done = values["step"] - s.times.first
+        step = np.minimum(np.floor(done).astype(np.intp), s.times.steps - 1)
         values |= {name: np.take_along_axis(values[name], step, axis=1) for name in changing}
         for name in (name for name in ("tau", "f_ext") if name + "_end" in changing):
             part, end = done - step, values[name + "_end"]

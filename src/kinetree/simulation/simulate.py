@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError
 from kinetree.integrators import Integrator
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
+from kinetree.signatures import wrong_call
 from kinetree.simulation.events import Event
-from kinetree.simulation.request import Request
-from kinetree.simulation.run import run
+from kinetree.simulation.plan import Simulation, planned
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
@@ -42,12 +42,12 @@ def simulate(
     interpolation: str = "held",
     inputs: Mapping[Any, ArrayLike] | None = None,
     per_step: Sequence[str] = (),
-    integrator: str | Integrator = "semi_implicit_euler",
+    integrator: str | Integrator | None = None,
     rtol: float | None = None,
     atol: float | None = None,
     tolerance: float | None = None,
     max_iterations: int | None = None,
-    limits: str = "none",
+    joints: str | Sequence[str] = "all",
     contacts: str = "solved",
     events: Sequence[Event | Function] = (),
     t0: float | None = None,
@@ -106,15 +106,18 @@ def simulate(
     drift : (..., 3, nrows) or (..., steps, 3, nrows) array, optional
         Of a mechanism: how its anchors move along the rows, as in `forward_dynamics`: positions, velocities and
         accelerations at the time 0, from where they accelerate evenly; with an axis of steps, at the beginning of each.
-    integrator : str or Integrator
-        The method (see `step`), by name or made by `kinetree.integrator`.
+    integrator : str or Integrator, optional
+        The method (see `step`), by name or made by `kinetree.integrator`. If not given it is "semi_implicit_euler", and
+        where friction of the joints counts "implicit_euler", which is stable however large it is.
     rtol, atol : float, optional
         The errors that "tsitouras" allows in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of
         coordinates, of which a radian and a metre count as one; 1e-6 and 1e-8 if not given.
     tolerance, max_iterations : float, int, optional
         Of the solution of contacts in a step, beside the velocities along their rows; 1e-6 and 500 if not given.
-    limits : {"none", "position", "effort", "all"}
-        Which limits of the joints count (see `step`).
+    joints : str or sequence of str
+        What counts of that which the file says of the joints: any of "stops" (limits of position), "effort" (motors
+        give no more) and "friction" (damping and Coulomb friction); "all", or "none". Kinds of friction that
+        `Robot.with_friction` has turned on are the ones that count, and always do; so do figures that are inputs.
     contacts : {"solved", "stick"}
         Whether contacts of a mechanism push only, lift off, slide and rebound, in steps with impulses
         (`Mechanism.contact_step`) by "semi_implicit_euler" or "implicit_euler", or stick as other constraints hold.
@@ -151,7 +154,9 @@ def simulate(
     Warns
     -----
     LimitWarning
-        If limits of position count and a joint begins beyond one.
+        If stops count and a joint begins beyond one.
+    SimulationWarning
+        If a motion is no longer finite, or contacts were not solved to the tolerance.
     EventWarning
         If more events happened than are kept.
 
@@ -159,32 +164,62 @@ def simulate(
     --------
     >>> import kinetree as kt
     >>> robot = kt.load("panda")
-    >>> falling = robot.simulate(robot.neutral(), duration=0.1)
+    >>> falling = robot.simulate([0, 0.5, 0, -1.5, 0, 2, 0], duration=0.1)
     >>> falling.q.shape, bool(abs(falling.v[-1]).max() > 0.5)
     ((101, 7), True)
     >>> @robot.compile
     ... def hold(q, v, q_des):
     ...     return robot.inverse_dynamics(q, v, 100.0 * (q_des - q) - 20.0 * v)
     >>> q = robot.random_configuration(seed=0, size=5)
-    >>> held = robot.simulate(q, duration=2.0, controller=hold, inputs={"q_des": q[0]}, record_every=100)
+    >>> how = {"controller": hold, "inputs": {"q_des": q[0]}, "record_every": 100, "joints": "none"}
+    >>> held = robot.simulate(q, duration=2.0, **how)
     >>> held.q.shape, bool(abs(held.q[:, -1] - q[0]).max() < 1e-5)
     ((5, 21, 7), True)
     """
-    if progress is not None and not callable(progress):
-        raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
-    request = Request(
-        robot, integrator, limits, controller, control_every, interpolation, inputs, per_step, events, contacts
-    )
-    request.begin(q, v)
-    of_constraints = {
-        "active": active,
-        "restitution": restitution,
-        "friction": friction,
-        "slots": slots,
-        "drift": drift,
-    }
-    request.act(tau, f_ext, f_ext_frame, **{name: x for name, x in of_constraints.items() if x is not None})
-    request.count(dt, duration, steps, t0)
-    request.set(rtol=rtol, atol=atol, tolerance=tolerance, max_iterations=max_iterations)
-    request.keep(record, record_every, out)
-    return run(request, progress)
+    return planned(**locals()).run()
+
+
+def simulation(
+    robot: Robot | Mechanism, q: ArrayLike | str | Trajectory, v: ArrayLike | None = None, **choices: Any
+) -> Simulation:
+    """Return a simulation whose choices are made once, to be called with other states: for control loops and planners.
+
+    Parameters
+    ----------
+    q, v : array-like
+        As in `simulate`: they say how many robots there are.
+    **choices
+        All other arguments of `simulate`. Of what acts, values that change from call to call are given here too, so
+        that their shapes are known.
+
+    Returns
+    -------
+    Simulation
+        It is called with states, and with what changes: ``rollout(q, v, tau=tau)``, or with a trajectory that it has
+        returned, to go on from there. Each call returns a `Trajectory`, that of `simulate` to the bit.
+
+    Raises
+    ------
+    ArgumentError
+        As `simulate` does.
+
+    Examples
+    --------
+    A controller that runs outside, every 10 ms:
+
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> period = robot.simulation(robot.neutral(), steps=10, record_every=10)
+    >>> motion = period(robot.neutral(), [0.5] * 6)
+    >>> for _ in range(100):
+    ...     motion = period(motion, tau=robot.gravity_forces(motion.q[-1]) - 2.0 * motion.v[-1])
+    >>> float(motion.t[-1].round(9)), bool(abs(motion.v[-1]).max() < 0.5)
+    (1.01, True)
+    """
+    of_simulate = inspect.signature(simulate)
+    try:
+        bound = of_simulate.bind(robot, q, v, **choices)
+    except TypeError as error:
+        raise wrong_call("simulation", of_simulate, choices, error) from None
+    bound.apply_defaults()
+    return planned(**bound.arguments)

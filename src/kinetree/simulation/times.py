@@ -32,13 +32,24 @@ class Times(NamedTuple):
         """Return the time at the beginning of step k."""
         return (self.first + k) * self.dt + self.rest
 
+    def starting(self, t0: Any) -> Times:
+        """Return as many steps from another time on."""
+        if isinstance(t0, bool) or not isinstance(t0, Real) or not math.isfinite(t0):
+            raise ArgumentError(f"t0 is {t0!r}, it must be a finite number of seconds")
+        t0, dt, number = float(t0), self.dt, self.steps
+        first = float(round(t0 / dt)) if abs(t0 / dt) < 2**52 else 0.0
+        rest = t0 - first * dt
+        found = Times(dt, number, first, 0.0 if abs(rest) <= 4 * math.ulp(t0) else rest)
+        if number > 2**53 or not (found.of(0) < found.of(1) and found.of(number - 1) < found.of(number) < math.inf):
+            raise ArgumentError(
+                f"{number} steps of dt = {dt:g} s from t0 = {t0:g} s: floats cannot tell all times apart"
+            )
+        return found
+
 
 def times(dt: Any, duration: Any, steps: Any, counted: Mapping[str, int], t0: Any) -> Times:
     """Return the times of the steps; `counted` are the numbers of steps that arrays over time have."""
     dt, known = positive("dt", dt), dict(counted)
-    if isinstance(t0, bool) or not isinstance(t0, Real) or not math.isfinite(t0):
-        raise ArgumentError(f"t0 is {t0!r}, it must be a finite number of seconds")
-    t0 = float(t0)
     if duration is not None:
         exact = positive("duration", duration) / dt
         if exact > 2**53 or abs(exact - round(exact)) > _CLOSE or not round(exact):
@@ -52,12 +63,7 @@ def times(dt: Any, duration: Any, steps: Any, counted: Mapping[str, int], t0: An
     if number < 1 or any(other != number for other in known.values()):
         shown = ", ".join(f"{name}: {n}" for name, n in known.items())
         raise ArgumentError(f"the numbers of steps must be equal and 1 or more; they are {shown}")
-    first = float(round(t0 / dt)) if abs(t0 / dt) < 2**52 else 0.0
-    rest = t0 - first * dt
-    found = Times(dt, number, first, 0.0 if abs(rest) <= 4 * math.ulp(t0) else rest)
-    if number > 2**53 or not (found.of(0) < found.of(1) and found.of(number - 1) < found.of(number) < math.inf):
-        raise ArgumentError(f"{number} steps of dt = {dt:g} s from t0 = {t0:g} s: floats cannot tell all times apart")
-    return found
+    return Times(dt, number, 0.0, 0.0).starting(t0)
 
 
 def count(name: str, value: object) -> int:

@@ -148,6 +148,19 @@ class Trajectory(Quantities):
         own = {name: read_only(x) for name, x in (inputs or {}).items()}
         self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, inputs=own, end=end)
 
+    @classmethod
+    def of_arrays(cls, robot: Robot, t: Array, kept: dict[str, Array], stopped_at: Array, reasons: Any,
+                  events: Sequence[Any], counts: Any, inputs: Any, end: End) -> Trajectory:  # fmt: skip
+        """Return a trajectory of arrays that are known to fit: nothing is checked."""
+        made = cls.__new__(cls)
+        seen: dict[str, Any] = dict.fromkeys(f"_{name}" for name in RECORDED) | {
+            name if name in ("q", "v") else f"_{name}": read_only(x) for name, x in kept.items()
+        }
+        seen |= {"t": t, "stopped_at": read_only(stopped_at), "reasons": read_only(reasons)}
+        views = [{name: read_only(x) for name, x in given.items()} for given in (counts, inputs)]
+        made.__dict__.update(seen, robot=robot, events=tuple(events), counts=views[0], inputs=views[1], end=end)
+        return made
+
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(f"a Trajectory does not change, {name!r} cannot be set")
 

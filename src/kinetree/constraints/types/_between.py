@@ -156,6 +156,11 @@ class BetweenFrames(Constraint):
             for t, phi, rate, rebounds, finite in self.frame_rows(seen)
         ]
 
+    def relative(self, model: Model, q: Vector) -> Relative:
+        """Return how s is seen from p, at rest."""
+        zero = [0.0] * model.nv
+        return relative_motion(*self._paths(model, q, zero), zero)
+
     def errors(self, model: Model, q: Vector) -> Sequence[Scalar | None]:
         zero = [0.0] * model.nv
         return [row.phi for row in self.frame_rows(FarRelative(*relative_motion(*self._paths(model, q, zero), zero)))]

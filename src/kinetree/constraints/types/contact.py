@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ArgumentError, ModelError
+from kinetree.glossary.symbols import Vector
 from kinetree.joints._axis import perpendicular, unit_axis
+from kinetree.model import Model
+from kinetree.scalars.functions import select_less
 from kinetree.signatures import told
 from kinetree.spatial import Force, Scalar, Transform, Vec3
 
@@ -58,11 +61,16 @@ class Contact(BetweenFrames):
         The part e of the velocity with which it leaves the plane, where impacts are solved: 0 stays, 1 loses nothing.
     point : sequence of 3 floats
         In the axes of `frame` (m).
+    extent : sequence of 3 floats, optional
+        **Without it the plane is infinite**, on a body too. With it steps in time know only that part of it in a box
+        about the origin of `to`, of these half edges along the axes of `to` (m; inf along the normal): what touches
+        elsewhere is open. It looks at where a step begins.
 
     Raises
     ------
     ArgumentError
-        If radius, friction or restitution is negative, restitution above 1, or a number is not finite.
+        If radius, friction or restitution is negative, restitution above 1, an extent not positive, or a number is not
+        finite.
     ModelError
         If the normal has no direction.
 
@@ -79,6 +87,7 @@ class Contact(BetweenFrames):
     friction: float = 0.7
     restitution: float = 0.0
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    extent: tuple[float, float, float] | None = None
 
     size = 3
 
@@ -106,6 +115,20 @@ class Contact(BetweenFrames):
         if len(point) != 3 or not all(map(math.isfinite, point)):
             raise ArgumentError(f"the point of contact {self.label!r} is {self.point!r}: give a finite (x, y, z) (m)")
         object.__setattr__(self, "point", point)
+        if self.extent is not None:
+            object.__setattr__(self, "extent", self._half_edges())
+
+    def _half_edges(self) -> tuple[float, ...]:
+        try:
+            half = tuple(float(x) for x in self.extent or ())
+        except (TypeError, ValueError):
+            half = ()
+        if len(half) != 3 or not all(x > 0.0 for x in half):
+            raise ArgumentError(
+                f"the extent of contact {self.label!r} is {self.extent!r}: give three positive half edges (m) along "
+                "the axes of `to`, such as (0.2, 0.1, math.inf)"
+            )
+        return half
 
     @property
     def place(self) -> Transform:
@@ -122,6 +145,16 @@ class Contact(BetweenFrames):
         gap = n.dot(seen.r) - self.radius - self.height
         rows = [FrameRow(Force(touching.cross(t), t), None, rebounds=False) for t in along]
         return [*rows, FrameRow(Force(touching.cross(n), n), gap)]
+
+    def reaches(self, model: Model, q: Vector) -> Scalar | None:
+        if self.extent is None:
+            return None
+        r, n = self.relative(model, q).r, self.directions[2]
+        p, inside = r - n * (n.dot(r) - self.height), 1.0  # what touches, along the normal on the plane
+        for x, half in zip(p, self.extent, strict=True):
+            if half < math.inf:
+                inside = select_less(half, abs(x), 0.0, inside)
+        return inside
 
     def force_set(self, friction: Scalar | None = None) -> FrictionCone:
         from kinetree.contacts import FrictionCone

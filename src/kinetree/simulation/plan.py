@@ -1,0 +1,277 @@
+"""A simulation as a value: all choices made and checked by one expression, run as often as one likes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, LimitWarning, warn_user
+from kinetree.lazy import cached_property
+from kinetree.robot.limits import beyond
+from kinetree.robot.robot import Robot
+from kinetree.runtime.function import Function
+from kinetree.simulation import choices, constrained
+from kinetree.simulation import inputs as given_inputs
+from kinetree.simulation.bound import Bound
+from kinetree.simulation.calls import own
+from kinetree.simulation.compiled import Plan, setting, step_function
+from kinetree.simulation.events import Event, events_of
+from kinetree.simulation.run import remembered, run
+from kinetree.simulation.times import Times, times
+from kinetree.trajectories.quantities import read_only
+from kinetree.trajectories.states import End
+from kinetree.trajectories.trajectory import Trajectory
+from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
+
+LINEAR = ("tau", "f_ext")
+"""What changes linearly during a step, if that is chosen."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """A simulation whose choices are made: called with states, and with what changes from call to call.
+
+    `Robot.simulation` makes one. A short call costs some microseconds more than its steps, so that it serves control
+    loops and planners.
+
+    Attributes
+    ----------
+    robot : Robot or Mechanism
+    plan : Plan
+        What its compiled step depends on.
+    times : Times
+    lead : tuple of int
+        The leading axes of the states.
+    start, values : dict of array
+        By the names of the step (see `Plan`): the first values of what goes from step to step, and all else; n to a
+        row, with an axis of steps if they change from step to step, and flat.
+    kept : dict of int
+        What is kept, and its length.
+    every : int
+        The number of steps between records.
+    out : dict of array
+        Memory of the caller's for what is kept.
+    law : Law
+    before : End, or None
+        Where the trajectory ended from which it goes on.
+    progress : callable, or None
+    """
+
+    robot: Robot | Mechanism
+    plan: Plan
+    times: Times
+    lead: tuple[int, ...]
+    start: Mapping[str, Array]
+    values: Mapping[str, Array]
+    kept: Mapping[str, int]
+    every: int
+    out: Mapping[str, Array]
+    law: choices.Law
+    before: End | None = None
+    progress: Callable[[int, int], object] | None = None
+    _bound: list[Bound] = field(default_factory=list, init=False)
+
+    @property
+    def tree(self) -> Robot:
+        """The robot itself, or that of the mechanism."""
+        return self.robot if isinstance(self.robot, Robot) else self.robot.tree
+
+    @property
+    def given(self) -> dict[str, Array]:
+        """What is given to the step; of what changes linearly the values at the beginning and at the end."""
+        given = dict(self.values)
+        for name in LINEAR if self.plan.linear else ():
+            if name in given:
+                whole = given[name]
+                over_time = whole.ndim == 3
+                given[name] = whole[:, :-1] if over_time else whole
+                given[name + "_end"] = whole[:, 1:] if over_time else whole
+        return given
+
+    def at(self, clock: Times, before: End | None = None) -> Simulation:
+        """Return the same, with what is known of it, at other times."""
+        made = object.__new__(Simulation)
+        made.__dict__.update(self.__dict__, times=clock, before=before)
+        made.__dict__.pop("record_times", None)
+        return made
+
+    @cached_property
+    def record_times(self) -> Array:
+        """The times of what is kept (read-only)."""
+        return read_only(self.times.of(np.arange(1 + self.times.steps // self.every) * self.every))
+
+    @cached_property
+    def unstopped(self) -> tuple[Array, Any]:
+        """When robots stopped, and why, where none has (read-only)."""
+        return read_only(np.full(self.lead, math.nan)), read_only(np.full(self.lead, None))
+
+    @cached_property
+    def stops(self) -> tuple[Array, Array] | None:
+        """The lower and the upper limits of the joints where they are stops that push back."""
+        return (self.tree.lower_limits, self.tree.upper_limits) if self.plan.has_soft_stops else None
+
+    @cached_property
+    def step(self) -> Function:
+        """The compiled step."""
+        return remembered(self.robot, step_function, self.plan)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the step's program; "" if it is not known."""
+        identity = self.step.spec.identity()
+        return "" if identity is None else sha256(identity).hexdigest()
+
+    def clocked(self) -> dict[str, Any]:
+        """Return what a step is told of the time."""
+        clock = self.times
+        over_time = "drift" in self.values and self.values["drift"].ndim == 3
+        since = clock.of(np.arange(clock.steps))[:, None] if over_time else 0.0
+        period = self.law.period or 1
+        return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": period, "since": since}
+
+    def check_start(self) -> None:
+        """Raise where constraints do not hold at the beginning; warn where joints are beyond their stops."""
+        q = self.start["q"]
+        if not isinstance(self.robot, Robot):
+            constrained.check_closed(self.robot, self.plan.integrator, q, self.values, self.times.of(0))
+        if self.stops and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
+            for extreme in (q.max(axis=0), q.min(axis=0)):
+                if told := beyond(self.robot.model.leading, extreme):
+                    warn_user(
+                        f"the simulation begins beyond stops, which throw joints back: {told}; joints='none' has none",
+                        LimitWarning,
+                    )
+                    break
+
+    def first_value(self, event: Event) -> Array:
+        """Return what the condition of an event is at the beginning."""
+        known = {"q": self.start["q"], "v": self.start["v"], "t": np.float64(self.times.of(0))}
+        for port in event.parameters:
+            array = (self.start if own(port) in self.start else self.values)[own(port)]
+            array = array[:, 0] if array.ndim == 3 else array
+            known[port.name] = array.reshape(len(array), *port.shape)
+        return np.asarray(event(known))
+
+    def __repr__(self) -> str:
+        of = f"{' × '.join(map(str, self.lead))} robots, " if self.lead else ""
+        return f"<Simulation of {self.tree.name!r}: {of}{self.times.steps} steps of {self.times.dt:g} s>"
+
+    def run(self) -> Trajectory:
+        """Return the motion from the states that it was made with."""
+        return run(self)
+
+    def __call__(
+        self,
+        q: Any,
+        v: Any = None,
+        *,
+        t0: float | None = None,
+        inputs: Mapping[Any, Any] | None = None,
+        **changed: Any,
+    ) -> Trajectory:
+        """Return the motion from other states; what is not given is as it was when this was made.
+
+        Parameters
+        ----------
+        q : (..., nq) array-like or Trajectory
+            With the leading axes that it was made with, or the same for all. It goes on from a trajectory.
+        v : (..., nv) array-like, optional
+            Zero if not given.
+        t0 : float, optional
+            Time at the beginning (s); as it was made with, or where the trajectory ended, if not given.
+        inputs : dict, optional
+            Other values of some of the inputs.
+        **changed : array-like
+            Other values of ``tau``, ``f_ext``, ``active``, ``restitution``, ``friction``, ``slots`` or ``drift``, if
+            these were given when this was made (tau always can be): of the same shape, or the same for all.
+
+        Raises
+        ------
+        ArgumentError
+            If a name is not known, or a value has another shape or is not finite.
+        """
+        bound = self._bound.pop() if self._bound else Bound(self)  # one for each thread that calls at the same time
+        try:
+            return bound(q, v, t0, dict(inputs or {}), changed)
+        finally:
+            self._bound.append(bound)
+
+
+def planned(robot: Robot | Mechanism, q: Any, v: Any, **c: Any) -> Simulation:
+    """Return the simulation for the arguments of `simulate`."""
+    if c["progress"] is not None and not callable(c["progress"]):
+        raise ArgumentError(f"progress takes a function of the steps done and of all, not {c['progress']!r}")
+    model, per_step = robot.model, given_inputs.names("per_step", c["per_step"])
+    for name, known in (
+        ("contacts", constrained.CONTACTS),
+        ("interpolation", ("held", "linear")),
+        ("f_ext_frame", ("body", "world")),
+    ):
+        choices.choice(name, c[name], known)
+    numbers, values = given_inputs.separated(model, c["inputs"])
+    limits, friction = choices.physics(model, c["joints"], numbers)
+    method = c["integrator"] or choices.usual_integrator(friction, numbers)
+    integrator = constrained.chosen_integrator(robot, method, c["contacts"])
+    law, events = choices.law(model, c["controller"], c["control_every"]), events_of(model, c["events"])
+    begin = choices.start(robot, q, v)
+    of_constraints = {name: c[name] for name in choices.OF_CONSTRAINTS if c[name] is not None}
+    linear = c["interpolation"] == "linear"
+    acting = choices.forces(robot, c["tau"], c["f_ext"], c["f_ext_frame"], of_constraints, begin.lead, linear)
+    plan = Plan(
+        integrator=integrator,
+        limits=limits,
+        f_ext_frame=c["f_ext_frame"],
+        controller=law.compiled,
+        events=events,
+        sampled=law.is_sampled,
+        wrenches="f_ext" in acting.arrays,
+        of_constraints=tuple(of_constraints),
+        linear=linear,
+        smooth=False,
+        friction=friction,
+        inputs=numbers,
+    )
+    if begin.before is not None:
+        values = {p.name: x for p in plan.state if (x := begin.before.controller.get(p.name)) is not None} | values
+    found = given_inputs.values(model, plan, values, per_step, begin.lead)
+    plan = plan._replace(smooth=not (plan.sampled or acting.counts or found.counts))
+    t0 = c["t0"] if c["t0"] is not None else 0.0 if begin.before is None else begin.before.t
+    clock = times(c["dt"], c["duration"], c["steps"], acting.counts | found.counts, t0)
+    kept, every, out = choices.kept(model, integrator, clock.steps, c["record"], c["record_every"], c["out"])
+    tolerances = {name: c[name] for name in ("rtol", "atol", "tolerance", "max_iterations")}
+    constants = {setting(name): x for name, x in choices.settings(integrator, tolerances).items()}
+    n = len(begin.q)
+    given: dict[str, Array] = {}
+    carried = {"q": begin.q, "v": begin.v, "step": np.full((n, 1), clock.first)}
+    for name, array in (acting.arrays | found.arrays).items():
+        (carried if name in plan.carried(model) else given)[name] = array
+    for name, shape in plan.carried(model).items():
+        carried.setdefault(name, np.zeros((n, math.prod(shape))))
+    if out:  # which may be where these are
+        carried, given = ({k: _apart(x, out) for k, x in arrays.items()} for arrays in (carried, given))
+    made = Simulation(
+        robot, plan, clock, begin.lead, carried, given, kept, every, out, law, begin.before, c["progress"]
+    )
+    given |= {name: full(n, x) for name, x in (constants | made.clocked()).items() if name in plan.given(model)}
+    made.check_start()
+    for k, event in enumerate(events):
+        carried["event_values"][:, k] = made.first_value(event)
+    return made
+
+
+def full(n: int, value: Any) -> Array:
+    """Return one value for n states, as an array of one of them."""
+    value = np.asarray(value, float)
+    return np.broadcast_to(value, (n, *(value.shape or (1,))))
+
+
+def _apart(array: Array, out: Mapping[str, Array]) -> Array:
+    return array.copy() if any(np.may_share_memory(array, y) for y in out.values()) else array

@@ -1,0 +1,107 @@
+"""Simulations made once and called often, what the file says of joints, warnings, and planes of finite extent."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.pendulum import pendulum
+from kinetree.errors import ArgumentError
+
+ROBOT = pendulum()
+
+
+def box_on_a_table(extent: tuple[float, float, float] | None) -> kt.Mechanism:
+    inertia = kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3))
+    b = kt.ModelBuilder("table")
+    b.add_link("world")
+    b.add_link("box", inertia)
+    b.add_joint("free", parent="world", child="box", joint=kt.joints.FreeFlyer())
+    return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("box", height=0.1, radius=0.05, extent=extent)])
+
+
+@pytest.mark.parametrize("lead", [(), (3,)])
+def test_calls_are_simulations_to_the_bit(lead: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    q, v, tau = rng.normal(size=(3, *lead, 2))
+    rollout = ROBOT.simulation(np.zeros((*lead, 2)), steps=20, record_every=5)
+    for _ in range(2):
+        found, expected = rollout(q, v, tau=tau), ROBOT.simulate(q, v, tau=tau, steps=20, record_every=5)
+        assert np.array_equal(found.q, expected.q)
+        assert np.array_equal(found.t, expected.t)
+    further = rollout(found)  # tau is again as it was when this was made
+    assert np.array_equal(further.v, ROBOT.simulate(expected, steps=20, record_every=5).v)
+    assert np.array_equal(rollout(q, t0=0.7).t, ROBOT.simulate(q, t0=0.7, steps=20, record_every=5).t)
+
+
+def test_calls_with_what_makes_no_sense() -> None:
+    rollout = ROBOT.simulation([0.0, 0.0], steps=5)
+    for wrong, message in (
+        ({"q": [np.nan, 0.0]}, "q holds a number that is not finite"),
+        ({"q": [0.0, 0.0], "tau": np.zeros(3)}, "tau has shape"),
+        ({"q": [0.0, 0.0], "f_ext": np.zeros((3, 6))}, "what changes from call to call is given when"),
+        ({"q": [0.0, 0.0], "inputs": {"kp": 1.0}}, "inputs: no argument 'kp'"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            rollout(**wrong)
+    with pytest.raises(ArgumentError, match="simulation has no argument 'limits'"):
+        ROBOT.simulation([0.0, 0.0], steps=5, limits="all")
+
+
+def test_joints_do_what_the_file_says() -> None:
+    b = kt.ModelBuilder("arm")
+    b.add_link("base")
+    b.add_link("arm", kt.Inertia.from_com(1.0, [0, 0, -0.5], 0.1 * np.eye(3)))
+    limits = kt.JointLimits(lower=-0.5, upper=0.5, effort=3.0)
+    b.add_joint("hinge", parent="base", child="arm", joint=kt.joints.Revolute((0, 1, 0)), limits=limits, friction=0.5)
+    arm = kt.Robot(b.build())
+    pushed = arm.simulate([0.0], duration=3.0, tau=[20.0], record="tau")
+    assert pushed.q.max() < 0.6
+    assert pushed.tau.max() == 3.0
+    assert abs(arm.simulate([0.05], duration=1.0).v).max() < 2e-3  # friction holds it
+    free = arm.simulate([0.0], duration=3.0, tau=[20.0], joints="none", record="tau")
+    assert free.q.max() > 0.6
+    assert free.tau.max() == 20.0
+
+
+def test_what_diverges_and_what_is_not_solved_is_told() -> None:
+    with pytest.warns(kt.SimulationWarning, match=r"robot \[1\] stopped at t = .* s, not finite: try a shorter dt"):
+        ROBOT.simulate([[0.1, 0.0], [0.1, 0.0]], [[0.0, 0.0], [1e200, 0.0]], steps=20)
+    with pytest.warns(
+        kt.SimulationWarning, match=r"contacts were not solved .* in \d+ of 30 steps of 'table'; .*at t = "
+    ):
+        box_on_a_table(None).simulate([0, 0, 0.16, 0, 0, 0, 1], [3, 0, 0, 1, 0, -1], steps=30, max_iterations=1)
+
+
+def test_beside_its_extent_a_plane_is_not_there() -> None:
+    q = np.array([[x, y, 0.15, 0, 0, 0, 1.0] for x, y in ((0.0, 0.0), (0.29, 0.19), (0.31, 0.0), (0.0, -0.21))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        z = box_on_a_table((0.3, 0.2, math.inf)).simulate(q, duration=0.2).q[:, -1, 2]
+    assert np.allclose(z[:2], 0.15, atol=1e-6)
+    assert (z[2:] < 0.0).all()
+    with pytest.raises(ArgumentError, match="give three positive half edges"):
+        box_on_a_table((0.3, -0.2, math.inf))
+
+
+def test_no_foot_gets_deeper_than_its_links_turn() -> None:
+    b, X, parent = kt.ModelBuilder("leg"), np.eye(4), "world"
+    b.add_link("world")
+    for name, length in (("thigh", 0.4), ("shank", 0.3)):
+        b.add_link(name, kt.Inertia.from_com(1.0, [length / 2, 0, 0], 0.01 * np.eye(3)))
+        joint = kt.joints.Revolute((0, 1, 0))
+        b.add_joint(f"to_{name}", parent=parent, child=name, joint=joint, placement=X.copy())
+        X[0, 3], parent = length, name
+    leg = kt.Mechanism(kt.Robot(b.build()), [kt.Contact("shank", point=(0.3, 0, 0), height=-0.35, friction=0.2)])
+    rng = np.random.default_rng(0)
+    q, v = rng.uniform(-3, 3, (100, 2)), rng.uniform(-60, 60, (100, 2))
+    above = leg.constraint_error(q)[:, 2] > 0.01
+    moved = leg.simulate(q[above], v[above], steps=100)
+    omega = np.cumsum(moved.v, axis=-1)
+    bound = 0.5 * ((omega * 1e-3) ** 2 @ [0.4, 0.3])
+    depth = -leg.constraint_error(moved.q)[..., 2]
+    assert (depth[:, 1:] <= np.maximum(bound[:, 1:], bound[:, :-1]) + 1e-7).all()
