@@ -323,7 +323,7 @@ def test_stops_are_stable() -> None:
     r = kt.Robot(builder.build())
 
     def end(name: str, dt: float) -> tuple[Array, Array]:
-        moved = r.simulate([0.2], duration=8.0, dt=dt, integrator=name, limits="position", record_every=10)
+        moved = r.simulate([0.2], duration=8.0, dt=dt, integrator=name, joints="stops", record_every=10)
         return moved.q[-1], moved.v[-1]
 
     rest, still = end("rk4", 1e-3)

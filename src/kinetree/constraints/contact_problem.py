@@ -79,7 +79,7 @@ def contacts(
         on = 1.0 if active is None else active[i]
         force_set = constraint.force_set(None if mu is None else switched(on, [mu[i]])[0])
         if force_set is not None:
-            rows, inside = constraint.rows(model, q, [0.0] * model.nv), constraint.reaches(model, q)
+            rows, inside = constraint.rows(model, q, [0.0] * model.nv), constraint.inside(model, q)
             on = on if inside is None else on * inside
             J, (gap,) = [switched(on, row.J) for row in rows], switched(on, [constraint.gap(rows)])
             e = constraint.rebound if restitution is None else restitution[i]

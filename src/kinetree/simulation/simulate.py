@@ -220,6 +220,6 @@ def simulation(
     try:
         bound = of_simulate.bind(robot, q, v, **choices)
     except TypeError as error:
-        raise wrong_call("simulation", of_simulate, choices, error) from None
+        raise wrong_call("simulation", of_simulate, (), choices, error) from None
     bound.apply_defaults()
     return planned(**bound.arguments)

@@ -112,7 +112,7 @@ class Constraint(ABC):
         """Return how far it is from touching, where it only pushes; `rows` are its own."""
         return rows[-1].phi
 
-    def reaches(self, model: Model, q: Vector) -> Scalar | None:
+    def inside(self, model: Model, q: Vector) -> Scalar | None:
         """Return 1 where it may touch at this configuration, else 0, for steps in time; None where it always may."""
         return None
 

@@ -146,7 +146,7 @@ class Contact(BetweenFrames):
         rows = [FrameRow(Force(touching.cross(t), t), None, rebounds=False) for t in along]
         return [*rows, FrameRow(Force(touching.cross(n), n), gap)]
 
-    def reaches(self, model: Model, q: Vector) -> Scalar | None:
+    def inside(self, model: Model, q: Vector) -> Scalar | None:
         if self.extent is None:
             return None
         r, n = self.relative(model, q).r, self.directions[2]
