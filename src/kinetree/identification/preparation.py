@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
-from kinetree.identification.samples import Samples, measured, of_joints
+from kinetree.errors import ArgumentError, warn_user
+from kinetree.identification.samples import Cutoff, Samples, measured, of_joints
+from kinetree.identification.suspicions import LogWarning
 from kinetree.identification.terms import smooth_sign
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, positive, real_array
@@ -35,8 +36,11 @@ NUMBERS = 1 << 17
 MARGIN = 6.0
 """By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
 
+HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
+"""What is wrong with cut-offs above half of Nyquist's frequency."""
+
 ABOVE_NOISE = 20.0
-"""Power that is less than so many times the mean of white noise of the positions is no motion: one in 5e8 is more."""
+"""Power that is less than so many times the mean of white noise of the velocities is no motion: one in 5e8 is more."""
 
 
 class Preparation:
@@ -47,8 +51,8 @@ class Preparation:
 
     Attributes
     ----------
-    frequency : float
-        The cut-off (Hz).
+    frequency, rate : float
+        The cut-off, and how many samples a second there are between gaps (Hz).
     window, every : int
         Recorded samples in a fit, and from one fit to the next.
     """
@@ -68,6 +72,7 @@ class Preparation:
         self._robot, self._presliding, self._decimate = robot, presliding, decimate
         self._outliers = None if outliers is None else positive("outliers", outliers)
         self.frequency = 0.0 if cutoff is None else positive("cutoff", cutoff)
+        self.rate = 0.0
         self.window = self.every = 0
         self._standing = None if standing is None else of_joints(robot, "standing", standing)
         self._kept: tuple[Array, ...] | None = None
@@ -107,14 +112,20 @@ class Preparation:
         when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
         wrench = rest[:, 2 * nv :].reshape(-1, self._robot.nb, 6) if rest.shape[1] > 2 * nv else None
         samples = Samples(q_s, v_s, a_s, rest[:, :nv], wrench, rest[:, nv : 2 * nv], when, smoothing=self._smoothing)
+        samples = samples._replace(cutoff=Cutoff(self.frequency, self.rate))
         return samples if self._standing is None else samples._replace(standing=np.abs(v_s) <= self._standing)
 
     def _choose(self, t: Array, q: Array) -> None:
         self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
-        step = float(f"{np.median(np.diff(t)):.6g}")  # of a part as of the whole, whatever rounding does
+        steps = np.diff(t)
+        steps = np.delete(steps, np.array(gaps(t) if len(t) > 2 else [], dtype=int) - 1)
+        step = float(f"{steps.mean():.6g}")  # of a part as of the whole, whatever rounding does
+        self.rate = 1.0 / step
         self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
         chosen = int(0.5 / (self.frequency * step)) if self._decimate is None else int(self._decimate)
         self.every, self._offset = max(1, chosen), self.window // 2
+        if (cutoff := Cutoff(self.frequency, self.rate)).high:
+            warn_user(f"the cut-off is {cutoff}: {HIGH}", LogWarning)
 
     def _sliding(self, q: Array) -> Array:
         """Return the directions of sliding, from where the part before has left them."""
@@ -189,20 +200,17 @@ def fitted(robot: Robot, t: Array, q: Array, others: Array, half: int, centres: 
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
 
-    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum. Where samples
-    are missing, the velocity is the mean one; across gaps there is none, and the longest stretch counts.
+    These are differences by the times between samples, of the path at even times. Noise of each is what is in the upper
+    half of the spectrum, as much at all frequencies: that of stamps is so, and that of positions is less at low ones.
+    The longest stretch without a gap counts.
     """
-    step, ends = float(np.median(np.diff(t))), [0, *(gaps(t) if len(t) > 2 else ()), len(t)]
-    start, stop = max(pairwise(ends), key=lambda stretch: stretch[1] - stretch[0])
-    missed = np.maximum(np.rint(np.diff(t[start:stop]) / step), 1.0).astype(np.intp)
-    v = robot.difference(q[start : stop - 1], q[start + 1 : stop]) / (missed * step)[:, None]
-    v = np.repeat(v, missed, axis=0)
+    start, stop = max(pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]), key=lambda x: t[x[1] - 1] - t[x[0]])
+    path = np.vstack([np.zeros(robot.nv), np.cumsum(robot.difference(q[start : stop - 1], q[start + 1 : stop]), axis=0)])
+    even, step = np.linspace(t[start], t[stop - 1], stop - start, retstep=True)
+    v = np.stack([np.diff(np.interp(even, t[start:stop], x)) for x in path.T], axis=1) / step
     power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
-    beside = np.minimum(np.arange(len(power)) + 2, len(v) / 2)  # Hann's window mixes so many to either side
-    white = np.sin(np.pi * beside / len(v))[:, None] ** 2  # of differences of positions
-    fast = slice(len(power) // 2, None)
-    noise = np.median(power[fast] / white[fast], axis=0) / np.log(2.0)
-    power = np.where(power > ABOVE_NOISE * noise * white, power, 0.0).sum(axis=1)
+    noise = np.median(power[len(power) // 2 :], axis=0) / np.log(2.0)
+    power = np.where(power > ABOVE_NOISE * noise, power, 0.0).sum(axis=1)
     if not power.any():
         raise ArgumentError(
             "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
