@@ -11,6 +11,7 @@ from kinetree.errors import ArgumentError, warn_user
 from kinetree.identification.samples import Cutoff, Samples, measured, of_joints
 from kinetree.identification.suspicions import LogWarning
 from kinetree.identification.terms import smooth_sign
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, positive, real_array
 
@@ -35,6 +36,9 @@ NUMBERS = 1 << 17
 
 MARGIN = 6.0
 """By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
+
+SLOW, LONG = 0.02, 0.25
+"""The part of its usual speed below which a joint may stand still, and of a fit during which it does."""
 
 HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
 """What is wrong with cut-offs above half of Nyquist's frequency."""
@@ -75,6 +79,7 @@ class Preparation:
         self.rate = 0.0
         self.window = self.every = 0
         self._standing = None if standing is None else of_joints(robot, "standing", standing)
+        self._slow: Array | None = None
         self._kept: tuple[Array, ...] | None = None
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
@@ -88,7 +93,7 @@ class Preparation:
             t, q, tau, f_ext = t[kept], q[kept], tau[kept], None if f_ext is None else f_ext[kept]
         others = [tau]
         if self._presliding is not None:
-            others.append(self._sliding(q))
+            others += [self._sliding(q), np.zeros_like(tau)]
         if f_ext is not None:
             others.append(f_ext.reshape(len(t), -1))
         arrays: tuple[Array, ...] = t, q, np.hstack(others)
@@ -110,10 +115,17 @@ class Preparation:
         if not found:
             return None
         when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-        wrench = rest[:, 2 * nv :].reshape(-1, self._robot.nb, 6) if rest.shape[1] > 2 * nv else None
-        samples = Samples(q_s, v_s, a_s, rest[:, :nv], wrench, rest[:, nv : 2 * nv], when, smoothing=self._smoothing)
-        samples = samples._replace(cutoff=Cutoff(self.frequency, self.rate))
-        return samples if self._standing is None else samples._replace(standing=np.abs(v_s) <= self._standing)
+        tau, directions, resting, wrench = np.split(rest, [nv, 2 * nv, 3 * nv], axis=1)
+        standing = resting > LONG if self._standing is None else np.abs(v_s) <= self._standing
+        return Samples(
+            *(q_s, v_s, a_s, tau),
+            wrench.reshape(-1, self._robot.nb, 6) if wrench.size else None,
+            direction=directions,
+            t=when,
+            standing=standing if standing.any() else None,
+            smoothing=self._smoothing,
+            cutoff=Cutoff(self.frequency, self.rate),
+        )
 
     def _choose(self, t: Array, q: Array) -> None:
         self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
@@ -157,13 +169,19 @@ class Preparation:
         return found
 
     def _with_signs(self, arrays: tuple[Array, ...], smoothing: float) -> Array:
-        """Return the rest with the signs of filtered velocities after the forces; at ends these stay as they are."""
+        """Return the rest with the signs of filtered velocities and which are at rest after the forces.
+
+        At ends these stay as they are.
+        """
         (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
         path = np.vstack([np.zeros(nv), np.cumsum(self._robot.difference(q[:-1], q[1:]), axis=0)])
         weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
         moved, passed = (np.column_stack([np.convolve(x, weights, "valid") for x in y.T]) for y in (path, t[:, None]))
-        signs = np.pad(smooth_sign(moved / passed, smoothing), ((half, half), (0, 0)), mode="edge")
-        return np.hstack([others[:, :nv], signs, others[:, nv:]])
+        v = np.pad(moved / passed, ((half, half), (0, 0)), mode="edge")
+        if self._slow is None:
+            self._slow = SLOW * np.sqrt((v * v).mean(axis=0))
+            self._slow[Coordinates(self._robot.q_names, self._robot.v_names).of_base("v")] = -1.0
+        return np.hstack([others[:, :nv], smooth_sign(v, smoothing), np.abs(v) < self._slow, others[:, nv:]])
 
 
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:

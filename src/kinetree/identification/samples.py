@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +29,8 @@ LONGEST = 1 << 17
 """Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator."""
 
 
-class Cutoff(NamedTuple):
+@dataclass(frozen=True, order=True)
+class Cutoff:
     """Of the filter that made samples: its frequency (Hz), and that of the recorded samples.
 
     Examples
