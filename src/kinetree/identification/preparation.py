@@ -51,7 +51,7 @@ class Preparation:
     """How `prepare` makes samples of recorded ones: of parts of a motion one after the other as of the whole.
 
     What a part has at its end is kept for the next. The cut-off and the steps in time are those of the first part;
-    outliers are told within a part.
+    outliers are told within a part, and which joints stand still by the parts so far.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Preparation:
         self.rate = 0.0
         self.window = self.every = 0
         self._standing = None if standing is None else of_joints(robot, "standing", standing)
-        self._slow: Array | None = None
+        self._slow = np.zeros(robot.nv)
         self._kept: tuple[Array, ...] | None = None
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
@@ -122,7 +122,7 @@ class Preparation:
             wrench.reshape(-1, self._robot.nb, 6) if wrench.size else None,
             direction=directions,
             t=when,
-            standing=standing if standing.any() else None,
+            standing=standing,
             smoothing=self._smoothing,
             cutoff=Cutoff(self.frequency, self.rate),
         )
@@ -178,9 +178,8 @@ class Preparation:
         weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
         moved, passed = (np.column_stack([np.convolve(x, weights, "valid") for x in y.T]) for y in (path, t[:, None]))
         v = np.pad(moved / passed, ((half, half), (0, 0)), mode="edge")
-        if self._slow is None:
-            self._slow = SLOW * np.sqrt((v * v).mean(axis=0))
-            self._slow[Coordinates(self._robot.q_names, self._robot.v_names).of_base("v")] = -1.0
+        self._slow = np.maximum(self._slow, SLOW * np.sqrt((v * v).mean(axis=0)))
+        self._slow[Coordinates(self._robot.q_names, self._robot.v_names).of_base("v")] = 0.0
         return np.hstack([others[:, :nv], smooth_sign(v, smoothing), np.abs(v) < self._slow, others[:, nv:]])
 
 
@@ -223,19 +222,21 @@ def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     The longest stretch without a gap counts.
     """
     start, stop = max(pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]), key=lambda x: t[x[1] - 1] - t[x[0]])
-    path = np.vstack([np.zeros(robot.nv), np.cumsum(robot.difference(q[start : stop - 1], q[start + 1 : stop]), axis=0)])
+    moved = robot.difference(q[start : stop - 1], q[start + 1 : stop]).T
     even, step = np.linspace(t[start], t[stop - 1], stop - start, retstep=True)
-    v = np.stack([np.diff(np.interp(even, t[start:stop], x)) for x in path.T], axis=1) / step
-    power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
-    noise = np.median(power[len(power) // 2 :], axis=0) / np.log(2.0)
-    power = np.where(power > ABOVE_NOISE * noise, power, 0.0).sum(axis=1)
+    power, window = np.zeros((stop - start + 1) // 2), np.hanning(stop - start - 1)
+    for x in moved:
+        path = np.interp(even, t[start:stop], np.append(0.0, np.cumsum(x)))
+        own = np.abs(np.fft.rfft(window * np.diff(path))) ** 2
+        noise = np.median(own[len(own) // 2 :]) / np.log(2.0)
+        power += np.where(own > ABOVE_NOISE * noise, own, 0.0)
     if not power.any():
         raise ArgumentError(
             "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
             "motions are taken as they are"
         )
     below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
-    return float(MARGIN * max(int(below), 1) / (len(v) * step))
+    return float(MARGIN * max(int(below), 1) / (len(window) * step))
 
 
 def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before: ArrayLike | None = None) -> Array:
