@@ -37,6 +37,12 @@ NUMBERS = 1 << 17
 MARGIN = 6.0
 """By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
 
+MISSED = 1.5
+"""Steps in time that are so many times the median, or more, are where samples are missing."""
+
+TINY = 1e-6
+"""Times that differ by such a part of a step are the same."""
+
 SLOW, LONG = 0.02, 0.25
 """The part of its usual speed below which a joint may stand still, and of a fit during which it does."""
 
@@ -56,7 +62,7 @@ class Preparation:
     Attributes
     ----------
     frequency, rate : float
-        The cut-off, and how many samples a second there are between gaps (Hz).
+        The cut-off, and how many samples a second there are where none is missing (Hz).
     window, every : int
         Recorded samples in a fit, and from one fit to the next.
     """
@@ -76,7 +82,7 @@ class Preparation:
         self._robot, self._presliding, self._decimate = robot, presliding, decimate
         self._outliers = None if outliers is None else positive("outliers", outliers)
         self.frequency = 0.0 if cutoff is None else positive("cutoff", cutoff)
-        self.rate = 0.0
+        self.rate = self._origin = 0.0
         self.window = self.every = 0
         self._standing = None if standing is None else of_joints(robot, "standing", standing)
         self._slow = np.zeros(robot.nv)
@@ -130,9 +136,9 @@ class Preparation:
     def _choose(self, t: Array, q: Array) -> None:
         self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
         steps = np.diff(t)
-        steps = np.delete(steps, np.array(gaps(t) if len(t) > 2 else [], dtype=int) - 1)
-        step = float(f"{steps.mean():.6g}")  # of a part as of the whole, whatever rounding does
-        self.rate = 1.0 / step
+        usual = steps[steps < MISSED * np.median(steps)].mean()
+        step = float(f"{usual:.6g}")  # of a part as of the whole, whatever rounding does
+        self.rate, self._origin = 1.0 / step, float(t[0])
         self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
         chosen = int(0.5 / (self.frequency * step)) if self._decimate is None else int(self._decimate)
         self.every, self._offset = max(1, chosen), self.window // 2
@@ -155,7 +161,7 @@ class Preparation:
         Directions from velocities need a window around each sample of a window, but where a motion begins and ends.
         """
         t, half, found = arrays[0], self.window // 2, []
-        reach = half if self._smoothing is None else 2 * half
+        reach = half if self._smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
         for start, stop in pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]):
             own, ends = tuple(x[start:stop] for x in arrays), last or stop < len(t)
             first = self._offset if start == 0 else half
@@ -174,10 +180,14 @@ class Preparation:
         At ends these stay as they are.
         """
         (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
-        path = np.vstack([np.zeros(nv), np.cumsum(self._robot.difference(q[:-1], q[1:]), axis=0)])
         weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
-        moved, passed = (np.column_stack([np.convolve(x, weights, "valid") for x in y.T]) for y in (path, t[:, None]))
-        v = np.pad(moved / passed, ((half, half), (0, 0)), mode="edge")
+        step, origin = 1.0 / self.rate, self._origin
+        even = origin + step * np.arange(np.ceil((t[0] - origin) / step - TINY), (t[-1] - origin) / step + TINY)
+        v = np.empty_like(others[:, :nv])
+        for k, moved in enumerate(self._robot.difference(q[:-1], q[1:]).T):
+            path = np.interp(even, t, np.append(0.0, np.cumsum(moved)))
+            speed = np.convolve(path, weights, "valid") / (2.0 * half * step)
+            v[:, k] = np.interp(t, even[half : len(even) - half], speed)
         self._slow = np.maximum(self._slow, SLOW * np.sqrt((v * v).mean(axis=0)))
         self._slow[Coordinates(self._robot.q_names, self._robot.v_names).of_base("v")] = 0.0
         return np.hstack([others[:, :nv], smooth_sign(v, smoothing), np.abs(v) < self._slow, others[:, nv:]])
