@@ -1,8 +1,9 @@
-"""Logs of arms as they come: real clocks, encoders and torque sensors, motions of several kinds, lost and doubled rows."""
+"""Logs of arms as they come: real clocks, encoders, torque sensors, several motions, lost and doubled rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from helpers.clocks import CLOCKS
 
 Array = np.ndarray
 States = tuple[Array, Array, Array]
+Extra = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ def waves(robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), slo
     """Return a sum of five harmonics of one period, of 5 to 20 s, within the limits."""
     rng = np.random.default_rng([seed, 2])
     w = 2.0 * np.pi / rng.uniform(5.0, 20.0) * np.arange(1, 6)
-    c, phase = rng.normal(size=(5, robot.nv)) / np.arange(1, 6)[:, None] ** 0.5, rng.uniform(0, 2 * np.pi, (5, robot.nv))
+    c, phase = rng.normal(size=(5, robot.nv)), rng.uniform(0, 2 * np.pi, (5, robot.nv))
+    c /= np.sqrt(np.arange(1, 6)[:, None])
     fine = np.linspace(0.0, 2.0 * np.pi / w[0], 1000)
     middle, reach, speed = _room(robot)
     x, v, _ = _sums(fine, w, c, phase)
@@ -78,7 +81,7 @@ def points(robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), sl
     while now < t[-1]:
         there = middle + size * rng.uniform(-1, 1, robot.nv)
         length = max(0.8, float(np.max(np.abs(there - here) / (0.45 * speed)))) * rng.uniform(1.0, 2.0)
-        at = (t >= now)
+        at = t >= now
         s, ds, dds = _ramps((t[at] - now) / length)
         step = there - here
         q[at], v[at], a[at] = here + s[:, None] * step, ds[:, None] * step / length, dds[:, None] * step / length**2
@@ -86,7 +89,9 @@ def points(robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), sl
     return q, v, a
 
 
-def recorded(robot: kt.Robot, how: Conditions, seed: int, unmodelled: object = None) -> tuple[Array, Array, Array]:
+def recorded(
+    robot: kt.Robot, how: Conditions, seed: int, unmodelled: Extra | None = None
+) -> tuple[Array, Array, Array]:
     """Return t, q and tau of this robot in a motion, as it is recorded.
 
     `unmodelled(q, v)`, if given, is what the joints do besides (n, nv).
@@ -103,9 +108,10 @@ def recorded(robot: kt.Robot, how: Conditions, seed: int, unmodelled: object = N
     q, v, a = kind(robot, t - late, seed, how.still, how.slow)
     tau = robot.inverse_dynamics(q, v, a)
     if unmodelled is not None:
-        tau = tau + unmodelled(q, v)  # type: ignore[operator]
+        tau = tau + unmodelled(q, v)
     spread = tau.std(axis=0)
-    tau = tau + spread * (how.noise * rng.normal(size=tau.shape) + how.coloured * _lasting(tau.shape, 1e-3 * mean / how.lasting, rng))
+    white, lasting = rng.normal(size=tau.shape), _lasting(tau.shape, 1e-3 * mean / how.lasting, rng)
+    tau = tau + spread * (how.noise * white + how.coloured * lasting)
     if how.quantum:
         tau = np.round(tau / (how.quantum * spread)) * how.quantum * spread
     if how.encoder:
@@ -131,7 +137,8 @@ def _room(robot: kt.Robot) -> States:
 
 def _sums(t: Array, w: Array, c: Array, phase: Array) -> States:
     angle = t[:, None, None] * w[:, None] + phase
-    return (c * np.sin(angle)).sum(1), (c * w[:, None] * np.cos(angle)).sum(1), (-c * (w[:, None] ** 2) * np.sin(angle)).sum(1)
+    x, rate = c * np.sin(angle), w[:, None]
+    return x.sum(axis=1), (c * rate * np.cos(angle)).sum(axis=1), (-(rate**2) * x).sum(axis=1)
 
 
 def _ramps(x: Array, r: float = 0.25) -> States:
@@ -142,6 +149,3 @@ def _ramps(x: Array, r: float = 0.25) -> States:
     s = np.where(up, 0.5 * a * x**2, np.where(down, 1.0 - 0.5 * a * (1.0 - x) ** 2, a * r * (x - 0.5 * r)))
     v = np.where(up, a * x, np.where(down, a * (1.0 - x), a * r))
     return s, v, np.where(up & (x > 0.0), a, np.where(down & (x < 1.0), -a, 0.0))
-
-
-__all__ = ["Conditions", "points", "recorded", "replace", "true_robot", "waves"]
