@@ -116,7 +116,7 @@ def test_error_bars_cover_as_often_as_they_say(arm: kt.Robot, base: BaseParamete
 def test_residuals_are_those_of_independent_least_squares(
     arm: kt.Robot, base: BaseParameters, clock: str, kind: str
 ) -> None:
-    """With Pinocchio's regressor, weights by joints and QR, on samples of the known bandwidth; on another motion."""
+    """With Pinocchio's regressor, weights by joints and QR, of the same samples; on another motion."""
     pin = pytest.importorskip("pinocchio")
     model = pin.buildModelFromXML(arm.to_urdf("ur5"))
     data = model.createData()
@@ -132,11 +132,13 @@ def test_residuals_are_those_of_independent_least_squares(
         own = [x[:, :, None] * np.eye(arm.nv) for x in (a, v, np.asarray(samples.direction))]
         return np.concatenate([np.array(inertial), *own], axis=2)
 
-    Y, right, scale = rows(used), np.asarray(used.tau), np.ones(arm.nv)
+    slides, there = (1.0 - np.asarray(samples.standing) for samples in (used, unseen))
+    Y, right, scale = rows(used) * slides[..., None], np.asarray(used.tau) * slides, np.ones(arm.nv)
     for _ in range(10):
         values = np.linalg.lstsq((Y / scale[:, None]).reshape(-1, Y.shape[2]), (right / scale).ravel(), rcond=1e-10)[0]
         scale = (right - Y @ values).std(axis=0)
-    others = np.sqrt(((np.asarray(unseen.tau) - rows(unseen) @ values) ** 2).mean(axis=0))
+    squares = (there * (np.asarray(unseen.tau) - rows(unseen) @ values) ** 2).sum(axis=0)
+    others = np.sqrt(squares / there.sum(axis=0))
     own = arm.identify(used, base).residual(unseen, consistent=False).rms
     assert (own < 1.1 * others).all()
 
@@ -146,12 +148,12 @@ def test_joints_at_rest_do_not_tell_their_friction(arm: kt.Robot, base: BasePara
     real, t, q, tau = log(arm, "95 Hz", "points", 0)
     samples = quietly(arm, t, q, tau)
     standing = np.asarray(samples.standing)
-    assert 0.05 < standing.mean() < 0.5
+    assert 0.02 < standing.mean() < 0.5
     friction = [k for k, name in enumerate(base.names) if name.startswith("friction")]
     fit = arm.identify(samples, base)
     assert (np.abs(fit.values - base.of(real))[friction] < 4.0 * fit.std[friction]).all()
     _, t, q, tau = log(arm, "95 Hz", "taken", 0)
-    assert np.asarray(quietly(arm, t, q, tau).standing).mean() < 0.02, "joints that turn round are not at rest"
+    assert np.asarray(quietly(arm, t, q, tau).standing).mean() < 0.05, "joints that turn round are not at rest"
 
 
 def test_few_samples_of_each_joint_tell_correlations_together(base: BaseParameters) -> None:

@@ -43,7 +43,7 @@ MISSED = 1.5
 TINY = 1e-6
 """Times that differ by such a part of a step are the same."""
 
-SLOW, LONG = 0.02, 0.1
+SLOW, LONG = 0.01, 0.15
 """The part of its usual speed below which a joint may stand still, and of a fit during which it does."""
 
 HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"

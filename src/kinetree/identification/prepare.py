@@ -61,7 +61,7 @@ def prepare(
     standing : float or (nv,) array-like, optional
         Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
         Its own equation is left out at these samples, and those of the other joints count. If not given, samples are
-        left out where a joint has less than 2 % of its usual speed for more than a tenth of the fit; with presliding
+        left out where a joint has less than 1 % of its usual speed for more than 15 % of a fit; with presliding
         none, since friction then has its direction.
 
     Returns
