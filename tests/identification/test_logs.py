@@ -239,7 +239,8 @@ def test_what_samples_do_not_show_is_warned_of(robot: kt.Robot, tmp_path: Path) 
     with pytest.warns(LogWarning) as said:
         read_log(tmp_path / "ms.npz", robot).samples()
     texts = [str(warning.message) for warning in said]
-    assert ["in seconds?" in texts[0], "at its end?" in texts[1], len(texts)] == [True, True, 2], texts
+    assert ["in seconds?" in texts[0], "at its end?" in texts[1], len(texts)] == [True, True, 3], texts
+    assert "more than half of Nyquist" in texts[2]
 
 
 @pytest.mark.parametrize("kind", ["csv", "empty fields", "npz", "parquet"])

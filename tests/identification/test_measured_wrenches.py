@@ -183,7 +183,7 @@ def test_a_stream_has_the_samples_of_the_whole(
         parts = list(again)
         assert len(parts) > 2
         for x, name in zip(whole, Samples._fields, strict=True):
-            if np.ndim(x) > 0:
+            if np.ndim(x) > 0 and (name != "standing" or choices.keys() & {"standing", "presliding"}):
                 found = np.concatenate([np.asarray(getattr(y, name)) for y in parts])
                 np.testing.assert_allclose(found, x, rtol=1e-9, atol=1e-9, err_msg=name)
 

@@ -146,6 +146,7 @@ def told(
     out = console()
     out.print(
         f"[bold]{escape(robot.name)}[/]: {fit.base.dimension} base parameters from {fit.count} samples"
+        + (f", filtered at {fit.filtered}" if fit.cutoffs else "")
         + (f", validated on {validation.size} others" if validation is not None else "")
     )
     out.print(joint_table(fit, training, validation, out.width))

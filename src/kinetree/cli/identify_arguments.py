@@ -137,7 +137,9 @@ def add_choices(command: argparse.ArgumentParser) -> None:
         "--decimate", type=number(int, "≥", 1), metavar="N", help="use every N-th sample (by the cut-off)"
     )
     data.add_argument("--outliers", type=positive, metavar="X", help="leave out what is X deviations away, such as 8")
-    data.add_argument("--standing", type=positive, metavar="V", help="leave out joints slower than V rad/s (none)")
+    data.add_argument(
+        "--standing", type=positive, metavar="V", help="leave out joints slower than V rad/s (those that stop)"
+    )
     data.add_argument("--gear-ratios", type=numbers, metavar="N,…", help="forces and currents are those of motors")
     data.add_argument("--torque-constants", type=numbers, metavar="K,…", help="N·m/A: forces are K times the currents")
     data.add_argument("--motor-positions", action="store_true", help="positions are those of motors too")

@@ -174,6 +174,7 @@ def _output_error(
         Linear(of_motion, np.asarray(own.tau) - np.asarray(now.tau) + of_motion @ values)
         for of_motion, own, now in zip(J, recorded, simulated, strict=True)
     ]
+    rows.cutoffs |= {motion.cutoff for motion in recorded if motion.cutoff is not None}
     own = LinearRows(base)
     factors, prior = own.factors(linear), prior_of(base, {})
     solution = estimate(own, linear, factors, prior, "joints", None)

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.regressor import massless, pattern
-from kinetree.identification.samples import LONGEST, Piece, motion_of, parts, pieces
+from kinetree.identification.samples import LONGEST, Cutoff, Piece, motion_of, parts, pieces
 from kinetree.identification.terms import smooth_sign
 from kinetree.identification.triangle import Triangle
 from kinetree.robot import Robot
@@ -47,6 +47,9 @@ class Rows:
 
     constants: Array | None = None
     """What the recorded forces (nv,) are multiplied by: motor constants that were estimated."""
+
+    cutoffs: frozenset[Cutoff] = frozenset()
+    """Of all samples so far."""
 
     def __init__(self, base: BaseParameters, stribeck_speed: Array | None = None) -> None:
         self.base, self.robot, self.dimension, self.stribeck_speed = base, base.robot, base.dimension, stribeck_speed
@@ -84,7 +87,8 @@ class Rows:
             If friction of the samples changes sign around another speed.
         """
         for part in parts(log):
-            speed = motion_of(part).smoothing
+            speed, cutoff = motion_of(part).smoothing, motion_of(part).cutoff
+            self.cutoffs |= set() if cutoff is None else {cutoff}
             if speed is not None and self.smoothing not in (None, speed):
                 raise ArgumentError(
                     f"the samples were prepared with smoothing={speed:g}, and {self.smoothing:g} is asked for: "

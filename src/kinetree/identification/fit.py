@@ -73,6 +73,8 @@ class Fit:
         a while.
     count : int
         Number of samples.
+    cutoffs : tuple of Cutoff
+        Of the filters that made them, each once; none where they were not made by `kinetree.identification.prepare`.
     parameters : (N,) array
         All parameters: of bodies that can exist, or a representative of `values` where that was turned off.
     gap : float
@@ -94,6 +96,7 @@ class Fit:
     def __init__(self, rows: Rows, count: int, solution: Solution, consistent: Consistent) -> None:
         self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, count
         n = self.base.dimension
+        self.cutoffs = tuple(sorted(rows.cutoffs))
         self.values, self.covariance, self.noise = solution.values[:n], solution.covariance[:n, :n], solution.noise
         self.parameters, self.gap = consistent
         self.correlation_time = solution.times
@@ -105,6 +108,11 @@ class Fit:
     def untold(self) -> tuple[str, ...]:
         """The base parameters that the data do not tell, or only together with others of these."""
         return tuple(name for name, there in zip(self.base.names, self._untold, strict=True) if there)
+
+    @property
+    def filtered(self) -> str:
+        """The cut-off frequencies of the samples: the least and the greatest."""
+        return " to ".join(map(str, dict.fromkeys([*self.cutoffs[:1], *self.cutoffs[-1:]])))
 
     @property
     def correlation(self) -> Array:
@@ -186,7 +194,8 @@ class Fit:
             f"{name} {number(float(s))}" for name, s in zip(self.base.robot.v_names, self.noise, strict=True)
         )
         untold = [f"not told by these data: {', '.join(self.untold)}"] if self.untold else []
-        return "\n".join([head, *lines, f"noise: {noise}", *motors, *untold])
+        cutoffs = [f"cut-off: {self.filtered}"] if self.cutoffs else []
+        return "\n".join([head, *lines, f"noise: {noise}", *cutoffs, *motors, *untold])
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"

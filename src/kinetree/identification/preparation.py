@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
-from kinetree.identification.samples import Samples, measured, of_joints
+from kinetree.errors import ArgumentError, warn_user
+from kinetree.identification.checks.findings import LogWarning
+from kinetree.identification.samples import Cutoff, Samples, measured, of_joints
 from kinetree.identification.terms import smooth_sign
+from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, positive, real_array
 
@@ -35,20 +37,32 @@ NUMBERS = 1 << 17
 MARGIN = 6.0
 """By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
 
+MISSED = 1.5
+"""Steps in time that are so many times the median, or more, are where samples are missing."""
+
+TINY = 1e-6
+"""Times that differ by such a part of a step are the same."""
+
+SLOW, LONG = 0.01, 0.15
+"""The part of its usual speed below which a joint may stand still, and of a fit during which it does."""
+
+HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
+"""What is wrong with cut-offs above half of Nyquist's frequency."""
+
 ABOVE_NOISE = 20.0
-"""Power that is less than so many times the mean of white noise of the positions is no motion: one in 5e8 is more."""
+"""Power that is less than so many times the mean of white noise of the velocities is no motion: one in 5e8 is more."""
 
 
 class Preparation:
     """How `prepare` makes samples of recorded ones: of parts of a motion one after the other as of the whole.
 
     What a part has at its end is kept for the next. The cut-off and the steps in time are those of the first part;
-    outliers are told within a part.
+    outliers are told within a part, and which joints stand still by the parts so far.
 
     Attributes
     ----------
-    frequency : float
-        The cut-off (Hz).
+    frequency, rate : float
+        The cut-off, and how many samples a second there are where none is missing (Hz).
     window, every : int
         Recorded samples in a fit, and from one fit to the next.
     """
@@ -68,8 +82,10 @@ class Preparation:
         self._robot, self._presliding, self._decimate = robot, presliding, decimate
         self._outliers = None if outliers is None else positive("outliers", outliers)
         self.frequency = 0.0 if cutoff is None else positive("cutoff", cutoff)
+        self.rate = self._origin = 0.0
         self.window = self.every = 0
         self._standing = None if standing is None else of_joints(robot, "standing", standing)
+        self._slow = np.zeros(robot.nv)
         self._kept: tuple[Array, ...] | None = None
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
@@ -83,7 +99,7 @@ class Preparation:
             t, q, tau, f_ext = t[kept], q[kept], tau[kept], None if f_ext is None else f_ext[kept]
         others = [tau]
         if self._presliding is not None:
-            others.append(self._sliding(q))
+            others += [self._sliding(q), np.zeros_like(tau)]
         if f_ext is not None:
             others.append(f_ext.reshape(len(t), -1))
         arrays: tuple[Array, ...] = t, q, np.hstack(others)
@@ -105,16 +121,29 @@ class Preparation:
         if not found:
             return None
         when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-        wrench = rest[:, 2 * nv :].reshape(-1, self._robot.nb, 6) if rest.shape[1] > 2 * nv else None
-        samples = Samples(q_s, v_s, a_s, rest[:, :nv], wrench, rest[:, nv : 2 * nv], when, smoothing=self._smoothing)
-        return samples if self._standing is None else samples._replace(standing=np.abs(v_s) <= self._standing)
+        tau, directions, resting, wrench = np.split(rest, [nv, 2 * nv, 3 * nv], axis=1)
+        standing = resting > LONG if self._standing is None else np.abs(v_s) <= self._standing
+        return Samples(
+            *(q_s, v_s, a_s, tau),
+            wrench.reshape(-1, self._robot.nb, 6) if wrench.size else None,
+            direction=directions,
+            t=when,
+            standing=standing,
+            smoothing=self._smoothing,
+            cutoff=Cutoff(self.frequency, self.rate),
+        )
 
     def _choose(self, t: Array, q: Array) -> None:
         self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
-        step = float(f"{np.median(np.diff(t)):.6g}")  # of a part as of the whole, whatever rounding does
+        steps = np.diff(t)
+        usual = steps[steps < MISSED * np.median(steps)].mean()
+        step = float(f"{usual:.6g}")  # of a part as of the whole, whatever rounding does
+        self.rate, self._origin = 1.0 / step, float(t[0])
         self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
         chosen = int(0.5 / (self.frequency * step)) if self._decimate is None else int(self._decimate)
         self.every, self._offset = max(1, chosen), self.window // 2
+        if (cutoff := Cutoff(self.frequency, self.rate)).high:
+            warn_user(f"the cut-off is {cutoff}: {HIGH}", LogWarning)
 
     def _sliding(self, q: Array) -> Array:
         """Return the directions of sliding, from where the part before has left them."""
@@ -132,7 +161,7 @@ class Preparation:
         Directions from velocities need a window around each sample of a window, but where a motion begins and ends.
         """
         t, half, found = arrays[0], self.window // 2, []
-        reach = half if self._smoothing is None else 2 * half
+        reach = half if self._smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
         for start, stop in pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]):
             own, ends = tuple(x[start:stop] for x in arrays), last or stop < len(t)
             first = self._offset if start == 0 else half
@@ -146,13 +175,22 @@ class Preparation:
         return found
 
     def _with_signs(self, arrays: tuple[Array, ...], smoothing: float) -> Array:
-        """Return the rest with the signs of filtered velocities after the forces; at ends these stay as they are."""
+        """Return the rest with the signs of filtered velocities and which are at rest after the forces.
+
+        At ends these stay as they are.
+        """
         (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
-        path = np.vstack([np.zeros(nv), np.cumsum(self._robot.difference(q[:-1], q[1:]), axis=0)])
         weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
-        moved, passed = (np.column_stack([np.convolve(x, weights, "valid") for x in y.T]) for y in (path, t[:, None]))
-        signs = np.pad(smooth_sign(moved / passed, smoothing), ((half, half), (0, 0)), mode="edge")
-        return np.hstack([others[:, :nv], signs, others[:, nv:]])
+        step, origin = 1.0 / self.rate, self._origin
+        even = origin + step * np.arange(np.ceil((t[0] - origin) / step - TINY), (t[-1] - origin) / step + TINY)
+        v = np.empty_like(others[:, :nv])
+        for k, moved in enumerate(self._robot.difference(q[:-1], q[1:]).T):
+            path = np.interp(even, t, np.append(0.0, np.cumsum(moved)))
+            speed = np.convolve(path, weights, "valid") / (2.0 * half * step)
+            v[:, k] = np.interp(t, even[half : len(even) - half], speed)
+        self._slow = np.maximum(self._slow, SLOW * np.sqrt((v * v).mean(axis=0)))
+        self._slow[Coordinates(self._robot.q_names, self._robot.v_names).of_base("v")] = 0.0
+        return np.hstack([others[:, :nv], smooth_sign(v, smoothing), np.abs(v) < self._slow, others[:, nv:]])
 
 
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
@@ -189,27 +227,26 @@ def fitted(robot: Robot, t: Array, q: Array, others: Array, half: int, centres: 
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
 
-    Noise of each joint's position is taken as white, and as what is in the upper half of the spectrum. Where samples
-    are missing, the velocity is the mean one; across gaps there is none, and the longest stretch counts.
+    These are differences by the times between samples, of the path at even times. Noise of each is what is in the upper
+    half of the spectrum, as much at all frequencies: that of stamps is so, and that of positions is less at low ones.
+    The longest stretch without a gap counts.
     """
-    step, ends = float(np.median(np.diff(t))), [0, *(gaps(t) if len(t) > 2 else ()), len(t)]
-    start, stop = max(pairwise(ends), key=lambda stretch: stretch[1] - stretch[0])
-    missed = np.maximum(np.rint(np.diff(t[start:stop]) / step), 1.0).astype(np.intp)
-    v = robot.difference(q[start : stop - 1], q[start + 1 : stop]) / (missed * step)[:, None]
-    v = np.repeat(v, missed, axis=0)
-    power = np.abs(np.fft.rfft(v * np.hanning(len(v))[:, None], axis=0)) ** 2
-    beside = np.minimum(np.arange(len(power)) + 2, len(v) / 2)  # Hann's window mixes so many to either side
-    white = np.sin(np.pi * beside / len(v))[:, None] ** 2  # of differences of positions
-    fast = slice(len(power) // 2, None)
-    noise = np.median(power[fast] / white[fast], axis=0) / np.log(2.0)
-    power = np.where(power > ABOVE_NOISE * noise * white, power, 0.0).sum(axis=1)
+    start, stop = max(pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]), key=lambda x: t[x[1] - 1] - t[x[0]])
+    moved = robot.difference(q[start : stop - 1], q[start + 1 : stop]).T
+    even, step = np.linspace(t[start], t[stop - 1], stop - start, retstep=True)
+    power, window = np.zeros((stop - start + 1) // 2), np.hanning(stop - start - 1)
+    for x in moved:
+        path = np.interp(even, t[start:stop], np.append(0.0, np.cumsum(x)))
+        own = np.abs(np.fft.rfft(window * np.diff(path))) ** 2
+        noise = np.median(own[len(own) // 2 :]) / np.log(2.0)
+        power += np.where(own > ABOVE_NOISE * noise, own, 0.0)
     if not power.any():
         raise ArgumentError(
             "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
             "motions are taken as they are"
         )
     below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
-    return float(MARGIN * max(int(below), 1) / (len(v) * step))
+    return float(MARGIN * max(int(below), 1) / (len(window) * step))
 
 
 def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before: ArrayLike | None = None) -> Array:

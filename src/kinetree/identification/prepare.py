@@ -49,7 +49,7 @@ def prepare(
         Measured wrenches on the bodies, see `Samples`.
     cutoff : float, optional
         Frequency (Hz) above which the motion is noise. If not given, six times the one below which 99.99 % of the
-        power of the velocities is that stands out of the noise of the positions.
+        power of the velocities is that stands out of their noise. `Samples.cutoff` and `Fit.cutoffs` have it.
     presliding : float or (nv,) array-like, optional
         By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
         of geared joints. If not given, friction has the sign of the velocity.
@@ -62,7 +62,9 @@ def prepare(
         neighbours are left out, such as 8. If not given, none is.
     standing : float or (nv,) array-like, optional
         Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
-        Its own equation is left out at these samples, and those of the other joints count.
+        Its own equation is left out at these samples, and those of the other joints count. If not given, samples are
+        left out where a joint has less than 1 % of its usual speed for more than 15 % of a fit; with presliding
+        none, since friction then has its direction.
 
     Returns
     -------
@@ -71,7 +73,8 @@ def prepare(
     Warns
     -----
     LogWarning
-        Where a sensor seems to be at its end, or times to be in another unit: filtered samples do not show that.
+        Where a sensor seems to be at its end, or times to be in another unit: filtered samples do not show that. If
+        the cut-off is above half of Nyquist's frequency.
 
     Raises
     ------

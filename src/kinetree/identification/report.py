@@ -110,6 +110,8 @@ def text(fit: Fit, training: Validation | None, validation: Validation | None, t
 def _what(fit: Fit, training: Validation | None, validation: Validation | None) -> str:
     terms = ", ".join([*fit.base.joint_terms, *fit.base.own_columns]) or "none"
     out = f"{fit.base.dimension} base parameters from {fit.count} samples; joint terms: {terms}"
+    if fit.cutoffs:
+        out += f"; filtered at {fit.filtered}"
     if validation is not None:
         out += f"; validated on {validation.size} other samples"
     return f"{out}; kinetree {__version__}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,11 +22,34 @@ if TYPE_CHECKING:
 PIECE = 1024
 """Samples that are worked on at once."""
 
-LENGTHS = range(4, 11)
+LENGTHS = range(4, 12)
 """Of a tuple that is a motion."""
 
 LONGEST = 1 << 17
 """Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator."""
+
+
+@dataclass(frozen=True, order=True)
+class Cutoff:
+    """Of the filter that made samples: its frequency (Hz), and that of the recorded samples.
+
+    Examples
+    --------
+    >>> print(Cutoff(4.75, 93.5), Cutoff(40.0, 93.5), sep="; ")
+    4.75 Hz; 40 Hz, more than half of Nyquist's 46.8 Hz
+    """
+
+    frequency: float
+    rate: float
+
+    @property
+    def high(self) -> bool:
+        """Whether it is more than half of Nyquist's frequency: derivatives are hardly smoothed then."""
+        return self.frequency > self.rate / 4.0
+
+    def __str__(self) -> str:
+        nyquist = f", more than half of Nyquist's {self.rate / 2.0:.3g} Hz" if self.high else ""
+        return f"{self.frequency:.3g} Hz{nyquist}"
 
 
 class Samples(NamedTuple):
@@ -52,6 +76,8 @@ class Samples(NamedTuple):
         samples are left out.
     smoothing : float, optional
         The speed around which the directions change sign (rad/s, m/s), if they are from velocities.
+    cutoff : Cutoff, optional
+        Of the filter that made them, where `prepare` did.
     """
 
     q: ArrayLike
@@ -64,6 +90,7 @@ class Samples(NamedTuple):
     load: ArrayLike | None = None
     standing: ArrayLike | None = None
     smoothing: float | None = None
+    cutoff: Cutoff | None = None
 
 
 class Piece(NamedTuple):

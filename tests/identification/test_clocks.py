@@ -1,0 +1,174 @@
+"""Identification on clocks as real logs have them: stamps taken and received, lost, doubled and quantised samples.
+
+What is covered is counted over a few logs of each clock, by a seed, or over many of each with KINETREE_TEST_ALL=1.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.arm_logs import Array, Conditions, recorded, true_robot
+from helpers.clocks import AT, CLOCKS, autocorrelation
+from helpers.sampling import ALL
+from kinetree.identification import BaseParameters, LogWarning, Samples, prepare
+from kinetree.identification.correlations import correlation_times
+
+TERMS = ["armature", "damping", "friction"]
+LOGS = {
+    "taken": Conditions(encoder=2e-5),
+    "received": Conditions(encoder=2e-5, stamps="received"),
+    "missing": Conditions(encoder=2e-5, lost=0.1),
+    "doubled": Conditions(encoder=2e-5, stamps="received", lost=0.02, doubled=0.03),
+    "quantised": Conditions(encoder=1e-4, quantum=0.05),
+    "coloured": Conditions(encoder=2e-5, coloured=0.03, lasting=0.05),
+    "points": Conditions(encoder=2e-5, motion="points"),
+}
+
+
+@pytest.fixture(scope="module")
+def arm() -> kt.Robot:
+    return kt.load("ur5")
+
+
+@pytest.fixture(scope="module")
+def base(arm: kt.Robot) -> BaseParameters:
+    return arm.base_parameters(TERMS)
+
+
+def log(arm: kt.Robot, clock: str, kind: str, seed: int) -> tuple[kt.Robot, Array, Array, Array]:
+    real = true_robot(arm, seed)
+    return real, *recorded(real, replace(LOGS[kind], clock=clock), seed)
+
+
+def quietly(*arguments: object, **choices: float) -> Samples:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LogWarning)
+        return prepare(*arguments, **choices)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_clocks_are_as_they_were_measured(clock: str) -> None:
+    measured = CLOCKS[clock]
+    steps = 1e3 * np.diff(measured.stamps(5000, 0))
+    np.testing.assert_allclose(np.quantile(steps, AT[:-1]), measured.quantiles[:-1], atol=0.02)
+    assert steps.mean() == pytest.approx(measured.mean, abs=2e-3)
+    np.testing.assert_allclose(autocorrelation(steps), measured.correlation, atol=0.04)
+
+
+@pytest.mark.parametrize("kind", ["taken", "received", "missing", "doubled", "quantised"])
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_the_cutoff_is_that_of_the_motion(arm: kt.Robot, clock: str, kind: str) -> None:
+    """Of harmonics of 0.25 to 1 Hz, whatever the clock does; and forces of later samples are as on an even clock."""
+    for seed in range(3):
+        _, t, q, tau = log(arm, clock, kind, seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", LogWarning)
+            samples = prepare(arm, t, q, tau)
+        assert samples.cutoff is not None
+        assert 1.5 < samples.cutoff.frequency < 8.0
+        assert samples.cutoff.rate == pytest.approx(1e3 / CLOCKS[clock].mean, rel=0.05)
+
+
+def test_the_cutoff_is_printed_and_doubted_above_half_of_nyquists(
+    arm: kt.Robot, base: BaseParameters, tmp_path: Path
+) -> None:
+    _, t, q, tau = log(arm, "95 Hz", "taken", 0)
+    with pytest.warns(
+        LogWarning, match=r"the cut-off is 40 Hz, more than half of Nyquist's 46.\d Hz: accelerations are"
+    ):
+        high = prepare(arm, t, q, tau, cutoff=40.0)
+    assert "cut-off: 40 Hz, more than half of Nyquist's" in str(arm.identify(high, base))
+    fit = arm.identify([prepare(arm, t, q, tau, cutoff=c) for c in (4.0, 5.0, 4.5)], base, check=False)
+    assert "cut-off: 4 Hz to 5 Hz\n" in str(fit) + "\n"
+    fit.report(tmp_path / "page.html")
+    assert "filtered at 4 Hz to 5 Hz" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert not arm.identify(arm_states(arm), base, check=False).cutoffs
+
+
+def arm_states(arm: kt.Robot) -> Samples:
+    q, v, a = arm.random_state(0, 200)
+    return Samples(q, v, a, arm.inverse_dynamics(q, v, a))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LOGS)
+def test_error_bars_cover_as_often_as_they_say(arm: kt.Robot, base: BaseParameters, kind: str) -> None:
+    inside = []
+    for seed in range(40 if ALL else 3):
+        for clock in CLOCKS:
+            real, t, q, tau = log(arm, clock, kind, seed)
+            fit = arm.identify(quietly(arm, t, q, tau), base, check=False)
+            told = np.isfinite(fit.std)
+            inside.append(np.abs(fit.values - base.of(real))[told] < 1.96 * fit.std[told])
+    covered = float(np.mean(np.concatenate(inside)))
+    low, high = (0.92, 0.975) if ALL else (0.88, 0.99)
+    assert low < covered < high
+
+
+@pytest.mark.parametrize("kind", ["taken", "received", "missing"])
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_residuals_are_those_of_independent_least_squares(
+    arm: kt.Robot, base: BaseParameters, clock: str, kind: str
+) -> None:
+    """With Pinocchio's regressor, weights by joints and QR, of the same samples; on another motion."""
+    pin = pytest.importorskip("pinocchio")
+    model = pin.buildModelFromXML(arm.to_urdf("ur5"))
+    data = model.createData()
+    real, t, q, tau = log(arm, clock, kind, 0)
+    used = quietly(arm, t, q, tau)
+    assert used.cutoff is not None
+    again = recorded(real, replace(LOGS[kind], clock=clock), 1000)
+    unseen = quietly(arm, *again, cutoff=used.cutoff.frequency)
+
+    def rows(samples: Samples) -> Array:
+        q, v, a = (np.asarray(x) for x in samples[:3])
+        inertial = [pin.computeJointTorqueRegressor(model, data, *state).copy() for state in zip(q, v, a, strict=True)]
+        own = [x[:, :, None] * np.eye(arm.nv) for x in (a, v, np.asarray(samples.direction))]
+        return np.concatenate([np.array(inertial), *own], axis=2)
+
+    slides, there = (1.0 - np.asarray(samples.standing) for samples in (used, unseen))
+    Y, right, scale = rows(used) * slides[..., None], np.asarray(used.tau) * slides, np.ones(arm.nv)
+    for _ in range(10):
+        values = np.linalg.lstsq((Y / scale[:, None]).reshape(-1, Y.shape[2]), (right / scale).ravel(), rcond=1e-10)[0]
+        scale = (right - Y @ values).std(axis=0)
+    squares = (there * (np.asarray(unseen.tau) - rows(unseen) @ values) ** 2).sum(axis=0)
+    others = np.sqrt(squares / there.sum(axis=0))
+    own = arm.identify(used, base).residual(unseen, consistent=False).rms
+    assert (own < 1.1 * others).all()
+
+
+def test_joints_at_rest_do_not_tell_their_friction(arm: kt.Robot, base: BaseParameters) -> None:
+    """The filter makes small speeds of either sign of them, and friction at rest is any."""
+    real, t, q, tau = log(arm, "95 Hz", "points", 0)
+    samples = quietly(arm, t, q, tau)
+    standing = np.asarray(samples.standing)
+    assert 0.02 < standing.mean() < 0.5
+    friction = [k for k, name in enumerate(base.names) if name.startswith("friction")]
+    fit = arm.identify(samples, base)
+    assert (np.abs(fit.values - base.of(real))[friction] < 4.0 * fit.std[friction]).all()
+    _, t, q, tau = log(arm, "95 Hz", "taken", 0)
+    assert np.asarray(quietly(arm, t, q, tau).standing).mean() < 0.05, "joints that turn round are not at rest"
+
+
+def test_few_samples_of_each_joint_tell_correlations_together(base: BaseParameters) -> None:
+    """Of six joints with 150 samples, none of which is surely correlated by itself."""
+
+    class Given:
+        def residuals_of_motions(self, log: Array, values: Array) -> list[Array]:
+            return [log]
+
+    rng = np.random.default_rng(0)
+    white = rng.normal(size=(150, 6))
+    lasting = np.array(white)
+    for k in range(1, 150):
+        lasting[k] = 0.25 * lasting[k - 1] + white[k]
+    one = np.zeros(0), np.ones(6)
+    times = correlation_times(Given(), lasting, *one)  # type: ignore[arg-type]
+    np.testing.assert_allclose(times, 1.25 / 0.75, rtol=0.3)
+    np.testing.assert_array_equal(correlation_times(Given(), white, *one), 1.0)  # type: ignore[arg-type]
