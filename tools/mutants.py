@@ -1,0 +1,290 @@
+"""Small mistakes put into a room's sources one by one, to see whether its tests notice each: mutants.
+
+    python tools/mutants.py ROOM [--count N] [--seed S]
+
+A room is a folder of src/kinetree, or ``ground``: the files beside them. The seed chooses among all mutants, so many
+of each kind: a comparison, a sign, a product, a number, ``and``, a condition, ``min``, a statement, an argument. They
+are made in a copy of the working tree, never in place. Left alone are text, annotations, ``strict=``, and the floats
+that are thresholds, to which a hundredth more makes no difference: those with a name, below 1e-3 or above 1e3.
+
+The room's tests and doctests run on each, the nearest first, up to the first that fails; what takes five times as long
+as without a mutant is noticed too. Survivors are printed as differences. Those that change nothing anyone could see are
+listed in tools/mutants_equivalent.txt with the reason, and not tried again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import itertools
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
+
+TESTS: dict[str, tuple[str, ...]] = {
+    "ground": ("tests/test_lazy.py", "tests/test_names.py", "tests/test_modern_robotics.py", "tests/test_robot.py"),
+    "constraints": ("tests/simulation/test_closed_loops.py", "tests/simulation/test_contacts.py"),
+    "contacts": ("tests/constraints", "tests/simulation/test_contacts.py"),
+    "embedded": ("tests/robots",),
+    "functions": ("tests/runtime/test_robot_functions.py", "tests/test_robot.py", "tests/runtime", "tests/model"),
+    "glossary": ("tests/test_names.py", "tests/runtime/test_robot_functions.py", "tests/formats", "tests/algorithms"),
+    "glue": ("tests/runtime",),
+    "graph": ("tests/passes", "tests/tracing", "tests/backends"),
+    "integrators": ("tests/algorithms/test_integrators.py", "tests/simulation"),
+    "joints": ("tests/algorithms",),
+    "lowering": ("tests/backends", "tests/passes"),
+    "passes": ("tests/backends", "tests/golden"),
+    "robot": ("tests/test_robot.py", "tests/model", "tests/constraints/test_mechanism.py", "tests/runtime"),
+    "scalars": ("tests/constraints", "tests/algorithms"),
+    "spatial": ("tests/test_modern_robotics.py", "tests/joints", "tests/inverse_kinematics"),
+    "tracing": ("tests/runtime/test_compose.py", "tests/runtime/test_compiling.py"),
+}
+"""What tests a room beside the folder of tests of the same name."""
+
+SIGNS: dict[type[ast.AST], tuple[str, str, str]] = {
+    ast.Lt: ("comparison", "<", "<="),
+    ast.LtE: ("comparison", "<=", "<"),
+    ast.Gt: ("comparison", ">", ">="),
+    ast.GtE: ("comparison", ">=", ">"),
+    ast.Eq: ("comparison", "==", "!="),
+    ast.NotEq: ("comparison", "!=", "=="),
+    ast.Add: ("sign", "+", "-"),
+    ast.Sub: ("sign", "-", "+"),
+    ast.Mult: ("product", "*", "/"),
+    ast.Div: ("product", "/", "*"),
+    ast.And: ("and, or", "and", "or"),
+    ast.Or: ("and, or", "or", "and"),
+}
+OTHER = dict([*(pairs := [("min", "max"), ("minimum", "maximum"), ("fmin", "fmax")]), *(p[::-1] for p in pairs)])
+
+
+class Mutant(NamedTuple):
+    """Bytes of a file, and what stands in their place."""
+
+    path: Path
+    kind: str
+    start: int
+    end: int
+    text: str
+
+    def of(self, source: bytes) -> bytes:
+        """Return the file with the mistake."""
+        return source[: self.start] + self.text.encode() + source[self.end :]
+
+    def difference(self) -> list[str]:
+        """Return the lines that change and those around them, as ``diff -u`` shows them."""
+        source = self.path.read_bytes()
+        old, new = (text.decode().splitlines() for text in (source, self.of(source)))
+        return [*difflib.unified_diff(old, new, *[self.path.relative_to(ROOT).as_posix()] * 2, n=2, lineterm="")]
+
+    def signature(self) -> str:
+        """Return what names it in the list of equivalent ones: its file, the lines that go and that come."""
+        changed = [f"{x[0]} {x[1:].strip()}" for x in self.difference()[2:] if x[0] in "+-"]
+        return " ".join([self.path.relative_to(ROOT / "src" / "kinetree").as_posix(), *changed])
+
+
+def nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that can be wrong, without text, annotations, decorators and what only type checkers read."""
+    match node:
+        case ast.JoinedStr() | ast.Assign(targets=[ast.Name(id="__all__")]):
+            return
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant()) if node.col_offset == 0:
+            return
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.Call(func=ast.Name(id="TypeVar")):
+            return
+        case ast.Raise():
+            below: list[ast.AST] = []
+        case ast.FunctionDef():
+            below = [*node.args.defaults, *filter(None, node.args.kw_defaults), *node.body]
+        case ast.ClassDef():
+            below = [*node.body]
+        case ast.AnnAssign():
+            below = [node.value] if node.value else []
+        case _:
+            below = [*ast.iter_child_nodes(node)]
+    yield node
+    for child in below:
+        yield from nodes(child)
+
+
+def mistakes(source: bytes) -> Iterator[tuple[str, int, int, str]]:
+    """Yield the mistakes that can be made in a file: kind, start, end, and what stands there then."""
+    lines = [0, *itertools.accumulate(len(line) for line in source.splitlines(keepends=True))]
+
+    def span(x: ast.AST) -> tuple[int, int]:
+        return lines[x.lineno - 1] + x.col_offset, lines[x.end_lineno - 1] + x.end_col_offset  # type: ignore[attr-defined]
+
+    def between(left: ast.AST, op: ast.AST, right: ast.AST) -> Iterator[tuple[str, int, int, str]]:
+        start, end = span(left)[1], span(right)[0]
+        kind, old, new = SIGNS.get(type(op), ("", "\0", ""))
+        at = source.find(old.encode(), start, end)
+        if at >= 0:
+            yield kind, at, at + len(old), new
+
+    def negated(test: ast.AST) -> tuple[str, int, int, str]:
+        start, end = span(test)
+        return "condition", start, end, f"(not ({source[start:end].decode()}))"
+
+    for node in nodes(ast.parse(source)):
+        match node:
+            case ast.Compare():
+                for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+                    yield from between(left, op, right)
+            case ast.BinOp():
+                yield from between(node.left, node.op, node.right)
+            case ast.BoolOp():
+                for left, right in itertools.pairwise(node.values):
+                    yield from between(left, node.op, right)
+            case ast.UnaryOp(op=ast.USub()):
+                yield "sign", span(node)[0], span(node)[0] + 1, ""
+            case ast.Constant(value=value) if type(value) is int:
+                yield "number", *span(node), str(value + 1)
+            case ast.Constant(value=float(value)) if value == 0.0 or 1e-3 <= value <= 1e3:
+                yield "number", *span(node), repr(1.01 * value or 1.0)
+            case ast.If() | ast.While() | ast.IfExp():
+                yield negated(node.test)
+            case ast.comprehension():
+                yield from map(negated, node.ifs)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in OTHER:
+                end = span(node.func)[1]
+                yield "min, max", end - len(name), end, OTHER[name]
+            case ast.keyword(arg=str(name)) if name != "strict":
+                start, end = span(node)
+                comma = re.match(rb"\s*,", source[end:])
+                yield "argument", start, end + (comma.end() if comma else 0), ""
+            case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Raise():
+                yield "statement", *span(node), "pass"
+            case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+                yield "statement", *span(node), "pass"
+
+
+def mutants(path: Path) -> list[Mutant]:
+    """Return all mutants of a file that are Python, and not the same program."""
+    source = path.read_bytes()
+    found = [Mutant(path, *mistake) for mistake in mistakes(source)]
+    same = ast.dump(ast.parse(source))
+    return [m for m in found if (tree := _parsed(m.of(source))) is not None and ast.dump(tree) != same]
+
+
+def _parsed(source: bytes) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        return None
+
+
+def files(room: str) -> list[Path]:
+    """Return the sources of a room."""
+    source = ROOT / "src" / "kinetree"
+    return sorted(source.glob("*.py") if room == "ground" else (source / room).rglob("*.py"))
+
+
+def chosen(room: str, count: int, seed: int) -> list[Mutant]:
+    """Return so many mutants of a room, of each kind in turn, without those that are listed as equivalent."""
+    listed = {line.partition("  #")[0] for line in EQUIVALENT.read_text().splitlines()}
+    kinds: dict[str, list[Mutant]] = {}
+    for mutant in itertools.chain.from_iterable(map(mutants, files(room))):
+        kinds.setdefault(mutant.kind, []).append(mutant)
+    rng = random.Random(seed)
+    for found in kinds.values():
+        rng.shuffle(found)
+    in_turn = (m for turn in itertools.zip_longest(*kinds.values()) for m in turn if m and m.signature() not in listed)
+    return [*itertools.islice(in_turn, count)]
+
+
+def tests(room: str, mutant: Mutant | None = None) -> list[str]:
+    """Return the test files of a room and its sources for their doctests, those nearest to a mutant first."""
+    places = [ROOT / "tests" / room, *(ROOT / place for place in TESTS.get(room, ()))]
+    every = sorted((ROOT / "tests").rglob("test_*.py"))
+    found = [*files(room), *(p for p in every if {p, *p.parents} & {*places})]
+    if mutant is not None:
+        above = re.findall(rb"^ *(?:def|class) (\w+)", mutant.path.read_bytes()[: mutant.start], re.MULTILINE)
+        name, words = above[-1].decode() if above else mutant.path.stem, {*mutant.path.stem.split("_")}
+        found.sort(key=lambda p: (p != mutant.path, not words & {*p.stem.split("_")}, name not in p.read_text()))
+    return [str(path.relative_to(ROOT)) for path in found]
+
+
+class Scratch:
+    """A copy of the working tree, in which a room's tests run with one file changed."""
+
+    def __init__(self, tree: Path, room: str) -> None:
+        self._tree, self._room, self._writes = tree, room, 0
+        leave = shutil.ignore_patterns(".git", "__pycache__", ".*cache", "shared")
+        shutil.copytree(ROOT, tree, ignore=leave)
+
+    def notices(self, mutant: Mutant, limit: float) -> str:
+        """Return which test fails with a mutant, or that they do not end; "" for none."""
+        source = mutant.path.read_bytes()
+        self._write(mutant.path, mutant.of(source))
+        try:
+            return self.fails(mutant, limit)
+        finally:
+            self._write(mutant.path, source)
+
+    def fails(self, mutant: Mutant | None = None, limit: float | None = None) -> str:
+        """Return which test fails with the files as they are."""
+        command = [sys.executable, "-m", "pytest", "-x", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
+        process = subprocess.Popen(
+            [*command, *tests(self._room, mutant)],
+            cwd=self._tree,
+            env={**os.environ, "PYTHONPATH": str(self._tree / "src")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return "no end"
+        failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", output, re.MULTILINE)
+        return (failed[1] if failed else output[-300:]) if process.returncode else ""
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file with a time of its own, so that no other mutant's bytecode is taken for it."""
+        copy = self._tree / path.relative_to(ROOT)
+        copy.write_bytes(content)
+        self._writes += 1
+        os.utime(copy, (self._writes, self._writes))
+
+
+def main() -> int:
+    """Try mutants of a room; return 1 if some survive."""
+    parser = argparse.ArgumentParser(description="Try mutants of a room, and print those that no test notices.")
+    parser.add_argument("room")
+    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0)
+    room, count, seed = vars(parser.parse_args()).values()
+    tried, survivors = chosen(room, count, seed), 0
+    with tempfile.TemporaryDirectory() as folder:
+        scratch, begin = Scratch(Path(folder) / "tree", room), time.monotonic()
+        if failed := scratch.fails():
+            sys.exit(f"without a mutant the tests of {room} fail: {failed}")
+        limit = 20.0 + 5.0 * (time.monotonic() - begin)  # s
+        for mutant in tried:
+            noticed = scratch.notices(mutant, limit)
+            survivors += not noticed
+            print(f"{mutant.kind} in {mutant.path.name}: {noticed or 'survives'}", flush=True)
+            if not noticed:
+                print("\n".join([*mutant.difference(), mutant.signature()]), flush=True)
+    print(f"{room}: {len(tried) - survivors} of {len(tried)} noticed, seed {seed}")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
