@@ -299,6 +299,17 @@ def test_forces_of_least_cost_balance_the_motion(seed: int) -> None:
             assert (weights * f) @ (other - f) >= -1e-5 * scale**2
 
 
+def test_what_is_not_given_is_what_the_documentation_says() -> None:
+    """Also of a motion that cannot be balanced, which takes all iterations."""
+    v, a, _ = balanced(0)
+    written = {"force_weights": [1.0] * 18, "torque_weight": 0.0, "tolerance": 1e-8, "max_iterations": 1000.0}
+    for given in (lists(Q, v, a), lists(Q, v, a - 50.0)):
+        default = contact_inverse_dynamics(WALKER, *given)
+        for name, value in written.items():
+            assert contact_inverse_dynamics(WALKER, *given, **{name: value}) == default
+    assert default[3] == 1000.0
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_motion_under_contacts_lacks_nothing(seed: int) -> None:
     """What joint forces and contacts have made of the state, other joint forces and contacts can make of it."""
