@@ -1,21 +1,20 @@
-"""Small mistakes put into a room's sources one by one, to see whether its tests notice each: mutants.
+"""Mutants: small mistakes put into a room's sources one by one, to see whether its tests notice each.
 
     python tools/mutants.py ROOM [--count N] [--seed S]
 
-A room is a folder of src/kinetree, or ``ground``: the files beside them. The seed chooses among all mutants, so many
-of each kind: a comparison, a sign, a product, a number, ``and``, a condition, ``min``, a statement, an argument. They
-are made in a copy of the working tree, never in place. Left alone are text, annotations, ``strict=``, and the floats
-that are thresholds, to which a hundredth more makes no difference: those with a name, below 1e-3 or above 1e3.
-
-The room's tests and doctests run on each, the nearest first, up to the first that fails; what takes five times as long
-as without a mutant is noticed too. Survivors are printed as differences. Those that change nothing anyone could see are
-listed in tools/mutants_equivalent.txt with the reason, and not tried again.
+A room is a folder of src/kinetree, or ``ground``: the files beside them. The seed chooses as many of each kind: of a
+comparison, a sign, a product, a number, ``and``, a condition, ``min``, a statement, an argument. They are made in a
+copy of the working tree. Left alone are text, annotations, ``strict=``, and floats that are thresholds, to which a
+hundredth more makes no difference: those with a name, below 1e-3 or above 1e3. The tests of the room and its doctests
+run on each, the nearest first; what takes five times as long is noticed too. Survivors are printed as differences.
+Those that nobody could notice are listed in tools/mutants_equivalent.txt with the reason, and are not tried again.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import difflib
 import itertools
 import os
@@ -34,41 +33,33 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
 
-TESTS: dict[str, tuple[str, ...]] = {
-    "ground": ("tests/test_lazy.py", "tests/test_names.py", "tests/test_modern_robotics.py", "tests/test_robot.py"),
-    "constraints": ("tests/simulation/test_closed_loops.py", "tests/simulation/test_contacts.py"),
-    "contacts": ("tests/constraints", "tests/simulation/test_contacts.py"),
-    "embedded": ("tests/robots",),
-    "functions": ("tests/runtime/test_robot_functions.py", "tests/test_robot.py", "tests/runtime", "tests/model"),
-    "glossary": ("tests/test_names.py", "tests/runtime/test_robot_functions.py", "tests/formats/test_urdf.py"),
-    "glue": ("tests/runtime",),
-    "graph": ("tests/passes", "tests/backends/test_llvm_operations.py", "tests/backends/test_array_operations.py"),
-    "integrators": ("tests/algorithms/test_integrators.py", "tests/simulation"),
-    "joints": ("tests/algorithms/test_laws.py", "tests/conventions", "tests/test_robot.py"),
-    "lowering": tuple(f"tests/backends/test_{name}.py" for name in ("llvm_plan", "llvm_kernels", "llvm_code")),
-    "passes": ("tests/graph/test_verify.py", "tests/golden"),
-    "robot": ("tests/test_robot.py", "tests/model", "tests/constraints/test_mechanism.py", "tests/runtime"),
-    "scalars": ("tests/constraints", "tests/algorithms/test_factorization.py"),
-    "spatial": ("tests/test_modern_robotics.py", "tests/joints", "tests/inverse_kinematics"),
-    "tracing": ("tests/runtime/test_compose.py", "tests/runtime/test_compiling.py"),
+TESTS = {
+    "ground": "test_lazy.py test_names.py test_modern_robotics.py test_robot.py",
+    "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
+    "contacts": "constraints simulation/test_contacts.py",
+    "embedded": "robots",
+    "functions": "test_robot.py runtime model",
+    "glossary": "test_names.py runtime/test_robot_functions.py formats/test_urdf.py",
+    "glue": "runtime",
+    "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py",
+    "integrators": "algorithms/test_integrators.py simulation",
+    "joints": "algorithms/test_laws.py conventions test_robot.py",
+    "lowering": "backends/test_llvm_plan.py backends/test_llvm_kernels.py backends/test_llvm_code.py",
+    "passes": "graph/test_verify.py golden",
+    "robot": "test_robot.py model constraints/test_mechanism.py runtime",
+    "scalars": "constraints algorithms/test_factorization.py",
+    "spatial": "test_modern_robotics.py joints inverse_kinematics",
+    "tracing": "runtime/test_compose.py runtime/test_compiling.py",
 }
 """What tests a room beside the folder of tests of the same name."""
 
-SIGNS: dict[type[ast.AST], tuple[str, str, str]] = {
-    ast.Lt: ("comparison", "<", "<="),
-    ast.LtE: ("comparison", "<=", "<"),
-    ast.Gt: ("comparison", ">", ">="),
-    ast.GtE: ("comparison", ">=", ">"),
-    ast.Eq: ("comparison", "==", "!="),
-    ast.NotEq: ("comparison", "!=", "=="),
-    ast.Add: ("sign", "+", "-"),
-    ast.Sub: ("sign", "-", "+"),
-    ast.Mult: ("product", "*", "/"),
-    ast.Div: ("product", "/", "*"),
-    ast.And: ("and, or", "and", "or"),
-    ast.Or: ("and, or", "or", "and"),
+OPERATORS: dict[type[ast.AST], tuple[str, str, str]] = {
+    **{ast.Lt: ("comparison", "<", "<="), ast.LtE: ("comparison", "<=", "<"), ast.Gt: ("comparison", ">", ">=")},
+    **{ast.GtE: ("comparison", ">=", ">"), ast.Eq: ("comparison", "==", "!="), ast.NotEq: ("comparison", "!=", "==")},
+    **{ast.Add: ("sign", "+", "-"), ast.Sub: ("sign", "-", "+"), ast.Mult: ("product", "*", "/")},
+    **{ast.Div: ("product", "/", "*"), ast.And: ("and, or", "and", "or"), ast.Or: ("and, or", "or", "and")},
 }
-OTHER = dict([*(pairs := [("min", "max"), ("minimum", "maximum"), ("fmin", "fmax")]), *(p[::-1] for p in pairs)])
+OTHER = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "fmin": "fmax", "fmax": "fmin"}
 
 
 class Mutant(NamedTuple):
@@ -88,7 +79,8 @@ class Mutant(NamedTuple):
         """Return the lines that change and those around them, as ``diff -u`` shows them."""
         source = self.path.read_bytes()
         old, new = (text.decode().splitlines() for text in (source, self.of(source)))
-        return [*difflib.unified_diff(old, new, *[self.path.relative_to(ROOT).as_posix()] * 2, n=2, lineterm="")]
+        name = self.path.relative_to(ROOT).as_posix()
+        return [*difflib.unified_diff(old, new, name, name, n=2, lineterm="")]
 
     def signature(self) -> str:
         """Return what names it in the list of equivalent ones: its file, the lines that go and that come."""
@@ -129,7 +121,7 @@ def mistakes(source: bytes) -> Iterator[tuple[str, int, int, str]]:
 
     def between(left: ast.AST, op: ast.AST, right: ast.AST) -> Iterator[tuple[str, int, int, str]]:
         start, end = span(left)[1], span(right)[0]
-        kind, old, new = SIGNS.get(type(op), ("", "\0", ""))
+        kind, old, new = OPERATORS.get(type(op), ("", "\0", ""))
         at = source.find(old.encode(), start, end)
         if at >= 0:
             yield kind, at, at + len(old), new
@@ -173,17 +165,12 @@ def mistakes(source: bytes) -> Iterator[tuple[str, int, int, str]]:
 
 def mutants(path: Path) -> list[Mutant]:
     """Return all mutants of a file that are Python, and not the same program."""
-    source = path.read_bytes()
-    found = [Mutant(path, *mistake) for mistake in mistakes(source)]
-    same = ast.dump(ast.parse(source))
-    return [m for m in found if (tree := _parsed(m.of(source))) is not None and ast.dump(tree) != same]
-
-
-def _parsed(source: bytes) -> ast.Module | None:
-    try:
-        return ast.parse(source)
-    except SyntaxError:
-        return None
+    source, found = path.read_bytes(), []
+    for mutant in (Mutant(path, *mistake) for mistake in mistakes(source)):
+        with contextlib.suppress(SyntaxError):
+            if ast.dump(ast.parse(mutant.of(source))) != ast.dump(ast.parse(source)):
+                found.append(mutant)
+    return found
 
 
 def files(room: str) -> list[Path]:
@@ -205,9 +192,9 @@ def chosen(room: str, count: int, seed: int) -> list[Mutant]:
     return [*itertools.islice(in_turn, count)]
 
 
-def tests(room: str, mutant: Mutant | None = None) -> list[str]:
+def tests(room: str, mutant: Mutant | None) -> list[str]:
     """Return the test files of a room and its sources for their doctests, those nearest to a mutant first."""
-    places = [ROOT / "tests" / room, *(ROOT / place for place in TESTS.get(room, ()))]
+    places = [ROOT / "tests" / room, *(ROOT / "tests" / place for place in TESTS.get(room, "").split())]
     every = sorted((ROOT / "tests").rglob("test_*.py"))
     found = [*files(room), *(p for p in every if {p, *p.parents} & {*places})]
     if mutant is not None:
@@ -222,38 +209,32 @@ class Scratch:
 
     def __init__(self, tree: Path, room: str) -> None:
         self._tree, self._room, self._writes = tree, room, 0
-        leave = shutil.ignore_patterns(".git", "__pycache__", ".*cache", "shared")
-        shutil.copytree(ROOT, tree, ignore=leave)
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", ".*cache", "shared"))
 
-    def notices(self, mutant: Mutant, limit: float) -> str:
-        """Return which test fails with a mutant, or that they do not end; "" for none."""
+    def fails(self, mutant: Mutant | None = None, limit: float = 3600.0) -> str:
+        """Return which test fails, with a mutant or with the files as they are; "" for none."""
+        if mutant is None:
+            return self._run(tests(self._room, None), limit)
         source = mutant.path.read_bytes()
         self._write(mutant.path, mutant.of(source))
         try:
-            return self.fails(mutant, limit)
+            return self._run(tests(self._room, mutant), limit)
         finally:
             self._write(mutant.path, source)
 
-    def fails(self, mutant: Mutant | None = None, limit: float | None = None) -> str:
-        """Return which test fails with the files as they are."""
-        command = [sys.executable, "-m", "pytest", "-x", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
-        process = subprocess.Popen(
-            [*command, *tests(self._room, mutant)],
+    def _run(self, paths: list[str], limit: float) -> str:
+        python = ["timeout", "--signal=KILL", str(limit), sys.executable, "-m", "pytest", "-x", "--tb=no", "-rfE"]
+        run = subprocess.run(
+            [*python, "-p", "no:cacheprovider", *paths],
             cwd=self._tree,
             env={**os.environ, "PYTHONPATH": str(self._tree / "src")},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             text=True,
-            start_new_session=True,
         )
-        try:
-            output, _ = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+        if run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
             return "no end"
-        failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", output, re.MULTILINE)
-        return (failed[1] if failed else output[-300:]) if process.returncode else ""
+        failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", run.stdout, re.MULTILINE)
+        return (failed[1] if failed else run.stdout[-300:]) if run.returncode else ""
 
     def _write(self, path: Path, content: bytes) -> None:
         """Write a file with a time of its own, so that no other mutant's bytecode is taken for it."""
@@ -277,7 +258,7 @@ def main() -> int:
             sys.exit(f"without a mutant the tests of {room} fail: {failed}")
         limit = 20.0 + 5.0 * (time.monotonic() - begin)  # s
         for mutant in tried:
-            noticed = scratch.notices(mutant, limit)
+            noticed = scratch.fails(mutant, limit)
             survivors += not noticed
             print(f"{mutant.kind} in {mutant.path.name}: {noticed or 'survives'}", flush=True)
             if not noticed:
