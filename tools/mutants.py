@@ -91,18 +91,16 @@ class Mutant(NamedTuple):
 def nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes that can be wrong, without text, annotations, decorators and what only type checkers read."""
     match node:
-        case ast.JoinedStr() | ast.Assign(targets=[ast.Name(id="__all__")]):
-            return
         case ast.Assign(targets=[ast.Name()], value=ast.Constant()) if node.col_offset == 0:
             return
-        case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.Call(func=ast.Name(id="TypeVar")):
+        case ast.JoinedStr() | ast.Assign([ast.Name("__all__")]) | ast.Call(ast.Name("TypeVar")):
             return
-        case ast.Raise():
-            below: list[ast.AST] = []
+        case ast.If(ast.Name("TYPE_CHECKING")):
+            return
         case ast.FunctionDef():
-            below = [*node.args.defaults, *filter(None, node.args.kw_defaults), *node.body]
-        case ast.ClassDef():
-            below = [*node.body]
+            below: list[ast.AST] = [*node.args.defaults, *filter(None, node.args.kw_defaults), *node.body]
+        case ast.ClassDef() | ast.Raise():
+            below = [*getattr(node, "body", [])]
         case ast.AnnAssign():
             below = [node.value] if node.value else []
         case _:
@@ -157,9 +155,7 @@ def mistakes(source: bytes) -> Iterator[tuple[str, int, int, str]]:
                 start, end = span(node)
                 comma = re.match(rb"\s*,", source[end:])
                 yield "argument", start, end + (comma.end() if comma else 0), ""
-            case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Raise():
-                yield "statement", *span(node), "pass"
-            case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            case ast.Expr(ast.Call()) | ast.AugAssign() | ast.Raise() | ast.Assign([ast.Attribute() | ast.Subscript()]):
                 yield "statement", *span(node), "pass"
 
 
@@ -175,8 +171,7 @@ def mutants(path: Path) -> list[Mutant]:
 
 def files(room: str) -> list[Path]:
     """Return the sources of a room."""
-    source = ROOT / "src" / "kinetree"
-    return sorted(source.glob("*.py") if room == "ground" else (source / room).rglob("*.py"))
+    return sorted((ROOT / "src" / "kinetree").glob("*.py" if room == "ground" else f"{room}/**/*.py"))
 
 
 def chosen(room: str, count: int, seed: int) -> list[Mutant]:
@@ -185,10 +180,9 @@ def chosen(room: str, count: int, seed: int) -> list[Mutant]:
     kinds: dict[str, list[Mutant]] = {}
     for mutant in itertools.chain.from_iterable(map(mutants, files(room))):
         kinds.setdefault(mutant.kind, []).append(mutant)
-    rng = random.Random(seed)
-    for found in kinds.values():
-        rng.shuffle(found)
-    in_turn = (m for turn in itertools.zip_longest(*kinds.values()) for m in turn if m and m.signature() not in listed)
+    order = random.Random(seed)
+    found = [order.sample(each, len(each)) for each in kinds.values()]
+    in_turn = (m for turn in itertools.zip_longest(*found) for m in turn if m and m.signature() not in listed)
     return [*itertools.islice(in_turn, count)]
 
 
@@ -204,44 +198,28 @@ def tests(room: str, mutant: Mutant | None) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in found]
 
 
-class Scratch:
-    """A copy of the working tree, in which a room's tests run with one file changed."""
-
-    def __init__(self, tree: Path, room: str) -> None:
-        self._tree, self._room, self._writes = tree, room, 0
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", ".*cache", "shared"))
-
-    def fails(self, mutant: Mutant | None = None, limit: float = 3600.0) -> str:
-        """Return which test fails, with a mutant or with the files as they are; "" for none."""
-        if mutant is None:
-            return self._run(tests(self._room, None), limit)
+def fails(tree: Path, room: str, mutant: Mutant | None = None, limit: float = 3600.0) -> str:
+    """Return which test of a room fails in a copy of the sources, with a mutant if there is one; "" for none."""
+    if mutant is not None:
         source = mutant.path.read_bytes()
-        self._write(mutant.path, mutant.of(source))
-        try:
-            return self._run(tests(self._room, mutant), limit)
-        finally:
-            self._write(mutant.path, source)
+        put(tree, mutant.path, mutant.of(source))
+    command = ["timeout", "--signal=KILL", str(limit), sys.executable, "-m", "pytest", "-x", "--tb=no", "-rfE"]
+    command += ["-p", "no:cacheprovider", *tests(room, mutant)]
+    environment = {**os.environ, "PYTHONPATH": f"{tree}/src"}
+    run = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+    if mutant is not None:
+        put(tree, mutant.path, source)
+    if run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
+        return "no end"
+    failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", run.stdout, re.MULTILINE)
+    return (failed[1] if failed else run.stdout[-300:]) if run.returncode else ""
 
-    def _run(self, paths: list[str], limit: float) -> str:
-        python = ["timeout", "--signal=KILL", str(limit), sys.executable, "-m", "pytest", "-x", "--tb=no", "-rfE"]
-        run = subprocess.run(
-            [*python, "-p", "no:cacheprovider", *paths],
-            cwd=self._tree,
-            env={**os.environ, "PYTHONPATH": str(self._tree / "src")},
-            capture_output=True,
-            text=True,
-        )
-        if run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
-            return "no end"
-        failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", run.stdout, re.MULTILINE)
-        return (failed[1] if failed else run.stdout[-300:]) if run.returncode else ""
 
-    def _write(self, path: Path, content: bytes) -> None:
-        """Write a file with a time of its own, so that no other mutant's bytecode is taken for it."""
-        copy = self._tree / path.relative_to(ROOT)
-        copy.write_bytes(content)
-        self._writes += 1
-        os.utime(copy, (self._writes, self._writes))
+def put(tree: Path, path: Path, content: bytes) -> None:
+    """Write a file of the copy, and remove the bytecode of what it was."""
+    copy = tree / path.relative_to(ROOT)
+    copy.write_bytes(content)
+    shutil.rmtree(copy.parent / "__pycache__", ignore_errors=True)
 
 
 def main() -> int:
@@ -253,12 +231,13 @@ def main() -> int:
     room, count, seed = vars(parser.parse_args()).values()
     tried, survivors = chosen(room, count, seed), 0
     with tempfile.TemporaryDirectory() as folder:
-        scratch, begin = Scratch(Path(folder) / "tree", room), time.monotonic()
-        if failed := scratch.fails():
+        tree, begin = Path(folder) / "tree", time.monotonic()
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", ".*cache", "shared"))
+        if failed := fails(tree, room):
             sys.exit(f"without a mutant the tests of {room} fail: {failed}")
         limit = 20.0 + 5.0 * (time.monotonic() - begin)  # s
         for mutant in tried:
-            noticed = scratch.fails(mutant, limit)
+            noticed = fails(tree, room, mutant, limit)
             survivors += not noticed
             print(f"{mutant.kind} in {mutant.path.name}: {noticed or 'survives'}", flush=True)
             if not noticed:

@@ -1,8 +1,8 @@
 """Rounding errors of the compiled functions against Pinocchio's, both measured by sixty digits.
 
 The truth is computed from the numbers of kinetree's model, and Pinocchio has the same ones. An error is the largest
-one of an entry against the largest entry of the result, in units of 2⁻⁵². Every fourth slow case is tested; all with
-KINETREE_TEST_ALL=1.
+one of an entry against the largest entry of the result, in units of 2⁻⁵². Of the slow cases the seed chooses four; all
+run with KINETREE_TEST_ALL=1.
 """
 
 from __future__ import annotations

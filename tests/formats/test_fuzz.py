@@ -1,7 +1,7 @@
 """Ten thousand broken files: each is a model with finite numbers or a clear error, and never a silent wrong answer.
 
-Where Pinocchio reads the same broken file it is the judge of what the file says. A quarter of them is tested; all with
-KINETREE_TEST_ALL=1.
+Where Pinocchio reads the same broken file it is the judge of what the file says. A quarter of them run, chosen by
+the seed; all with KINETREE_TEST_ALL=1.
 """
 
 from __future__ import annotations
