@@ -25,12 +25,11 @@ CASES = cover((name, robot, kind) for robot in robots() for name in algorithms(r
 
 @pytest.mark.parametrize(("name", "robot", "kind"), CASES)
 def test_programs_and_code_are_what_they_were(name, robot, kind):
-    algorithm = algorithms(robot)[name]
-    now = digests(robot, algorithm, [kind])
+    now = digests(robot, name, [kind])
     before = {
         use: {what: value[what] for what in ("program", kind)}
         for use, value in stored().items()
-        if use.startswith(f"{robot} {algorithm.name}(")
+        if use.startswith(f"{robot} {name}(")
     }
     assert not changes(now, before), (
         "the program or its LLVM IR changed: if that is intended, run python tests/golden/regenerate.py and give the "

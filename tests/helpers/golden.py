@@ -93,13 +93,16 @@ def ways(model: Model, algorithm: Algorithm) -> Iterator[Use]:
         yield others[0]
 
 
-def digests(name: str, algorithm: Algorithm, kinds: Iterable[str] = KINDS) -> dict[str, dict[str, str]]:
+def digests(name: str, algorithm: str, kinds: Iterable[str] = KINDS) -> dict[str, dict[str, str]]:
     """Return for each way to call an algorithm of a robot the digests of the program, and of these kinds of code."""
-    model = robot(name)
-    return {
-        f"{name} {algorithm.name}({use.name})": _of_program(optimize(trace(model, algorithm, use)), kinds)
-        for use in ways(model, algorithm)
-    }
+    return {way: _of_program(program, kinds) for way, program in programs(name, algorithm).items()}
+
+
+@lru_cache(maxsize=1)
+def programs(name: str, algorithm: str) -> dict[str, Program]:
+    """Return the optimised program for each way to call an algorithm of a robot."""
+    model, row = robot(name), algorithms(name)[algorithm]
+    return {f"{name} {row.name}({use.name})": optimize(trace(model, row, use)) for use in ways(model, row)}
 
 
 def solver_digests(name: str) -> dict[str, dict[str, str]]:
@@ -165,7 +168,7 @@ def changes(now: dict[str, dict[str, str]], before: dict[str, dict[str, str]]) -
 
 def everything() -> dict[str, dict[str, str]]:
     """Return all digests."""
-    found = {k: v for name in robots() for a in algorithms(name).values() for k, v in digests(name, a).items()}
+    found = {k: v for name in robots() for a in algorithms(name) for k, v in digests(name, a).items()}
     return found | {k: v for name in SOLVERS for k, v in solver_digests(name).items()}
 
 
