@@ -34,12 +34,12 @@ ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
 
 TESTS = {
-    "ground": "test_lazy.py test_names.py test_modern_robotics.py test_robot.py",
+    "ground": "test_lazy.py test_names.py test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
     "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
     "contacts": "constraints simulation/test_contacts.py",
     "embedded": "robots",
     "functions": "test_robot.py runtime model",
-    "glossary": "test_names.py runtime/test_robot_functions.py formats/test_urdf.py",
+    "glossary": "test_names.py test_docs.py runtime/test_robot_functions.py algorithms/test_table.py",
     "glue": "runtime",
     "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py",
     "integrators": "algorithms/test_integrators.py simulation",
@@ -48,7 +48,7 @@ TESTS = {
     "passes": "graph/test_verify.py golden",
     "robot": "test_robot.py model constraints/test_mechanism.py runtime",
     "scalars": "constraints algorithms/test_factorization.py",
-    "spatial": "test_modern_robotics.py joints inverse_kinematics",
+    "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics",
     "tracing": "runtime/test_compose.py runtime/test_compiling.py",
 }
 """What tests a room beside the folder of tests of the same name."""
