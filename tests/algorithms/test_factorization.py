@@ -187,7 +187,7 @@ def long_chain(n: int, followers: int = 0) -> Model:
 
 
 @pytest.mark.parametrize("followers", [0, 2])
-@pytest.mark.parametrize("n", [12, 47])
+@pytest.mark.parametrize("n", [12, pytest.param(47, marks=pytest.mark.slow)])
 def test_many_joints_are_solved_by_loops(n: int, followers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against dense solutions; alone and in a batch the bits are the same.
 
