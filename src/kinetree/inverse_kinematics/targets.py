@@ -80,7 +80,7 @@ Target = One | Sequence[FrameGoal]
 
 FLOAT64 = np.dtype(np.float64)
 LEAST, MOST = 1e-30, 1e30
-"""The smallest weight, and the inverse of the largest: the squares of weighted errors stay numbers."""
+"""The smallest and the largest weight: the squares of weighted errors stay numbers."""
 
 SQUARE = (
     "{what} has shape {shape}, which may be an orientation or three points. Write FrameTarget(R, position=0) for a "
