@@ -38,7 +38,7 @@ TESTS = {
     "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
     "contacts": "constraints/test_contact_dynamics.py constraints/test_contact_steps.py simulation/test_contacts.py",
     "embedded": "robots",
-    "functions": "test_robot.py runtime model",
+    "functions": "test_robot.py algorithms/test_table.py runtime model",
     "glossary": "test_names.py test_docs.py runtime/test_robot_functions.py algorithms/test_table.py",
     "glue": "runtime",
     "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py",
