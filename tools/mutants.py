@@ -35,6 +35,7 @@ EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
 
 TESTS = {
     "ground": "test_lazy.py test_names.py test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
+    "backends": "runtime/test_scan.py",
     "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
     "contacts": "constraints/test_contact_dynamics.py constraints/test_contact_steps.py simulation/test_contacts.py",
     "embedded": "robots",
@@ -180,8 +181,7 @@ def chosen(room: str, count: int, seed: int) -> list[Mutant]:
     kinds: dict[str, list[Mutant]] = {}
     for mutant in itertools.chain.from_iterable(map(mutants, files(room))):
         kinds.setdefault(mutant.kind, []).append(mutant)
-    order = random.Random(seed)
-    found = [order.sample(each, len(each)) for each in kinds.values()]
+    found = [random.Random(seed).sample(each, len(each)) for each in kinds.values()]
     in_turn = (m for turn in itertools.zip_longest(*found) for m in turn if m and m.signature() not in listed)
     return [*itertools.islice(in_turn, count)]
 
