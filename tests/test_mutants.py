@@ -18,6 +18,7 @@ from typing import TypeVar
 T = TypeVar("T", bound=int)
 TOLERANCE = 0.5
 __all__ = ["f"]
+__all__ += ["g"]
 
 def f(x: "int < 2", y=3) -> "1 + 1":
     """Return 1."""

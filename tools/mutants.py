@@ -94,9 +94,9 @@ def nodes(node: ast.AST) -> Iterator[ast.AST]:
     match node:
         case ast.Assign(targets=[ast.Name()], value=ast.Constant()) if node.col_offset == 0:
             return
-        case ast.JoinedStr() | ast.Assign([ast.Name("__all__")]) | ast.Call(ast.Name("TypeVar")):
+        case ast.JoinedStr() | ast.Assign([ast.Name("__all__")]) | ast.AugAssign(ast.Name("__all__")):
             return
-        case ast.If(ast.Name("TYPE_CHECKING")):
+        case ast.If(ast.Name("TYPE_CHECKING")) | ast.Call(ast.Name("TypeVar")):
             return
         case ast.FunctionDef():
             below: list[ast.AST] = [*node.args.defaults, *filter(None, node.args.kw_defaults), *node.body]
