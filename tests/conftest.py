@@ -10,6 +10,8 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers.sampling import ALL, SEED
+
 # No test may depend on what an earlier run left on disk. Set before kinetree is imported; workers inherit it.
 os.environ.setdefault("KINETREE_CACHE_DIR", tempfile.mkdtemp(prefix="kinetree-tests-"))
 
@@ -24,6 +26,14 @@ settings.register_profile(
     "kinetree", deadline=None, max_examples=50, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("kinetree")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print the seed of the samples: pytest's own header is not shown with -q."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not hasattr(session.config, "workerinput"):
+        reporter.write_line(f"samples: KINETREE_TEST_SEED={SEED}{', all cases (KINETREE_TEST_ALL)' if ALL else ''}")
 
 
 def pytest_collection_finish() -> None:

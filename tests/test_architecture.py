@@ -29,7 +29,7 @@ def test_no_two_modules_import_each_other() -> None:
 
 def test_files_and_rooms_are_of_a_size_to_read() -> None:
     sizes = {path: lines(path) for path in SOURCE.rglob("*.py")}
-    assert not {str(path): n for path, n in sizes.items() if n > 300}
+    assert not {str(path): n for path, n in sizes.items() if n > 350}
     total = sum(sizes.values())
     places = [SOURCE / room for room in ROOMS if room != "backends"]
     places += [path.parent for path in (SOURCE / "backends").glob("*/__init__.py")]  # a backend is a room of its own

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.compiler import ALGORITHMS, Algorithm, Use, robot_function, shape_of, share_small_batches, table_of, uses
+from helpers.compiler import Algorithm, Use, robot_function, shape_of, share_small_batches, table_of, uses
 from helpers.exact_trees import exact_tree, one_of_each
 from helpers.joints import TILTED
 from helpers.kernels import same_bits
-from helpers.sampling import sample
+from helpers.sampling import cover
 from helpers.trees import random_states
 from kinetree.constraints.model import constrained
 from kinetree.joints import FreeFlyer, Joint, Prismatic, Revolute, Spherical
@@ -52,37 +52,46 @@ ITERATIVE = {"assemble", "contact_inverse_dynamics"}  # the bits of these are te
 
 
 class Case(NamedTuple):
-    """An algorithm of a robot, and a way to call it."""
+    """A robot, an algorithm, a way to call it, and the number of lanes in a batch."""
 
     robot: str
-    algorithm: Algorithm
-    use: Use
+    algorithm_name: str
+    way: int
+    lanes: int
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The algorithm."""
+        return table_of(MODELS[self.robot])[self.algorithm_name]
+
+    @property
+    def use(self) -> Use:
+        """The way to call it."""
+        return ways(self.robot, self.algorithm)[self.way]
 
     @property
     def name(self) -> str:
         """The test's."""
-        return f"{self.robot}-{self.algorithm.name}({self.use.name})"
+        return f"{self.robot}-{self.algorithm_name}({self.use.name})-{self.lanes}"
 
 
-def ways(robot: str, algorithm: Algorithm) -> list[Case]:
+def ways(robot: str, algorithm: Algorithm) -> list[Use]:
     """Return the ways to call an algorithm of a robot: a frame that joints move, one on the way, the first joint.
 
     Of the mechanism it is the last joint, the only one that may be prescribed whatever is switched off.
     """
     names = MODELS[robot].joint_names
-    joint = names[-1 if robot == "mechanism" else 0]
-    return [Case(robot, algorithm, use) for use in uses(algorithm, ("tip", "link1"), joint)]
+    return uses(algorithm, ("tip", "link1"), names[-1 if robot == "mechanism" else 0])
 
 
-USUAL = sample([ways("mimic", algorithm)[0] for algorithm in ALGORITHMS.values()], 6)
-HELD_WAYS = [ways("mechanism", algorithm) for name, algorithm in table_of(MECHANISM).items() if name not in ITERATIVE]
-USUAL += sample([first for first, *_ in HELD_WAYS], 8)
-OTHERS = [case for algorithm in ALGORITHMS.values() for case in ways("floating", algorithm)]
-OTHERS += [case for robot in ROBOTS if robot != "floating" for a in ALGORITHMS.values() for case in ways(robot, a)[-1:]]
-OTHERS += [case for _, *others in HELD_WAYS for case in others]
-OTHERS = sample(OTHERS, 20)
-"""All ways to call the algorithms of one robot, and of the others the way with most that is not the default: one in
-twenty of these, of the usual ways above one in six or eight, or all with KINETREE_TEST_ALL=1."""
+CASES = cover(
+    Case(robot, name, way, lanes)
+    for robot, model in MODELS.items()
+    for name, algorithm in table_of(model).items()
+    if name not in ITERATIVE
+    for way in range(len(ways(robot, algorithm)))
+    for lanes in LANES
+)
 
 
 @lru_cache
@@ -174,9 +183,9 @@ def spaced(x: Array) -> Array:
     return wide[..., 0]
 
 
-def check_bits(calls: Calls, lanes: Sequence[int], taken_part: list[int]) -> list[Array]:
+def check_bits(calls: Calls, taken_part: list[int]) -> list[Array]:
     """Check that all ways to compute the states give the same bits, and return them."""
-    arrays, expected = calls.arrays, calls.singles()
+    arrays, expected, width = calls.arrays, calls.singles(), calls.case.lanes
     for x, shape in zip(expected, calls.shapes, strict=True):
         assert x.shape == (STATES, *shape)
         assert x.dtype == calls.dtype
@@ -185,21 +194,20 @@ def check_bits(calls: Calls, lanes: Sequence[int], taken_part: list[int]) -> lis
     out = calls.empty(())
     calls(LANES[0], [x[3] for x in arrays], out=only(out))
     assert_same_bits(out, [x[3] for x in expected], "one state, out=")
-    for width in lanes:
-        how = f"{width} lanes"
-        for n in sorted({1, 2, width, width + 1, STATES}):
-            assert_same_bits(calls(width, [x[:n] for x in arrays]), [x[:n] for x in expected], f"{how}, {n} states")
-        for threads in (1, 2):
-            kt.set_num_threads(threads)
-            taken_part.clear()
-            assert_same_bits(calls(width, arrays), expected, f"{how}, {threads} threads")
-            assert taken_part == ([2] if threads == 2 else [])
-            for step in (1, 2):
-                out = calls.empty((STATES,), step)
-                calls(width, arrays, out=only(out))
-                assert_same_bits(out, expected, f"{how}, out= of stride {step}, {threads} threads")
-            assert_same_bits(calls(width, [x[::-3] for x in arrays]), [x[::-3] for x in expected], f"{how}, [::-3]")
-            assert_same_bits(calls(width, [*map(spaced, arrays)]), expected, f"{how}, strided")
+    how = f"{width} lanes"
+    for n in sorted({1, 2, width, width + 1, STATES}):
+        assert_same_bits(calls(width, [x[:n] for x in arrays]), [x[:n] for x in expected], f"{how}, {n} states")
+    for threads in (1, 2):
+        kt.set_num_threads(threads)
+        taken_part.clear()
+        assert_same_bits(calls(width, arrays), expected, f"{how}, {threads} threads")
+        assert taken_part == ([2] if threads == 2 else [])
+        for step in (1, 2):
+            out = calls.empty((STATES,), step)
+            calls(width, arrays, out=only(out))
+            assert_same_bits(out, expected, f"{how}, out= of stride {step}, {threads} threads")
+        assert_same_bits(calls(width, [x[::-3] for x in arrays]), [x[::-3] for x in expected], f"{how}, [::-3]")
+        assert_same_bits(calls(width, [*map(spaced, arrays)]), expected, f"{how}, strided")
     return expected
 
 
@@ -208,22 +216,6 @@ def ulps(got: Array, right: Array, dtype: str) -> float:
     scale = np.abs(right).max(initial=0.0)
     error = np.abs(got.astype(float) - right).max(initial=0.0)
     return float(error / (np.finfo(dtype).eps * scale)) if error else 0.0
-
-
-def check(case: Case, lanes: Sequence[int], lanes32: Sequence[int], taken_part: list[int]) -> None:
-    calls = Calls(case, "float64")
-    right = check_bits(calls, lanes, taken_part)
-    pages = [calls.page(k) for k in range(4)]
-    for j, name in enumerate(case.algorithm.outputs):
-        error = ulps(right[j][:4], np.array([p[j] for p in pages]), "float64")
-        assert error <= PAGE_ULPS * slack(case) or is_nothing(case, name, right[j]), name
-    rounded = Calls(case, "float32")
-    got = check_bits(rounded, lanes32, taken_part)
-    exact = Calls(case, "float64")
-    exact.arrays = [x.astype(float) for x in rounded.arrays]
-    for j, (name, x) in enumerate(zip(case.algorithm.outputs, exact(lanes[0], exact.arrays), strict=True)):
-        error = ulps(got[j], x, "float32")
-        assert error <= FLOAT32_ULPS * slack(case) or is_nothing(case, name, x), name
 
 
 def slack(case: Case) -> float:
@@ -248,19 +240,19 @@ def taken_part(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     kt.set_num_threads(before)
 
 
-@pytest.mark.parametrize("case", USUAL, ids=lambda case: case.name)
-def test_every_algorithm(case: Case, taken_part: list[int]) -> None:
-    """In every second width of lanes, or in all with KINETREE_TEST_ALL=1."""
-    check(case, sample(LANES, 2), sample((4, 16), 2), taken_part)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("case", "lanes"),
-    [pytest.param(case, LANES[k % len(LANES)], id=case.name) for k, case in enumerate(OTHERS) if case not in USUAL],
-)
-def test_every_algorithm_with_every_option_on_every_kind_of_robot(
-    case: Case, lanes: int, taken_part: list[int]
-) -> None:
-    """One width of lanes for each, so that compiling them all takes no longer than it must."""
-    check(case, (lanes,), (lanes,), taken_part)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_algorithm(case: Case, taken_part: list[int]) -> None:
+    calls = Calls(case, "float64")
+    right = check_bits(calls, taken_part)
+    pages = [calls.page(k) for k in range(4)]
+    for j, name in enumerate(case.algorithm.outputs):
+        error = ulps(right[j][:4], np.array([p[j] for p in pages]), "float64")
+        assert error <= PAGE_ULPS * slack(case) or is_nothing(case, name, right[j]), name
+    rounded = Calls(case, "float32")
+    got = check_bits(rounded, taken_part)
+    exact = Calls(case, "float64")
+    exact.arrays = [x.astype(float) for x in rounded.arrays]
+    for j, (name, x) in enumerate(zip(case.algorithm.outputs, exact(case.lanes, exact.arrays), strict=True)):
+        error = ulps(got[j], x, "float32")
+        assert error <= FLOAT32_ULPS * slack(case) or is_nothing(case, name, x), name

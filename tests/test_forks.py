@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from helpers.sampling import sample
+from helpers.sampling import cover
 
 # The thread stops inside the n-th import of its first use, where importlib holds its lock on that module.
 SCRIPT = """
@@ -68,7 +68,7 @@ def forked(stop_at: int, use: str, cache: str) -> str:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.parametrize(("use", "stop_at"), sample(itertools.product(("call", "compile", "solver"), (1, 4)), 3))
+@pytest.mark.parametrize(("use", "stop_at"), cover(itertools.product(("call", "compile", "solver"), (1, 4))))
 def test_a_fork_while_another_thread_imports(stop_at, use, tmp_path):
     for _ in ("cold", "warm"):
         assert forked(stop_at, use, str(tmp_path)) == "forked with status 0 inside an import: True\n"

@@ -17,7 +17,7 @@ from kinetree import trajectories
 from kinetree.algorithms import ALGORITHMS
 from kinetree.aliases import ALIASES, KEYWORDS, SYNONYMS, WITHOUT, target
 from kinetree.embedded import embedded_text
-from kinetree.errors import nearest
+from kinetree.errors import nearest, unknown_name
 from kinetree.glossary.symbols import OPTIONS, SYMBOLS
 
 
@@ -300,3 +300,9 @@ def test_the_embedded_robots_are_listed() -> None:
     assert repr(kt.robots()).splitlines()[1].startswith("panda  Franka Emika Panda: arm")
     assert str(kt.robots()["ur5"]) == "Universal Robots UR5: arm, 6 joints (BSD-3-Clause)"
     assert trajectories is kt.trajectories
+
+
+def test_twenty_names_are_listed_and_of_more_the_first_ones():
+    names = [f"a{k:02}" for k in range(21)]
+    assert unknown_name("joint", "qqqqqq", names[:20]).endswith("there are: " + ", ".join(names[:20]))
+    assert unknown_name("joint", "qqqqqq", names).endswith("there are: " + ", ".join(names[:20]) + ", …")

@@ -15,7 +15,6 @@ from helpers.compiler import trace
 from helpers.dense import assert_close
 from helpers.joints import MOVING
 from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
-from helpers.sampling import sample
 from helpers.trees import Array, columns, page, random_inertia, random_placement, random_states, random_tree, stacked
 from kinetree.algorithms import ALGORITHMS, aba, crba
 from kinetree.algorithms.dynamics import crba as crba_page
@@ -190,7 +189,7 @@ def long_chain(n: int, followers: int = 0) -> Model:
 
 
 @pytest.mark.parametrize("followers", [0, 2])
-@pytest.mark.parametrize("n", sample([12, 47], 2))
+@pytest.mark.parametrize("n", [12, pytest.param(47, marks=pytest.mark.slow)])
 def test_many_joints_are_solved_by_loops(n: int, followers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against dense solutions; alone and in a batch the bits are the same.
 

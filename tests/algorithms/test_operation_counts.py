@@ -77,6 +77,8 @@ MOST = {
     ("ur5", "mass_matrix"): (84, 80),
 }
 
+FEW = 4  # two constants of "any chain" may round to the same number, or not, with another version of NumPy or SciPy
+
 
 def count(model: Model, name: str) -> tuple[int, int]:
     """Return multiplications (divisions and roots too) and additions, the sines and cosines left out."""
@@ -108,8 +110,8 @@ def test_panda_takes_less_than_half_of_them(name: str) -> None:
 def test_no_more_operations_than_there_were(robot: str, name: str) -> None:
     products, sums = count(MODELS[robot], name)
     most = MOST[robot, name]
-    assert products <= most[0]
-    assert sums <= most[1]
+    assert products <= most[0] + FEW
+    assert sums <= most[1] + FEW
     assert products + sums > 0.9 * sum(most), "far fewer than before: lower the figures above"
 
 

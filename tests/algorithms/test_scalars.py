@@ -13,7 +13,6 @@ import pytest
 
 from helpers.dense import assert_close
 from helpers.joints import EXAMPLES
-from helpers.sampling import sample
 from helpers.trees import columns, page, random_states, random_tree, units
 from kinetree.algorithms import ALGORITHMS, Algorithm, aba, crba, rnea, shape_of
 from kinetree.algorithms.registry import OneFrame
@@ -85,7 +84,7 @@ def test_two_batch_axes(algorithm: Algorithm) -> None:
     np.testing.assert_array_equal(shaped.reshape(6, -1), run(algorithm, arrays, (6,)))
 
 
-@pytest.mark.parametrize("algorithm", sample(ALGORITHMS.values(), 2), ids=lambda algorithm: algorithm.name)
+@algorithms
 def test_casadi(algorithm: Algorithm) -> None:
     """Traced with CasADi's SX into a function of its own, the same numbers."""
     arrays = states(algorithm, 3, 3)

@@ -5,7 +5,6 @@ import pytest
 
 from helpers.compiler import names_of_operations
 from helpers.kernels import run_batch, run_single, same_bits, small_regions
-from helpers.sampling import sample
 from kinetree.backends.llvm import module as llvm_module
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.loops import Values
@@ -127,7 +126,7 @@ def test_same_bits_everywhere(name):
         for single in (code, small_regions(code, None, size=1)):
             got = zip(*(run_single(single, [x]) for x in X), strict=True)
             assert all(same_bits(np.array(a), b) for a, b in zip(got, expected, strict=True))
-        for lanes in sample((1, 2, 4, 8, 16), 3):
+        for lanes in (1, 2, 4, 8, 16):
             for batch in (code, small_regions(code, lanes, size=1)):
                 got = run_batch(batch, [X], lanes)
                 assert all(same_bits(a, b) for a, b in zip(got, expected, strict=True)), lanes

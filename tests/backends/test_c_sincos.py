@@ -11,7 +11,7 @@ from test_llvm_sincos import near_multiples
 from helpers.c_backend import COMPILERS, CBackend, run_c
 from helpers.kernels import run_batch, same_bits
 from helpers.programs import traced
-from helpers.sampling import sample
+from helpers.sampling import cover
 from kinetree.backends.angles import LIMIT
 
 COUNT = 1_000_000
@@ -38,7 +38,7 @@ FLAGS = (("-O2", "-march=native"), ("-O1", "-mfma"))  # the second without AVX2
 
 
 @pytest.mark.parametrize(
-    ("flags", "lanes", "compiler", "dtype"), sample(itertools.product(FLAGS, (1, 8), COMPILERS, DTYPES), 3)
+    ("flags", "lanes", "compiler", "dtype"), cover(itertools.product(FLAGS, (1, 8), COMPILERS, DTYPES))
 )
 def test_the_bits_of_the_llvm_backend(flags: tuple[str, ...], lanes: int, compiler: str, dtype: str) -> None:
     x = angles(dtype)
@@ -46,7 +46,7 @@ def test_the_bits_of_the_llvm_backend(flags: tuple[str, ...], lanes: int, compil
     assert same_bits(run_c(CBackend(compiler, flags), PROGRAM, [x], lanes, dtype)[0], expected)
 
 
-@pytest.mark.parametrize(("compiler", "dtype"), sample(itertools.product(COMPILERS, DTYPES), 3))
+@pytest.mark.parametrize(("compiler", "dtype"), cover(itertools.product(COMPILERS, DTYPES)))
 def test_without_fused_multiply_adds_the_last_place_may_differ(compiler: str, dtype: str) -> None:
     x = angles(dtype)
     expected = run_batch(PROGRAM, [x], 8, dtype)[0]

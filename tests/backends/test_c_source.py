@@ -6,7 +6,7 @@ import ctypes
 import itertools
 import subprocess
 import threading
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,7 @@ import pytest
 
 import kinetree as kt
 from helpers.c_backend import CLANG, COMPILERS, NATIVE, STRICT, CBackend, compile_c, run_c, wrapper
-from helpers.sampling import sample
-from helpers.seeds import SEED
+from helpers.sampling import SEED, cover
 from kinetree.backends.c.source import CSource
 from kinetree.errors import ArgumentError
 
@@ -39,7 +38,7 @@ def everything(q, v, a):  # type: ignore[no-untyped-def]
     return {"tau": PANDA.inverse_dynamics(q, v, size * root), "parts": parts * root}
 
 
-@pytest.mark.parametrize(("dtype", "compiler"), sample(itertools.product(("float64", "float32"), COMPILERS), 3))
+@pytest.mark.parametrize(("dtype", "compiler"), cover(itertools.product(("float64", "float32"), COMPILERS)))
 def test_a_function_with_loops_functions_and_dynamics(dtype: str, compiler: str) -> None:
     states = [x.astype(dtype) for x in PANDA.random_state(0, 11)]
     expected = everything(*states)
@@ -51,45 +50,43 @@ def test_a_function_with_loops_functions_and_dynamics(dtype: str, compiler: str)
         assert np.array_equal(got, right[3])
 
 
-@cache
-def awkward() -> dict[str, CSource]:
-    """Return functions at the edges: inputs without use, without entries, constants, several results, odd names."""
-    nothing = kt.load('<robot name="nothing"><link name="base"/></robot>')
-    odd = PANDA.compile(
-        lambda q, double, kt12, τ: {"double": q * double, "int": q[0] + τ - kt12},
-        shapes={"double": (), "kt12": (), "τ": ()},
-        name="sin",
-    )
-    branch = PANDA.compile(
-        lambda q, v: kt.where(q > 1e9, np.sqrt(abs(q)), v / (1.0 + q * q)) - np.array([np.inf, np.nan, -2, 0, 0, 0, 0]),
-        name="branch",
-    )
-    return {
-        "everything": everything.to_c(main=True),
-        "everything, floats": everything.to_c(dtype="float32"),
-        "dynamics": PANDA.inverse_dynamics.to_c(main=True),
-        "floats": PANDA.inverse_dynamics.to_c(dtype="float32", optional=["f_ext"], f_ext_frame="world", main=True),
-        "lanes": PANDA.forward_kinematics.to_c(lanes=4),
-        "unused": PANDA.compile(lambda q, v, a: v, name="unused").to_c(),
-        "odd": odd.to_c(main=True),
-        "nothing": nothing.inverse_dynamics.to_c(main=True),
-        "nothing, lanes": nothing.mass_matrix.to_c(lanes=2),
-        "constant": kt.load("ur5").compile(lambda q: np.arange(3.0), name="constant").to_c(main=True),
-        "branch": branch.to_c("branch"),
-        "branch, lanes": branch.to_c("branch", dtype="float32", lanes=8),
-    }
+NOTHING = kt.load('<robot name="nothing"><link name="base"/></robot>')
+ODD = PANDA.compile(
+    lambda q, double, kt12, τ: {"double": q * double, "int": q[0] + τ - kt12},
+    shapes={"double": (), "kt12": (), "τ": ()},
+    name="sin",
+)
+
+
+def branch(q, v):  # type: ignore[no-untyped-def]
+    return kt.where(q > 1e9, np.sqrt(abs(q)), v / (1.0 + q * q)) - np.array([np.inf, np.nan, -2, 0, 0, 0, 0])
+
+
+AWKWARD: dict[str, Callable[[], CSource]] = {
+    "everything": lambda: everything.to_c(main=True),
+    "everything, floats": lambda: everything.to_c(dtype="float32"),
+    "dynamics": lambda: PANDA.inverse_dynamics.to_c(main=True),
+    "floats": lambda: PANDA.inverse_dynamics.to_c(dtype="float32", optional=["f_ext"], f_ext_frame="world", main=True),
+    "lanes": lambda: PANDA.forward_kinematics.to_c(lanes=4),
+    "unused": lambda: PANDA.compile(lambda q, v, a: v, name="unused").to_c(),
+    "odd": lambda: ODD.to_c(main=True),
+    "nothing": lambda: NOTHING.inverse_dynamics.to_c(main=True),
+    "nothing, lanes": lambda: NOTHING.mass_matrix.to_c(lanes=2),
+    "constant": lambda: kt.load("ur5").compile(lambda q: np.arange(3.0), name="constant").to_c(main=True),
+    "branch": lambda: PANDA.compile(branch).to_c("branch"),
+    "branch, lanes": lambda: PANDA.compile(branch).to_c("branch", dtype="float32", lanes=8),
+}
+"""Functions at the edges: inputs without use, without entries, constants, several results, odd names."""
+FLAGS = (("-O0", "-DKT_FMA=0"), ("-O2", "-march=native"), ("-O1", "-DKT_FMA=1"))
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of NumPy, about the constants inf and nan
-@compilers
-@pytest.mark.parametrize("flags", [("-O0", "-DKT_FMA=0"), ("-O2", "-march=native"), ("-O1", "-DKT_FMA=1")], ids=str)
-def test_no_compiler_has_anything_to_say(tmp_path: Path, flags: tuple[str, ...], compiler: str) -> None:
-    """With each flag of some, and without optimisation of more, by the compiler with most to say."""
-    for name, code in sample(awkward().items(), 4 if (compiler, flags[0]) == ("clang", "-O0") else 11):
-        assert compile_c(code.source, [*STRICT, *flags, "-c"], tmp_path / "f.o", compiler) == "", name
-        if "lanes" not in name:
-            arguments = [*STRICT, *flags, "-DKT_LANES=4", "-c"]
-            assert compile_c(code.source, arguments, tmp_path / "f.o", compiler) == "", name
+@pytest.mark.parametrize(("compiler", "flags", "name"), cover(itertools.product(COMPILERS, FLAGS, AWKWARD)), ids=str)
+def test_no_compiler_has_anything_to_say(tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str) -> None:
+    source = AWKWARD[name]().source
+    assert compile_c(source, [*STRICT, *flags, "-c"], tmp_path / "f.o", compiler) == ""
+    if "lanes" not in name:
+        assert compile_c(source, [*STRICT, *flags, "-DKT_LANES=4", "-c"], tmp_path / "f.o", compiler) == ""
 
 
 @compilers
@@ -109,7 +106,7 @@ def test_fast_math_is_refused(tmp_path: Path, compiler: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "robot"),
-    sample(itertools.product(("inverse_dynamics", "forward_dynamics", "forward_kinematics", "mass_matrix"), ROBOTS), 3),
+    cover(itertools.product(("inverse_dynamics", "forward_dynamics", "forward_kinematics", "mass_matrix"), ROBOTS)),
 )
 def test_without_fused_multiply_adds_it_is_within_a_few_units_in_the_last_place(name: str, robot: str) -> None:
     f = getattr(kt.load(robot), name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from helpers.compiler import LEGAL
 from helpers.kernels import run_batch, run_single, same_bits
 from helpers.programs import COMPUTED, ELEMENTARY, EXACT
+from helpers.sampling import SEED, pairwise
 from kinetree.backends.llvm.module import OPERATIONS
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.ops import OPS
@@ -41,14 +43,18 @@ def alone(op: str) -> Program:
 
 
 def arguments(op: str, dtype: str) -> list[np.ndarray]:
-    """Return one array an argument: all combinations of two numbers, a part of those of more."""
-    values = numbers(dtype)
-    count = len(values) ** OPS[op].arity
-    step = max(1, count // 600)
-    while math.gcd(step, len(values)) > 1:  # so that every number is met in every place
-        step += 1
-    rows = list(itertools.islice(itertools.product(values, repeat=OPS[op].arity), 0, None, step))
-    return list(np.array(rows, dtype).T.copy())
+    """Return one array an argument: all combinations of two numbers, and any two in any two places of more."""
+    values = np.array(numbers(dtype), dtype)
+    return list(values[combinations(len(values), OPS[op].arity)].T.copy())
+
+
+@cache
+def combinations(count: int, arity: int) -> np.ndarray:
+    """Return indices below this count, (n, arity)."""
+    if arity <= 2:
+        return np.array(list(itertools.product(range(count), repeat=arity)))
+    rows = np.random.default_rng(SEED).integers(count, size=(5000, arity))
+    return np.array(pairwise([*map(tuple, rows.tolist())], SEED))
 
 
 def right(op: str, columns: list[np.ndarray], dtype: str) -> tuple[np.ndarray, np.ndarray]:

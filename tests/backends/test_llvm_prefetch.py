@@ -11,7 +11,7 @@ import pytest
 
 from helpers.kernels import HOST, run_batch, run_single, same_bits
 from helpers.programs import traced
-from helpers.sampling import sample
+from helpers.sampling import cover
 from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.compile import object_code
 from kinetree.backends.llvm.lanes import ITEM_BYTES, Lanes
@@ -48,7 +48,7 @@ def observed(program, inputs, lanes, dtype):
 
 @pytest.mark.parametrize(
     ("size", "lanes", "dtype"),
-    sample(itertools.product((TILED, DEFERRED), (2, 4, 8, 16), ("float64", "float32")), 3),
+    cover(itertools.product((TILED, DEFERRED), (2, 4, 8, 16), ("float64", "float32"))),
 )
 def test_every_line_of_a_block_is_prefetched_once(size, lanes, dtype):
     program = scattered(size)

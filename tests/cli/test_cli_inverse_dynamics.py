@@ -213,6 +213,16 @@ def test_suspicious_motions_are_reported(cli, panda):
     assert "jumps from one sample to the next: panda_joint6 (by 3.699)" in out
 
 
+def test_a_motion_up_to_its_limits_is_not_beyond_them(cli, panda):
+    q = np.linspace(panda.lower_limits, panda.upper_limits, 20)
+    rest = np.zeros((20, panda.nv))
+    rest[0], rest[-1] = panda.velocity_limits, -panda.velocity_limits
+    write_csv("in.csv", panda, q=q, v=rest, a=0 * rest)
+    code, out, _ = cli("panda", "in.csv")
+    assert code == 0
+    assert "limits of" not in out
+
+
 def test_columns_not_used_are_reported(cli, panda):
     q, v, a = panda.random_state(seed=1, size=5)
     write_csv("in.csv", panda, q=q, v=v, a=a)

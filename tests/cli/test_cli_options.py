@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli import main
+from kinetree.cli.parser import make_parser
 from kinetree.runtime import cache
 
 
@@ -219,3 +221,22 @@ def test_a_cache_that_cannot_be_used(kinetree, own_cache):
     assert code == 0
     assert err.startswith("kinetree: warning: compiled functions are not kept for later runs: others may write to")
     assert err.count("\n") == 1
+
+
+def commands(parser: argparse.ArgumentParser, name: str = "kinetree") -> list[tuple[str, argparse.Action]]:
+    """Return all arguments of a command, and of those below it, each with its command's name."""
+    found = []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            assert len(action._choices_actions) == len(action.choices), "each has a line of help"
+            for below, command in action.choices.items():
+                found += commands(command, f"{name} {below}")
+        else:
+            found.append((f"{name} {'/'.join(action.option_strings) or action.dest}", action))
+    return found
+
+
+def test_every_argument_of_every_command_is_explained():
+    found = commands(make_parser())
+    assert len(found) > 60
+    assert not [name for name, action in found if not action.help]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from argparse import Namespace
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -200,3 +201,14 @@ def test_what_is_written_is_read_by_inverse_dynamics(cli, capsys, suffix):
     found = json.loads(capsys.readouterr().out)
     assert found["warnings"] == []
     assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12
+
+
+def test_as_many_samples_are_kept_as_memory_is_meant_to_hold(monkeypatch):
+    """A sample has a time, a configuration, and velocities, accelerations and forces."""
+    dog = kt.load("go2")
+    a_sample = 1 + dog.nq + 3 * dog.nv
+    monkeypatch.setattr(simulate, "MOST", 1000 * a_sample)
+    for samples, every in ((1000, 1), (1001, 2)):
+        assert simulate.counts(Namespace(duration=samples, dt=1.0, record_every=every), dog) == (samples, every)
+    with pytest.raises(kt.ArgumentError, match="1001 samples would be kept, at most 1000 can be"):
+        simulate.counts(Namespace(duration=1001, dt=1.0, record_every=1), dog)

@@ -12,7 +12,7 @@ from helpers.constraints import MAKERS, made
 from helpers.dense import assert_close
 from helpers.exact_trees import exact_tree
 from helpers.frames import times
-from helpers.sampling import sample
+from helpers.sampling import cover
 from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
 from kinetree.algorithms import rnea
 from kinetree.constraints.model import ConstrainedModel
@@ -28,7 +28,7 @@ TREES: dict[str, Model] = {
     "floating": random_tree(1, n=9, joints=(FreeFlyer(), *JOINTS)),
     "followers": exact_tree("followers", 5, [FreeFlyer(), *JOINTS], followers=3, straight=0.5),
 }
-CASES = sample(itertools.product(MAKERS, TREES, ("world", "ancestor", "descendant", "cousin")), 3)
+CASES = cover(itertools.product(MAKERS, TREES, ("world", "ancestor", "descendant", "cousin")))
 
 every = pytest.mark.parametrize(("kind", "tree", "ends"), CASES, ids=["-".join(case) for case in CASES])
 

@@ -82,6 +82,22 @@ def test_accelerations_obey_newton_and_all_constraints(seed: int) -> None:
     assert max(primal, dual, work) < 1e-6
 
 
+@pytest.mark.parametrize("ends", ["ancestor", "cousin"])
+def test_a_weld_answers_the_forces_of_contacts(ends: str) -> None:
+    """Where contacts push what it holds (`MODEL` has its weld on another branch)."""
+    held = made("weld", TREE, Q, ends)
+    model = constrained(held, [CONTACTS[0], *held.constraints, CONTACTS[1], CONTACTS[2]])
+    v, tau = np.zeros(model.nv), states(MODEL, 0)[2]
+    a, f, *_ = contact_dynamics(model, *lists(Q, v, tau), tolerance=1e-10)
+    M, J, gamma = matrices(model, Q, v)
+    near(M @ (np.array(a) - np.array(aba(model, *lists(Q, v, tau)))), J.T @ f, 1e-9)
+    np.testing.assert_allclose((J @ a + gamma)[3:9], 0.0, atol=1e-9 * np.abs(a).max())
+    bilateral = np.linalg.solve(
+        J[3:9] @ np.linalg.solve(M, J[3:9].T), -J[3:9] @ np.array(aba(model, *lists(Q, v, tau)))
+    )
+    assert np.abs(np.array(f)[3:9] - bilateral).max() > 0.1 * np.abs(bilateral).max(), "it answers nothing"
+
+
 @pytest.mark.parametrize("solver", ["pgs", "admm"])
 def test_every_solver_has_the_same_motion(solver: str) -> None:
     q, v, tau = states(MODEL, 1)
@@ -297,6 +313,17 @@ def test_forces_of_least_cost_balance_the_motion(seed: int) -> None:
     for weights, f in found:
         for _, other in [*found, (None, known)]:
             assert (weights * f) @ (other - f) >= -1e-5 * scale**2
+
+
+def test_what_is_not_given_is_what_the_documentation_says() -> None:
+    """Also of a motion that cannot be balanced, which takes all iterations."""
+    v, a, _ = balanced(0)
+    written = {"force_weights": [1.0] * 18, "torque_weight": 0.0, "tolerance": 1e-8, "max_iterations": 1000.0}
+    for given in (lists(Q, v, a), lists(Q, v, a - 50.0)):
+        default = contact_inverse_dynamics(WALKER, *given)
+        for name, value in written.items():
+            assert contact_inverse_dynamics(WALKER, *given, **{name: value}) == default
+    assert default[3] == 1000.0
 
 
 @pytest.mark.parametrize("seed", range(2))

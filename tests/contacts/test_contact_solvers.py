@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers.contacts import law_errors, random_problem, solved, stack
+from helpers.contacts import law_errors, problem, random_problem, solved, stack
 from kinetree.contacts import (
     METHODS,
     FrictionCone,
@@ -20,7 +20,9 @@ from kinetree.contacts import (
     gauss_seidel,
     solve,
 )
+from kinetree.contacts.admm import Iterate, _iteration
 from kinetree.contacts.stopped import StoppedFriction
+from kinetree.scalars.factorization import Factored
 
 Array = np.ndarray[Any, Any]
 G_ACC = 9.81
@@ -258,3 +260,41 @@ def test_projections_are_projections(each: Any) -> None:
 def test_a_stop_that_makes_no_sense_is_nan(solver: str, stops: tuple[float, float | None]) -> None:
     found = solve(Problem([[1.0]], [-3.0], [StoppedFriction(1.0, *stops)]), solver)
     assert np.isnan([*found.force, *found.sigma]).all()
+
+
+@pytest.mark.parametrize(
+    ("force", "sigma", "into", "work"),
+    [
+        (0.3, 0.0, 0.0, 0.0),  # sticks
+        (1.0, -0.2, 0.0, 0.0),  # slides down, braked upwards
+        (-1.0, 0.4, 0.0, 0.0),
+        (1.0, 0.4, 0.0, 0.8),  # driven by its friction
+        (3.0, -0.25, 0.0, 0.0),  # at its lower stop
+        (-3.0, 0.5, 0.0, 0.0),  # at its upper stop
+        (3.0, 0.5, 0.0, 1.0 + 2.0 * 0.75),  # held where it does not touch
+        (-3.0, -0.25, 0.0, 0.5 + 2.0 * 0.75),
+        (1.0, -0.75, 0.5, 0.0),  # half a metre a second too fast
+        (-1.0, 0.75, 0.25, 0.0),
+    ],
+)
+def test_residuals_of_friction_between_stops(force: float, sigma: float, into: float, work: float) -> None:
+    """Its friction is 1, and it may go at 0.25 to the lower and at 0.5 to the upper stop."""
+    assert StoppedFriction(1.0, 0.25, 0.5).residuals([force], [sigma]) == pytest.approx((0.0, into, work), abs=1e-15)
+
+
+def test_without_a_stop_all_force_beyond_friction_is_left() -> None:
+    for below, above, force in ((None, 0.5, 3.0), (0.25, None, -3.0)):
+        assert StoppedFriction(1.0, below, above).residuals([force], [0.0]) == (0.0, 0.0, 2.0)
+
+
+def test_an_iteration_knows_the_motion_of_its_forces_without_a_product() -> None:
+    """σ of x is ``G x + g``, however far from the solution."""
+    G, g, mu, bounds = random_problem(0)
+    given = problem(G, g, mu, bounds)
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(size=(2, len(g))).tolist()
+    rho, eta = 0.7, 0.3
+    factors = Factored((G + (rho + eta) * np.eye(len(g))).tolist(), 4)
+    s, sigma, apart = _iteration(given, factors, Iterate(x, x, z, 0.0, 0.0, rho, 0.0, 1.0), rho, eta)
+    np.testing.assert_allclose(sigma, G @ s.x + g, atol=1e-12)
+    np.testing.assert_allclose(apart, np.subtract(s.x, s.force), atol=0)

@@ -13,6 +13,7 @@ import pytest
 import kinetree as kt
 from helpers.trees import Array, random_inertia, random_tree
 from kinetree.excitation import Excitation, planning
+from kinetree.excitation.beginning import still
 from kinetree.excitation.problem import CRITERIA, Problem
 from kinetree.excitation.series import Series
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
@@ -53,6 +54,19 @@ def problem_of(monkeypatch: pytest.MonkeyPatch, robot: kt.Robot, **options: Any)
     robot.excite(TERMS, **{**SHORT, "iterations": 0, **options})
     found: tuple[Problem, Array] = seen[0]
     return found
+
+
+def test_it_begins_in_the_middle_where_all_limits_hold_there(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:
+    """Else at the best of some places at random."""
+    problem, _ = problem_of(monkeypatch, arm)
+    X = still(problem, None, np.random.default_rng(0))
+    assert np.array_equal(X[:, 0], problem.limits.middle)
+    assert np.array_equal(X[:, 1], problem.limits.middle)
+    assert not X[:, 2:].any()
+    middle = np.abs(arm.gravity_forces(problem.limits.middle))
+    weaker = arm.with_limits(effort=np.where(middle == middle.max(), 0.9, 2.0) * middle + 1e-3)
+    weak, _ = problem_of(monkeypatch, weaker)
+    assert not np.array_equal(still(weak, None, np.random.default_rng(0))[:, 0], weak.limits.middle)
 
 
 def test_a_series_begins_and_ends_at_rest_and_its_rates_are_right() -> None:

@@ -267,3 +267,19 @@ def test_bad_arguments() -> None:
         kt.load_mechanism(text, cut=None)  # type: ignore[arg-type]
     with pytest.raises(kt.RobotNotFoundError):
         kt.load_mechanism("no_such_file.sdf")
+
+
+def test_what_load_takes_is_taken_here_too() -> None:
+    follower = hinge("pivot", "ground", "rocker", "2 0 0", "<mimic joint='motor' multiplier='2'/>")
+    text = robot(MOTOR, ELBOW, follower, PIN, TIP)
+    assert kt.load_mechanism(text).tree.joint_names == ("motor", "elbow")
+    assert kt.load_mechanism(text, mimic="independent").tree.joint_names == ("motor", "elbow", "pivot")
+    placed = np.eye(4) + 0.5 * np.eye(4, k=3)
+    tree = kt.load_mechanism(text, floating_base=True, gravity=(1.0, 2.0, 3.0)).tree
+    assert tree.joint_names[0] == "root_joint"
+    assert tree.gravity == (1.0, 2.0, 3.0)
+    fixed = kt.load_mechanism(text, base_pose=placed).tree
+    assert fixed.frame_placement(fixed.neutral(), frame="ground")[:3, 3].tolist() == [0.5, 0.0, 0.0]
+    wrong = robot(MOTOR.replace("</joint>", "<dynamics damping='-1'/></joint>"), ELBOW, PIVOT, PIN, TIP)
+    with pytest.warns(FormatWarning):
+        kt.load_mechanism(wrong, lenient=True)

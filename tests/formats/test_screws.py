@@ -11,7 +11,7 @@ from helpers.trees import page, random_placement, random_tree
 from kinetree.algorithms import aba, crba, forward_kinematics, rnea
 from kinetree.errors import ModelError
 from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning
-from kinetree.formats.chains.screws import model_from_screws
+from kinetree.formats.chains.screws import _joint, model_from_screws
 from kinetree.joints import Helical, Mimic, Prismatic, Revolute
 from kinetree.model import Model
 from kinetree.modern_robotics import ScrewChain, adjoint, exponential
@@ -187,3 +187,15 @@ ONE = ([np.eye(4)], [np.diag([1.0, 1, 1, 2, 2, 2])], np.eye(6)[:, [2]])
 def test_errors_say_what_is_wrong(M: object, G: object, S: object, options: dict[str, object], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         model_from_screws(M, G, S, **options)  # type: ignore[arg-type]
+
+
+def test_the_point_of_an_axis_is_rounded_as_its_place_is_large() -> None:
+    """Zeros are zeros, and a hinge a hinge, but for the rounding of 50 m."""
+    for w in np.eye(3):
+        along, beside = np.roll(w, 1), np.roll(w, 2)
+        for rounding, zero in ((5e-14, True), (2e-13, False)):
+            v = np.cross(50.0 * along + rounding * beside, w) + 5e-14 * w
+            joint, point = _joint(0, np.array([*w, *v]))
+            assert isinstance(joint, Revolute)
+            assert (point @ beside == 0.0) == zero
+            assert point @ along == pytest.approx(50.0)

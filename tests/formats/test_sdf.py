@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -195,8 +196,21 @@ def test_the_model_of_a_world() -> None:
     text = f"<sdf version='1.6'><world name='w'>{ground}<model name='r'>{link('a')}</model></world></sdf>"
     with pytest.warns(FormatWarning, match="what else stands in the world is passed over: ground"):
         assert load_model(text).name == "r"
+
+
+@pytest.mark.parametrize("gravity", ["0 0 -1.6", "0 0 9.81", "0 0 -9.9", "0 0 -9.7", "0.1 0 -9.81", "0 -0.1 -9.81"])
+def test_another_gravity_of_the_world_is_passed_over_with_a_warning(gravity: str) -> None:
+    text = f"<world name='w'><gravity>{gravity}</gravity><model name='r'>{link('a')}</model></world>"
     with pytest.warns(FormatWarning, match="gravity is an argument"):
-        load_model(text.replace("<world name='w'>", "<world name='w'><gravity>0 0 -1.6</gravity>"))
+        load_model(f"<sdf version='1.6'>{text}</sdf>")
+
+
+@pytest.mark.parametrize("gravity", ["0 0 -9.8", "0 0 -9.81", "0.01 0 -9.80665"])
+def test_the_gravity_of_the_earth_needs_no_warning(gravity: str) -> None:
+    text = f"<world name='w'><gravity>{gravity}</gravity><model name='r'>{link('a')}</model></world>"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_model(f"<sdf version='1.6'>{text}</sdf>")
 
 
 def test_links_without_inertia_have_what_sdformat_gives_them() -> None:

@@ -131,6 +131,15 @@ def test_a_patched_original_keeps_everything_else(tmp_path: Path) -> None:
     assert only_friction == text.replace('<dynamics damping="0.1"/>', '<dynamics damping="0.1" friction="0.5"/>')
 
 
+def test_what_is_put_into_an_original_is_indented_as_it_is() -> None:
+    text = ARM.replace("UNIT", '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>')
+    joint = '<joint name="elbow" type="continuous">'
+    for indent in ("  ", "      ", "\t"):
+        wide = text.replace(f"  {joint}", f"{indent}{joint}")
+        patched = kt.load(wide).with_joint_physics(friction=[0.0, 0.5]).to_urdf(wide)
+        assert f'{joint}\n{indent}  <dynamics damping="0" friction="0.5"/><parent' in patched
+
+
 def test_a_document_that_is_read_leniently_is_patched() -> None:
     text = ARM.replace("UNIT", "").replace('<dynamics damping="0.1"/>', '<dynamics damping="-0.1"/>')
     with pytest.warns(kt.FormatWarning):

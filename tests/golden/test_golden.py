@@ -5,43 +5,46 @@ code generator does so on purpose, write them anew with
 
     python tests/golden/regenerate.py
 
-which prints what changed, and say in the commit's message why. A tree that gains a type of joint (a row of
-`helpers.joints.EXAMPLES`) changes all digests of the two random trees. One case in sixteen is
-tested, or all with KINETREE_TEST_ALL=1; regenerate.py tests all too.
+which prints what changed, and say in the commit's message why. A new type of joint adds digests, and changes none. All
+programs are tested, and of the code one of three kinds for each, which the seed chooses, or all with
+KINETREE_TEST_ALL=1; regenerate.py tests all too.
 """
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
-from helpers.golden import (
-    ALGORITHMS,
-    MECHANISM,
-    MECHANISM_ALGORITHMS,
-    ROBOTS,
-    SOLVERS,
-    changes,
-    digests,
-    normalized,
-    solver_digests,
-    stored,
-)
-from helpers.sampling import sample
+from helpers import golden
+from helpers.golden import KINDS, SOLVERS, algorithms, changes, digests, normalized, robots, solver_digests, stored
+from helpers.joints import EXAMPLES
+from helpers.sampling import cover
+from kinetree.joints import Prismatic
 
-CASES = [*itertools.product(ALGORITHMS, ROBOTS), *((name, MECHANISM) for name in MECHANISM_ALGORITHMS)]
+CASES = cover((name, robot, kind) for robot in robots() for name in algorithms(robot) for kind in KINDS)
 
 
-@pytest.mark.parametrize(("name", "robot"), sample(CASES, 16))
-def test_programs_and_code_are_what_they_were(name, robot):
-    algorithm = (MECHANISM_ALGORITHMS if robot == MECHANISM else ALGORITHMS)[name]
-    now = digests(robot, algorithm)
-    before = {name: value for name, value in stored().items() if name.startswith(f"{robot} {algorithm.name}(")}
+@pytest.mark.parametrize(("name", "robot", "kind"), CASES)
+def test_programs_and_code_are_what_they_were(name, robot, kind):
+    now = digests(robot, name, [kind])
+    before = {
+        use: {what: value[what] for what in ("program", kind)}
+        for use, value in stored().items()
+        if use.startswith(f"{robot} {name}(")
+    }
     assert not changes(now, before), (
         "the program or its LLVM IR changed: if that is intended, run python tests/golden/regenerate.py and give the "
         "reason in the commit's message"
     )
+
+
+def test_a_new_type_of_joint_adds_digests_and_changes_none(monkeypatch):
+    before = {name: golden.robot(name).digest for name in robots()}
+    golden.robot.cache_clear()
+    monkeypatch.setitem(EXAMPLES, "Sled", (Prismatic((0, 1, 0)),))
+    monkeypatch.setitem(EXAMPLES, "Revolute", (*EXAMPLES["Revolute"], EXAMPLES["Revolute"][0]))
+    after = {name: golden.robot(name).digest for name in robots()}
+    assert after.keys() - before.keys() == {"tree of Sled"}
+    assert {name: after[name] for name in before} == before
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -51,8 +54,9 @@ def test_solvers_are_what_they_were(name):
 
 
 def test_nothing_else_is_on_file():
-    known = {f"{robot} {name}" for robot in ROBOTS for name in ALGORITHMS} | {f"ur5 {name}" for name in SOLVERS}
-    known |= {f"{MECHANISM} {name}" for name in MECHANISM_ALGORITHMS}
+    known = {f"{robot} {name}" for robot in robots() for name in algorithms(robot)} | {
+        f"ur5 {name}" for name in SOLVERS
+    }
     assert {name.partition("(")[0] for name in stored()} == known
 
 

@@ -12,8 +12,8 @@ from helpers.compiler import (
     ALGORITHMS,
     LEGAL,
     PASSES,
-    Algorithm,
     InvalidProgramError,
+    Use,
     stages,
     trace,
     uses,
@@ -21,18 +21,27 @@ from helpers.compiler import (
 )  # fmt: skip
 from helpers.exact_trees import exact_tree, one_of_each
 from helpers.programs import COMPUTED, EXACT, random_program
-from helpers.sampling import sample
+from helpers.sampling import cover
 from kinetree.graph import Graph, Node, Port, Program
 
-TREES = (exact_tree("first", 1, one_of_each(0), followers=1), exact_tree("last", 2, one_of_each(-1), followers=1))
+TREES = {
+    "first": exact_tree("first", 1, one_of_each(0), followers=1),
+    "last": exact_tree("last", 2, one_of_each(-1), followers=1),
+}
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=list(ALGORITHMS))
-def test_traces_and_what_the_passes_make_of_them(algorithm: Algorithm) -> None:
-    for model in sample(TREES, 2):
-        for use in sample(uses(algorithm, ("tip", "link1"), model.joint_names[0]), 2):
-            names = [name for name, program in stages(trace(model, algorithm, use)) if verify(program, LEGAL)]
-            assert names == ["trace", *(one_pass.__name__ for one_pass in PASSES)]
+def ways(algorithm: str, tree: str) -> list[Use]:
+    return uses(ALGORITHMS[algorithm], ("tip", "link1"), TREES[tree].joint_names[0])
+
+
+CASES = cover((name, tree, way) for name in ALGORITHMS for tree in TREES for way in range(len(ways(name, tree))))
+
+
+@pytest.mark.parametrize(("algorithm", "tree", "way"), CASES)
+def test_traces_and_what_the_passes_make_of_them(algorithm: str, tree: str, way: int) -> None:
+    program = trace(TREES[tree], ALGORITHMS[algorithm], ways(algorithm, tree)[way])
+    names = [name for name, program in stages(program) if verify(program, LEGAL)]
+    assert names == ["trace", *(one_pass.__name__ for one_pass in PASSES)]
 
 
 @pytest.mark.parametrize("seed", range(30))

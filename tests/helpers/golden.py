@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
 import kinetree as kt
 from helpers.compiler import ALGORITHMS, Algorithm, Use, batch_text, digest, optimize, single_text, trace, uses
 from helpers.constraints import exact_mechanism
-from helpers.exact_trees import exact_tree, one_of_each
+from helpers.exact_trees import exact_tree
+from helpers.joints import EXAMPLES
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.graph import Program
 from kinetree.model import Model
@@ -24,7 +25,30 @@ from kinetree.runtime.spec import Variant
 
 PATH = Path(__file__).parents[1] / "golden" / "digests.json"
 
-ROBOTS = ("ur5", "panda", "go2", "g1", "tree of first examples", "tree of last examples, with friction")
+FROZEN = {
+    "Revolute": 3,
+    "Continuous": 1,
+    "Prismatic": 2,
+    "Spherical": 0,
+    "FreeFlyer": 0,
+    "Universal": 2,
+    "Helical": 1,
+    "Cylindrical": 1,
+    "Planar": 2,
+    "RollPitchYaw": 0,
+    "Mimic": 2,
+}
+"""The types of joints in the two trees of examples, with their last examples. A later type has a tree of its own, so
+that it adds digests and changes none."""
+
+EMBEDDED = ("ur5", "panda", "go2", "g1")
+
+KINDS: dict[str, Callable[[Program], str]] = {
+    "single float64": lambda program: single_text(program, "float64"),
+    "single float32": lambda program: single_text(program, "float32"),
+    "batch float64": lambda program: batch_text(program, "float64", 8),
+}
+"""Of code."""
 
 MECHANISM = "tree with constraints"
 
@@ -33,15 +57,31 @@ SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics")
 _NAME = re.compile(r"(?P<label>^[\w.]+(?=:))|(?P<name>[%@][\w.]+)|^(?P<machine>target \w+) = .*", re.MULTILINE)
 
 
+def robots() -> list[str]:
+    """Return the names of the robots: the embedded ones, trees of all types of joints, and a mechanism."""
+    later = [f"tree of {name}" for name, row in EXAMPLES.items() if name not in FROZEN and row[-1].nv > 0]
+    return [*EMBEDDED, "tree of first examples", "tree of last examples, with friction", *later, MECHANISM]
+
+
 @lru_cache
 def robot(name: str) -> Model:
-    """Return the model of one of `ROBOTS`: the embedded ones, and two trees with joints of every type and followers."""
+    """Return the model of one of the robots."""
+    if name in EMBEDDED:
+        return kt.load(name).model
+    if name == MECHANISM:
+        return exact_mechanism()
     if name == "tree of first examples":
-        return exact_tree("first", 11, one_of_each(0), followers=2)
+        return exact_tree("first", 11, [EXAMPLES[joint][0] for joint in FROZEN], followers=2)
     if name == "tree of last examples, with friction":
-        tree = exact_tree("last", 12, one_of_each(-1), followers=1)
+        tree = exact_tree("last", 12, [EXAMPLES[joint][last] for joint, last in FROZEN.items()], followers=1)
         return kt.Robot(tree).with_friction(damping=True, coulomb=True).model
-    return exact_mechanism() if name == MECHANISM else kt.load(name).model
+    later = EXAMPLES[name.removeprefix("tree of ")][-1]
+    return exact_tree("later", 13, [EXAMPLES["Planar"][0], later, EXAMPLES["Revolute"][3]])
+
+
+def algorithms(name: str) -> Mapping[str, Algorithm]:
+    """Return the table of a robot's algorithms."""
+    return MECHANISM_ALGORITHMS if name == MECHANISM else ALGORITHMS
 
 
 def ways(model: Model, algorithm: Algorithm) -> Iterator[Use]:
@@ -53,31 +93,28 @@ def ways(model: Model, algorithm: Algorithm) -> Iterator[Use]:
         yield others[0]
 
 
-def digests(name: str, algorithm: Algorithm) -> dict[str, dict[str, str]]:
-    """Return the digests of an algorithm for a robot: for each way to call it, what is digested and its digest."""
-    return {
-        f"{name} {algorithm.name}({use.name})": _of(robot(name), algorithm, use) for use in ways(robot(name), algorithm)
-    }
+def digests(name: str, algorithm: str, kinds: Iterable[str] = KINDS) -> dict[str, dict[str, str]]:
+    """Return for each way to call an algorithm of a robot the digests of the program, and of these kinds of code."""
+    return {way: _of_program(program, kinds) for way, program in programs(name, algorithm).items()}
+
+
+@lru_cache(maxsize=1)
+def programs(name: str, algorithm: str) -> dict[str, Program]:
+    """Return the optimised program for each way to call an algorithm of a robot."""
+    model, row = robot(name), algorithms(name)[algorithm]
+    return {f"{name} {row.name}({use.name})": optimize(trace(model, row, use)) for use in ways(model, row)}
 
 
 def solver_digests(name: str) -> dict[str, dict[str, str]]:
     """Return the digests of a function of `SOLVERS`, for UR5's tool."""
     spec = getattr(kt.load("ur5"), name)("tool0").spec
-    return {f"ur5 {name}(tool0)": _of_program(optimize(spec.trace(Variant((), (), "float64"))))}
+    return {f"ur5 {name}(tool0)": _of_program(optimize(spec.trace(Variant((), (), "float64"))), KINDS)}
 
 
-def _of(model: Model, algorithm: Algorithm, use: Use) -> dict[str, str]:
-    return _of_program(optimize(trace(model, algorithm, use)))
-
-
-def _of_program(program: Program) -> dict[str, str]:
-    texts = {
-        "single float64": single_text(program, "float64"),
-        "single float32": single_text(program, "float32"),
-        "batch float64": batch_text(program, "float64", 8),
-    }
-    found = {what: hashlib.sha256(normalized(text).encode()).hexdigest() for what, text in texts.items()}
-    return {what: value[:16] for what, value in {"program": digest(program).hex(), **found}.items()}
+def _of_program(program: Program, kinds: Iterable[str]) -> dict[str, str]:
+    texts = {kind: normalized(KINDS[kind](program)) for kind in kinds}
+    found = {kind: hashlib.sha256(text.encode()).hexdigest()[:16] for kind, text in texts.items()}
+    return {"program": digest(program).hex()[:16], **found}
 
 
 def normalized(ir: str) -> str:
@@ -131,8 +168,7 @@ def changes(now: dict[str, dict[str, str]], before: dict[str, dict[str, str]]) -
 
 def everything() -> dict[str, dict[str, str]]:
     """Return all digests."""
-    found = {k: v for name in ROBOTS for a in ALGORITHMS.values() for k, v in digests(name, a).items()}
-    found |= {k: v for a in MECHANISM_ALGORITHMS.values() for k, v in digests(MECHANISM, a).items()}
+    found = {k: v for name in robots() for a in algorithms(name) for k, v in digests(name, a).items()}
     return found | {k: v for name in SOLVERS for k, v in solver_digests(name).items()}
 
 

@@ -90,6 +90,9 @@ def test_what_is_refused(arm: kt.Robot) -> None:
         ({link: [1.0, 2.0]}, "has to be a box"),
         ({link: -ELLIPSOID}, "has to be a box"),
         ({link: BOX * np.nan}, "has to be a box"),
+        ({link: BOX * [1.0, 0.0, 1.0]}, "has to be a box"),  # flat
+        ({link: np.diag([-1.0, -1.0, -1.0, 0.0])}, "has to be a box"),  # a point
+        ({link: np.diag([-1.0, -1.0, -1.0, -1.0])}, "has to be a box"),  # nothing is inside
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             arm.identify(log, [], bounds=wrong)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from kinetree.spatial.turns import rotation_vector
-from kinetree.spatial.vector import Mat3
+from kinetree.spatial.turns import rotation_vector, turn_between
+from kinetree.spatial.vector import Mat3, Vec3
 
 AXES = np.random.default_rng(0).normal(size=(200, 3))
 AXES /= np.linalg.norm(AXES, axis=1, keepdims=True)
@@ -36,3 +36,17 @@ def test_half_the_angle_times_its_cotangent(angle: float) -> None:
     wanted = 0.5 * angle / np.tan(0.5 * angle) if angle else 1.0
     for R in Rotation.from_rotvec(angle * AXES[:20]).as_matrix():
         assert rotation_vector(Mat3.of(R.tolist()))[1] == pytest.approx(wanted, abs=1e-14)
+
+
+def test_the_short_way_from_one_direction_to_another() -> None:
+    """Also to the opposite one, by half a turn about an axis across."""
+    others = np.roll(AXES, 1, axis=0)
+    for a, b in [
+        *zip(AXES, others, strict=True),
+        *zip(AXES, -AXES, strict=True),
+        *zip(np.eye(3), -np.eye(3), strict=True),
+    ]:
+        turn = np.array([*turn_between(Vec3(*a.tolist()), Vec3(*b.tolist()))])
+        assert Rotation.from_rotvec(turn).apply(a) == pytest.approx(b, abs=1e-15)
+        assert turn @ a == pytest.approx(0.0, abs=1e-14)
+        assert np.linalg.norm(turn) <= np.pi + 1e-15

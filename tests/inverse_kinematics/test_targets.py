@@ -9,6 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.inverse_kinematics import FrameTarget, LookAt
+from kinetree.inverse_kinematics.targets import _is_pose, _weights
 
 ROBOT = kt.load("ur5")
 POSE = np.eye(4)
@@ -178,3 +179,23 @@ def test_weights_are_told_by_what_they_weigh() -> None:
 def test_in_a_compiled_function_the_solver_is_named() -> None:
     with pytest.raises(kt.ArgumentError, match=r"use robot\.inverse_kinematics_solver"):
         kt.compile(ROBOT, lambda q: ROBOT.inverse_kinematics(POSE, "tool0", q0=q).q, name="f")
+
+
+@pytest.mark.parametrize("entry", [(i, j) for i in range(4) for j in range(4)], ids=str)
+def test_what_is_a_pose_is_found_by_compiled_code(entry: tuple[int, int]) -> None:
+    """Up to 1e-6 in the products of its axes and in its last row, anywhere it may be."""
+    is_pose = _is_pose()
+    assert is_pose(POSE) == 1.0
+    for size in (-2e-6, 2e-6, -2e-7, 2e-7, np.nan, np.inf):
+        pose = spoilt(*entry, POSE[entry] + size)
+        far = entry[1] == 3 and entry[0] < 3
+        assert is_pose(pose) == float(np.isfinite(size) if far else abs(size) < 4e-7)
+    assert is_pose(POSE[[1, 0, 2, 3]]) == 0.0
+
+
+def test_the_least_and_the_largest_weights() -> None:
+    for weight in (1e-30, 1e30, 0.0):
+        assert _weights("weight", weight, 3).tolist() == [weight] * 3
+    for weight in (0.99e-30, 1.01e30, -1.0, np.nan):
+        with pytest.raises(kt.ArgumentError, match="it must be 0 or a number from 1e-30 to 1e\\+30, or 3 of these"):
+            _weights("weight", weight, 3)

@@ -21,7 +21,7 @@ from helpers.trees import random_inertia, random_placement
 from kinetree import joints
 from kinetree.algorithms import crba, rnea
 from kinetree.errors import ModelError
-from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic, RollPitchYaw, Universal
+from kinetree.joints import Fixed, FreeFlyer, Helical, Joint, Mimic, RollPitchYaw, Universal
 from kinetree.model import ModelBuilder
 from kinetree.spatial import Inertia
 
@@ -312,3 +312,9 @@ def test_turned_around_it_moves_the_other_way(joint: Joint) -> None:
     elif turned is joint:
         back = joint.integrate(zero, [-x for x in joint.difference(zero, q)])
     assert_close(pose(turned, back) @ pose(joint, q), np.eye(6), ulps=64, scale=1 + float(np.abs(q).max(initial=0)))
+
+
+def test_the_parameters_of_a_joint_are_floats() -> None:
+    """Also where integers are given, so that its numbers do not depend on how they were written."""
+    assert isinstance(Helical((0, 0, 1), 2).pitch, float)
+    assert Helical((0, 0, 1), 2) == Helical((0.0, 0.0, 1.0), 2.0)

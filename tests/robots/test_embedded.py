@@ -143,3 +143,11 @@ def test_listing_the_robots_imports_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = {name.split(".")[0] for name in done.stdout.split()}
     assert not imported & {"numpy", "llvmlite", "xml", "defusedxml", "rich"}
+
+
+def test_the_list_of_robots_is_a_table():
+    lines = repr(kinetree.robots()).splitlines()
+    assert len(lines) == len(EMBEDDED)
+    width = max(map(len, EMBEDDED)) + 2
+    assert all(line[:width].split() == [name] for line, name in zip(lines, EMBEDDED, strict=True))
+    assert all(line[width - 1] == " " != line[width] for line in lines)

@@ -21,7 +21,7 @@ import scipy.io
 from synthetic import Counting, declare, line, take_batches, two_outputs
 
 import kinetree as kt
-from helpers.seeds import SEED
+from helpers.sampling import SEED
 from kinetree.glue import cpython as layout
 from kinetree.graph import Port
 from kinetree.runtime import Function, FunctionSpec

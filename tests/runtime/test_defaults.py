@@ -452,3 +452,12 @@ print(robot.compile(f)([1.0] * 6, 2.0, 3)[0])
 """
     answer = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
     assert answer.stdout == "6.0\n", answer.stderr
+
+
+def test_where_all_is_left_out_the_result_is_of_float64():
+    """What is given decides on float32, and nothing is."""
+    f = robot.compile(lambda w=0.1: w * np.ones(3), name="f")
+    for _ in range(3):
+        assert f().dtype == np.float64
+        assert f().tolist() == [0.1] * 3
+        assert f(np.float32(0.1)).dtype == np.float32

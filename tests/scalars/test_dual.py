@@ -83,3 +83,11 @@ def test_zero_is_known_where_it_stays_zero() -> None:
     assert is_zero(Dual(0.0, 0.0))
     assert not is_zero(Dual(0.0, 1.0))
     assert not is_zero(Dual(math.pi, 0.0))
+
+
+def test_comparisons_are_those_of_values() -> None:
+    """Whatever the rates, and of equal ones too."""
+    for x, y in ((1.0, 2.0), (2.0, 1.0), (1.0, 1.0)):
+        for b in (Dual(y, 3.0), y):
+            a = Dual(x, -1.0)
+            assert [a < b, a <= b, a > b, a >= b] == [x < y, x <= y, x > y, x >= y]

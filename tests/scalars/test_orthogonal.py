@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from helpers.trees import Array
 from kinetree.scalars.loops import repeat_while_positive
-from kinetree.scalars.orthogonal import orthogonal_rows, volume
+from kinetree.scalars.orthogonal import _is_something, _pairs, orthogonal_rows, volume
 
 
 def matrix(values: list[float], n: int, seed: int = 0) -> Array:
@@ -71,3 +73,15 @@ def test_a_loop_over_arrays_stops_entry_by_entry() -> None:
     x = repeat_while_positive(lambda x: [x[0] / 2.0], [np.array([12.0, np.nan, 0.5])], lambda x: x[0] - 1.0, 50)
     np.testing.assert_array_equal(x[0], [0.75, np.nan, 0.5])
     assert repeat_while_positive(lambda x: [x[0] + 1.0], [1.0], lambda x: x[0], 5) == [6.0]
+
+
+def test_what_is_something_beside_one_depends_on_the_precision() -> None:
+    """Sweeps end where nothing is left: were nothing taken for something, all would be done."""
+    assert [_is_something(x) for x in (1.0, 1e-15, 1e-17, 0.0, -1.0, np.nan)] == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    single = np.array([1.0, 1e-6, 1e-8, 0.0, np.nan], np.float32)
+    np.testing.assert_array_equal(_is_something(single), [1.0, 1.0, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("m", range(1, 10))
+def test_a_sweep_has_every_pair_of_rows_once(m: int) -> None:
+    assert sorted(_pairs(m)) == list(itertools.combinations(range(m), 2))

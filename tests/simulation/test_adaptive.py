@@ -179,6 +179,16 @@ def test_each_robot_has_steps_of_its_own() -> None:
         assert alone.counts["rejected"] == together.counts["rejected"][k]
 
 
+def test_tries_in_vain_are_counted() -> None:
+    """Steps grow while nothing moves, and are too long when a motor starts."""
+    arm = robot("panda").with_gravity((0.0, 0.0, 0.0))
+    motor = np.zeros((10, 7))
+    motor[-1] = 50.0
+    moved = arm.simulate(arm.neutral(), np.zeros(7), dt=0.2, tau=motor, integrator="tsitouras", rtol=1e-10)
+    assert moved.counts["rejected"] >= 2
+    assert moved.counts["steps"] > moved.counts["rejected"]
+
+
 def test_it_goes_on_where_it_was_interrupted() -> None:
     r, (q, v) = robot("panda"), state("panda")
     whole = r.simulate(q, v, steps=20, dt=0.02, integrator="tsitouras", joints="none", rtol=1e-9)

@@ -79,8 +79,8 @@ One = ArrayLike | FrameGoal
 Target = One | Sequence[FrameGoal]
 
 FLOAT64 = np.dtype(np.float64)
-LEAST = 1e-30
-"""The smallest weight, and the inverse of the largest: the squares of weighted errors stay numbers."""
+LEAST, MOST = 1e-30, 1e30
+"""The smallest and the largest weight: the squares of weighted errors stay numbers."""
 
 SQUARE = (
     "{what} has shape {shape}, which may be an orientation or three points. Write FrameTarget(R, position=0) for a "
@@ -217,9 +217,9 @@ def _poses(what: str, array: Array) -> Array:
 
 def _weights(what: str, value: Any, size: int) -> Array:
     weights = real_array(what, value)
-    if weights.shape not in ((), (size,)) or not ((weights == 0) | ((weights >= LEAST) & (weights <= 1 / LEAST))).all():
+    if weights.shape not in ((), (size,)) or not ((weights == 0) | ((weights >= LEAST) & (weights <= MOST))).all():
         per_axis = f", or {size} of these" if size > 1 else ""
-        raise ArgumentError(f"{what} is {value!r}, it must be 0 or a number from {LEAST:g} to {1 / LEAST:g}{per_axis}")
+        raise ArgumentError(f"{what} is {value!r}, it must be 0 or a number from {LEAST:g} to {MOST:g}{per_axis}")
     return np.broadcast_to(weights, size)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kinetree.errors import FormatError
 from kinetree.trajectories.columns.match import layout_of_header, layout_without_header
 from kinetree.trajectories.columns.messages import expected_columns, unused_columns
-from kinetree.trajectories.columns.names import LOG
+from kinetree.trajectories.columns.names import LOG, MOTION
 from kinetree.trajectories.coordinates import Coordinates
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
@@ -147,6 +149,19 @@ def test_without_a_header_the_number_of_columns_tells(count, kinds):
 def test_another_number_of_columns_is_refused():
     with pytest.raises(FormatError, match=r"4 columns without a header: expected 6 \(q, v, a\), 7 .* or 3 \(t, q\)"):
         layout_without_header(4, ARM)
+
+
+def test_all_numbers_of_columns_that_would_do_are_named():
+    """Of a robot with nq = 8 and nv = 7."""
+    for vocabulary, expected in (
+        (MOTION, "expected 22 (q, v, a), 23 (t, q, v, a) or 9 (t, q) for a robot with nq = 8 and nv = 7."),
+        (LOG, "expected 29 (q, v, a, tau), 30 (t, q, v, a, tau) or 16 (t, q, tau) for a robot with nq = 8 and nv = 7."),
+    ):
+        with pytest.raises(FormatError) as error:
+            layout_without_header(50, ROOTED, vocabulary)
+        assert str(error.value) == f"50 columns without a header: {expected}"
+        for count in map(int, re.findall(r"\d+(?= \()", expected)):
+            assert len(layout_without_header(count, ROOTED, vocabulary).slots) == count
 
 
 @pytest.mark.parametrize("coordinates", [ARM, Coordinates(("t", "q", "v"), ("t", "q", "v"))])

@@ -36,6 +36,14 @@ def same(a, b):
         assert x.shape == y.shape
         assert x.tobytes() == y.tobytes(), name
     assert a.reasons.tolist() == b.reasons.tolist()
+    assert a.reasons.dtype == b.reasons.dtype == object
+
+
+@pytest.mark.parametrize("suffix", ["npz", "parquet"])
+def test_the_reasons_of_robots_that_have_all_stopped_come_back(tmp_path, suffix):
+    motion = made(lead=(1,))
+    motion.save(tmp_path / f"motion.{suffix}")
+    same(motion, kt.Trajectory.load(tmp_path / f"motion.{suffix}", ARM))
 
 
 @pytest.mark.parametrize("robot", [ARM, FLOATING], ids=lambda robot: robot.name)

@@ -1,0 +1,250 @@
+"""Mutants: small mistakes put into a room's sources one by one, to see whether its tests notice each.
+
+    python tools/mutants.py ROOM [--count N] [--seed S]
+
+A room is a folder of src/kinetree, or ``ground``: the files beside them. The seed chooses as many of each kind: of a
+comparison, a sign, a product, a number, ``and``, a condition, ``min``, a statement, an argument. They are made in a
+copy of the working tree. Left alone are text, annotations, ``strict=``, and floats that are thresholds, to which a
+hundredth more makes no difference: those with a name, below 1e-3 or above 1e3. The tests of the room that are not slow
+and its doctests run on each, the nearest first; what takes three times as long is noticed too. Survivors are printed as
+differences. Those that nobody could notice are listed in tools/mutants_equivalent.txt with the reason, and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import difflib
+import itertools
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
+
+TESTS = {
+    "ground": "test_lazy.py test_names.py test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
+    "backends": "runtime/test_scan.py",
+    "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
+    "contacts": "constraints/test_contact_dynamics.py constraints/test_contact_steps.py simulation/test_contacts.py",
+    "embedded": "robots",
+    "functions": "test_robot.py algorithms/test_table.py runtime model",
+    "glossary": "test_names.py test_docs.py runtime/test_robot_functions.py algorithms/test_table.py",
+    "glue": "runtime",
+    "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py",
+    "integrators": "algorithms/test_integrators.py simulation",
+    "joints": "algorithms/test_laws.py conventions test_robot.py",
+    "lowering": "backends/test_llvm_plan.py backends/test_llvm_kernels.py backends/test_llvm_code.py",
+    "passes": "graph/test_verify.py golden",
+    "robot": "test_robot.py model constraints/test_mechanism.py runtime",
+    "scalars": "constraints/test_constrained_dynamics.py constraints/test_inverse_dynamics.py",
+    "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics",
+    "tracing": "runtime/test_compose.py runtime/test_compiling.py",
+}
+"""What tests a room beside the folder of tests of the same name."""
+
+OPERATORS: dict[type[ast.AST], tuple[str, str, str]] = {
+    **{ast.Lt: ("comparison", "<", "<="), ast.LtE: ("comparison", "<=", "<"), ast.Gt: ("comparison", ">", ">=")},
+    **{ast.GtE: ("comparison", ">=", ">"), ast.Eq: ("comparison", "==", "!="), ast.NotEq: ("comparison", "!=", "==")},
+    **{ast.Add: ("sign", "+", "-"), ast.Sub: ("sign", "-", "+"), ast.Mult: ("product", "*", "/")},
+    **{ast.Div: ("product", "/", "*"), ast.And: ("and, or", "and", "or"), ast.Or: ("and, or", "or", "and")},
+}
+OTHER = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "fmin": "fmax", "fmax": "fmin"}
+
+
+class Mutant(NamedTuple):
+    """Bytes of a file, and what stands in their place."""
+
+    path: Path
+    kind: str
+    start: int
+    end: int
+    text: str
+
+    def of(self, source: bytes) -> bytes:
+        """Return the file with the mistake."""
+        return source[: self.start] + self.text.encode() + source[self.end :]
+
+    def difference(self) -> list[str]:
+        """Return the lines that change and those around them, as ``diff -u`` shows them."""
+        source = self.path.read_bytes()
+        old, new = (text.decode().splitlines() for text in (source, self.of(source)))
+        name = self.path.relative_to(ROOT).as_posix()
+        return [*difflib.unified_diff(old, new, name, name, n=2, lineterm="")]
+
+    def signature(self) -> str:
+        """Return what names it in the list of equivalent ones: its file, the lines that go and that come."""
+        changed = [f"{x[0]} {x[1:].strip()}" for x in self.difference()[2:] if x[0] in "+-"]
+        return " ".join([self.path.relative_to(ROOT / "src" / "kinetree").as_posix(), *changed])
+
+
+def nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that can be wrong, without text, annotations, decorators and what only type checkers read."""
+    match node:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant()) if node.col_offset == 0:
+            return
+        case ast.JoinedStr() | ast.Assign([ast.Name("__all__")]) | ast.AugAssign(ast.Name("__all__")):
+            return
+        case ast.If(ast.Name("TYPE_CHECKING")) | ast.Call(ast.Name("TypeVar")):
+            return
+        case ast.FunctionDef():
+            below: list[ast.AST] = [*node.args.defaults, *filter(None, node.args.kw_defaults), *node.body]
+        case ast.ClassDef() | ast.Raise():
+            below = [*getattr(node, "body", [])]
+        case ast.AnnAssign():
+            below = [node.value] if node.value else []
+        case _:
+            below = [*ast.iter_child_nodes(node)]
+    yield node
+    for child in below:
+        yield from nodes(child)
+
+
+def mistakes(source: bytes) -> Iterator[tuple[str, int, int, str]]:
+    """Yield the mistakes that can be made in a file: kind, start, end, and what stands there then."""
+    lines = [0, *itertools.accumulate(len(line) for line in source.splitlines(keepends=True))]
+
+    def span(x: ast.AST) -> tuple[int, int]:
+        return lines[x.lineno - 1] + x.col_offset, lines[x.end_lineno - 1] + x.end_col_offset  # type: ignore[attr-defined]
+
+    def between(left: ast.AST, op: ast.AST, right: ast.AST) -> Iterator[tuple[str, int, int, str]]:
+        start, end = span(left)[1], span(right)[0]
+        kind, old, new = OPERATORS.get(type(op), ("", "\0", ""))
+        at = source.find(old.encode(), start, end)
+        if at >= 0:
+            yield kind, at, at + len(old), new
+
+    def negated(test: ast.AST) -> tuple[str, int, int, str]:
+        start, end = span(test)
+        return "condition", start, end, f"(not ({source[start:end].decode()}))"
+
+    for node in nodes(ast.parse(source)):
+        match node:
+            case ast.Compare():
+                for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+                    yield from between(left, op, right)
+            case ast.BinOp():
+                yield from between(node.left, node.op, node.right)
+            case ast.BoolOp():
+                for left, right in itertools.pairwise(node.values):
+                    yield from between(left, node.op, right)
+            case ast.UnaryOp(op=ast.USub()):
+                yield "sign", span(node)[0], span(node)[0] + 1, ""
+            case ast.Constant(value=value) if type(value) is int:
+                yield "number", *span(node), str(value + 1)
+            case ast.Constant(value=float(value)) if value == 0.0 or 1e-3 <= value <= 1e3:
+                yield "number", *span(node), repr(1.01 * value or 1.0)
+            case ast.If() | ast.While() | ast.IfExp():
+                yield negated(node.test)
+            case ast.comprehension():
+                yield from map(negated, node.ifs)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in OTHER:
+                end = span(node.func)[1]
+                yield "min, max", end - len(name), end, OTHER[name]
+            case ast.keyword(arg=str(name)) if name != "strict":
+                start, end = span(node)
+                comma = re.match(rb"\s*,", source[end:])
+                yield "argument", start, end + (comma.end() if comma else 0), ""
+            case ast.Expr(ast.Call()) | ast.AugAssign() | ast.Raise() | ast.Assign([ast.Attribute() | ast.Subscript()]):
+                yield "statement", *span(node), "pass"
+
+
+def mutants(path: Path) -> list[Mutant]:
+    """Return all mutants of a file that are Python, and not the same program."""
+    source, found = path.read_bytes(), []
+    for mutant in (Mutant(path, *mistake) for mistake in mistakes(source)):
+        with contextlib.suppress(SyntaxError):
+            if ast.dump(ast.parse(mutant.of(source))) != ast.dump(ast.parse(source)):
+                found.append(mutant)
+    return found
+
+
+def files(room: str) -> list[Path]:
+    """Return the sources of a room."""
+    return sorted((ROOT / "src" / "kinetree").glob("*.py" if room == "ground" else f"{room}/**/*.py"))
+
+
+def chosen(room: str, count: int, seed: int) -> list[Mutant]:
+    """Return so many mutants of a room, of each kind in turn, without those that are listed as equivalent."""
+    listed = {line.partition("  #")[0] for line in EQUIVALENT.read_text().splitlines()}
+    kinds: dict[str, list[Mutant]] = {}
+    for mutant in itertools.chain.from_iterable(map(mutants, files(room))):
+        kinds.setdefault(mutant.kind, []).append(mutant)
+    found = [random.Random(seed).sample(each, len(each)) for each in kinds.values()]
+    in_turn = (m for turn in itertools.zip_longest(*found) for m in turn if m and m.signature() not in listed)
+    return [*itertools.islice(in_turn, count)]
+
+
+def tests(room: str, mutant: Mutant | None) -> list[str]:
+    """Return the test files of a room and its sources for their doctests, those nearest to a mutant first."""
+    places = [ROOT / "tests" / room, *(ROOT / "tests" / place for place in TESTS.get(room, "").split())]
+    every = sorted((ROOT / "tests").rglob("test_*.py"))
+    found = [*files(room), *(p for p in every if {p, *p.parents} & {*places})]
+    if mutant is not None:
+        above = re.findall(rb"^ *(?:def|class) (\w+)", mutant.path.read_bytes()[: mutant.start], re.MULTILINE)
+        name, words = above[-1].decode() if above else mutant.path.stem, {*mutant.path.stem.split("_")}
+        found.sort(key=lambda p: (p != mutant.path, not words & {*p.stem.split("_")}, name not in p.read_text()))
+    return [str(path.relative_to(ROOT)) for path in found]
+
+
+def fails(tree: Path, room: str, mutant: Mutant | None = None, limit: float = 3600.0) -> str:
+    """Return which test of a room fails in a copy of the sources, with a mutant if there is one; "" for none."""
+    if mutant is not None:
+        source = mutant.path.read_bytes()
+        put(tree, mutant.path, mutant.of(source))
+    command = ["timeout", "--signal=KILL", str(limit), sys.executable, "-m", "pytest", "-x", "--tb=no", "-rfE"]
+    command += ["-m", "not slow", "-p", "no:cacheprovider", *tests(room, mutant)]
+    environment = {**os.environ, "PYTHONPATH": f"{tree}/src"}
+    run = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+    if mutant is not None:
+        put(tree, mutant.path, source)
+    if run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
+        return "no end"
+    failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", run.stdout, re.MULTILINE)
+    return (failed[1] if failed else run.stdout[-300:]) if run.returncode else ""
+
+
+def put(tree: Path, path: Path, content: bytes) -> None:
+    """Write a file of the copy, and remove the bytecode of what it was."""
+    copy = tree / path.relative_to(ROOT)
+    copy.write_bytes(content)
+    shutil.rmtree(copy.parent / "__pycache__", ignore_errors=True)
+
+
+def main() -> int:
+    """Try mutants of a room; return 1 if some survive."""
+    parser = argparse.ArgumentParser(description="Try mutants of a room, and print those that no test notices.")
+    parser.add_argument("room")
+    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0)
+    room, count, seed = vars(parser.parse_args()).values()
+    tried, survivors = chosen(room, count, seed), 0
+    with tempfile.TemporaryDirectory() as folder:
+        tree, begin = Path(folder) / "tree", time.monotonic()
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", ".*cache", "shared"))
+        if failed := fails(tree, room):
+            sys.exit(f"without a mutant the tests of {room} fail: {failed}")
+        limit = 10.0 + 3.0 * (time.monotonic() - begin)  # s
+        for mutant in tried:
+            noticed = fails(tree, room, mutant, limit)
+            survivors += not noticed
+            print(f"{mutant.kind} in {mutant.path.name}: {noticed or 'survives'}", flush=True)
+            if not noticed:
+                print("\n".join([*mutant.difference(), mutant.signature()]), flush=True)
+    print(f"{room}: {len(tried) - survivors} of {len(tried)} noticed, seed {seed}")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
