@@ -79,6 +79,8 @@ class FunctionSpec:
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
     flags : frozenset of str
         Inputs that may be of bools, and have no say in whether a call is one of float32.
+    guessed : frozenset of str
+        Inputs whose shapes only their names tell: a user who means another can say so.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
@@ -109,6 +111,7 @@ class FunctionSpec:
     meanings: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
     flags: frozenset[str] = frozenset()
+    guessed: frozenset[str] = frozenset()
     reduce: Callable[[], tuple[Any, ...]] | None = None
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None
