@@ -7,10 +7,12 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree.errors import CallError
+from kinetree.joints import Revolute
 
 NOT_CALLED = {"Array", "Constraint", "ContactSolution", "Model", "Number", "SimulationInterrupted"}
 """Public classes that users annotate with, derive from or are given, but do not make."""
@@ -53,6 +55,20 @@ def test_a_class_names_its_arguments(name: str) -> None:
 def test_what_to_write_is_said(call: Callable[[kt.Robot], object], message: str) -> None:
     with pytest.raises(CallError, match=message):
         call(kt.load("ur5"))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda masked: kt.Inertia(1.0, masked, np.eye(3)),
+        lambda masked: kt.Inertia(masked[2], [0.0] * 3, np.eye(3)),
+        lambda masked: kt.Inertia(1.0, [0.0] * 3, [masked, masked, masked]),
+        Revolute,
+    ],
+)
+def test_masks_are_not_dropped(make: Callable[[Any], object]) -> None:
+    with pytest.raises(kt.ModelError, match="has masked entries: fill them first"):
+        make(np.ma.masked_array([0.0, 0.0, 1.0], [False, False, True]))
 
 
 def test_errors_of_their_own_code_stay_as_they_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import sys
@@ -30,6 +31,9 @@ SKEWED = (
     "if its digits are rounded, scipy.spatial.transform.Rotation.from_matrix(R).as_matrix() is the rotation meant"
 )
 _FLOAT64 = np.dtype(np.float64)
+MOST_AXES = 64
+"""Of an array of NumPy's: lists in lists that are deeper are none."""
+
 MASKED = "{} has masked entries: fill them first, as with numpy.ma.filled"
 
 
@@ -42,11 +46,18 @@ def has_masked_entries(value: object) -> bool:
     True
     """
     masked = sys.modules.get("numpy.ma")
-    if masked is None:  # nobody has made any
+    if masked is None or type(value) is np.ndarray:  # nobody has made any, or this is none
         return False
-    if type(value) in (list, tuple):
-        return any(type(x) is not float and has_masked_entries(x) for x in value)  # type: ignore[attr-defined]
-    return isinstance(value, masked.MaskedArray) and bool(masked.is_masked(value))
+    level: list[Any] = [value]
+    for _ in range(MOST_AXES):
+        kinds = {*map(type, level)}
+        if any(issubclass(kind, masked.MaskedArray) for kind in kinds) and any(map(masked.is_masked, level)):
+            return True
+        if kinds.isdisjoint((list, tuple)):
+            break
+        lists = {id(x): x for x in level if type(x) in (list, tuple)}  # each once: they may hold themselves
+        level = [*itertools.chain.from_iterable(lists.values())]
+    return False
 
 
 def real_array(

@@ -120,7 +120,7 @@ def test_what_urdf_has_no_place_for_is_said(files, capsys):
     assert (code, err) == (0, "")
     said = " ".join(out.split())
     assert "URDF has no place for offset: new.urdf lacks" in said
-    assert "new.urdf: URDF has no place for these" in said
+    assert "new.urdf: left out of the URDF" in said
     assert "armature and springs: those of hip, knee" in said
 
 

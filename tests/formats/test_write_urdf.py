@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 
@@ -248,3 +249,45 @@ def test_limits_are_patched_in_their_element() -> None:
     assert '<limit effort="3" velocity="1" jerk="9"/>' in patched
     with pytest.warns(kt.FormatWarning):
         assert_same(robot.model, kt.load(patched, lenient=True).model)
+
+
+NAMED = """<robot name="r"><link name="world"/><link name="base"/><link name="b"/><link name="a"><inertial>
+<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="world_fixed" type="fixed"><parent link="world"/><child link="base"/></joint>
+<joint name="x type='p'" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="t_fixed" type="fixed"><parent link="a"/><child link="b"/></joint></robot>
+"""
+
+
+def test_names_of_an_original_are_no_trouble() -> None:
+    robot = kt.load(NAMED)
+    moved = robot.with_base_pose([[1, 0, 0, 3], [0, 1, 0, 2], [0, 0, 1, 1], [0, 0, 0, 1]]).with_frame("t", on="a")
+    assert '<joint name="world_fixed_" type="fixed">' in moved.to_urdf(NAMED)
+    assert '<joint name="t_fixed_" type="fixed">' in moved.to_urdf(NAMED)
+    without = robot.with_limits(lower=-np.inf, upper=np.inf)
+    assert """name="x type='p'" type="continuous">""" in without.to_urdf(NAMED)
+
+
+def test_what_a_text_declares_of_its_encoding_does_not_count() -> None:
+    text = '<?xml version="1.0" encoding="{}"?>\n' + NAMED.replace('"a"', '"é"')
+    for encoding in ("iso-8859-1", "utf-16", "ascii"):
+        declared = text.format(encoding)
+        heavy = kt.load(declared).with_inertial_parameters(2 * kt.load(declared).inertial_parameters)
+        assert '<mass value="2"/>' in heavy.to_urdf(declared)
+
+
+def test_lines_of_a_patched_file_end_as_its_own_do() -> None:
+    crlf = NAMED.replace("\n", "\r\n")
+    text = kt.load(crlf).with_frame("tip", on="a").with_joint_physics(damping=0.2).to_urdf(crlf)
+    assert text.count("\n") == text.count("\r\n") > crlf.count("\n")
+
+
+def test_a_new_joint_has_not_the_name_of_one_that_follows() -> None:
+    following = (
+        '<joint name="tip_fixed" type="continuous"><parent link="a"/><child link="b"/><mimic joint="x type=\'p\'"/>'
+    )
+    text = re.sub('<joint name="t_fixed".*</joint>', following + "</joint>", NAMED)
+    robot = kt.load(text).with_frame("tip", on="a")
+    for written in (robot.to_urdf(), robot.to_urdf(text)):
+        assert '<joint name="tip_fixed_" type="fixed">' in written

@@ -136,3 +136,8 @@ def test_processes_do_not_share_random_numbers(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(os, "getpid", lambda process=process: process)
         generators.append(plain.random_configuration())
     assert not np.array_equal(*generators)
+
+
+def test_limits_too_far_apart_to_draw_between() -> None:
+    with np.errstate(over="ignore"), pytest.raises(OverflowError, match="Range exceeds valid bounds"):
+        plain.with_limits(lower=-1e308, upper=1e308).random_configuration()

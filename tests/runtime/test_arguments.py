@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib
 import inspect
+import timeit
 import warnings
 
 import numpy as np
@@ -12,6 +14,7 @@ from synthetic import N, declare, reference, states, two_outputs
 
 from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.runtime import Function, FunctionSpec, Option, arguments
+from kinetree.validation import has_masked_entries
 
 X, Y, Z = states()
 XS, YS, ZS = states(4)
@@ -282,3 +285,22 @@ def test_any_call_is_right_or_refused(data):
     wanted = reference(given_["x"], given_["y"], given_["z"], given_.get("w"))
     assert got.shape == wanted.shape
     assert np.array_equal(got, wanted)
+
+
+def test_lists_that_are_no_arrays_are_refused_whatever_is_imported():
+    importlib.import_module("numpy.ma")
+    itself: list[object] = []
+    itself.append(itself)
+    deep: list[object] = [1.0]
+    for _ in range(3000):
+        deep = [deep]
+    for x in (itself, deep):
+        with pytest.raises(ArgumentError, match="x is a list that NumPy cannot make an array of"):
+            f(x, Y, Z)
+
+
+def test_looking_for_masks_costs_little_beside_reading_lists():
+    rows = [[1] * 6 for _ in range(20_000)]
+    look = min(timeit.repeat(lambda: has_masked_entries(rows), number=1, repeat=5))
+    read = min(timeit.repeat(lambda: np.asarray(rows), number=1, repeat=5))
+    assert look < 3.0 * read  # 0.6 of it; 8 times where each entry is looked at by itself

@@ -159,6 +159,35 @@ def test_a_wrong_call_of_compile(function, kwargs, message):
 
 
 @pytest.mark.parametrize(
+    "function",
+    [
+        lambda q, q_des: q[:3] - q_des,
+        lambda q, q_des: q_des[7],
+        lambda q, q_des: q_des.reshape(2, 2),
+        lambda q, q_des: robot.mass_matrix(q) @ q_des[:3],
+        lambda q, q_des: [x + y for x, y in zip(q_des, q[:3], strict=True)],
+    ],
+)
+def test_shapes_that_only_names_tell_are_named_where_they_do_not_fit(function):
+    with pytest.raises(
+        ArgumentError, match=r"^f: .*q_des \(7,\)\. .*shapes={'q_des': \(3,\)}; .* q_des: float"
+    ) as caught:
+        kt.compile(robot, function, name="f")
+    assert isinstance(caught.value.__cause__, ValueError | IndexError)
+    with pytest.raises(ValueError, match=r"operands could not be broadcast together with shapes \(7,\) \(3,\) $"):
+        kt.compile(robot, lambda q, q_des: q - q_des, shapes={"q_des": (3,)}, name="f")
+
+
+def test_a_call_with_another_shape_than_the_name_tells():
+    made = kt.compile(robot, lambda q, q_des: q_des.sum(), name="f")
+    with pytest.raises(ArgumentError, match=r"nq = 7.*; or compile f with shapes={'q_des': \(3,\)}"):
+        made(Q, np.zeros(3))
+    given = kt.compile(robot, lambda q, q_des: q_des.sum(), name="f", shapes={"q_des": (3,)})
+    with pytest.raises(ArgumentError, match=r"q_des has shape \(4,\), one state has shape \(3,\); give it"):
+        given(Q, np.zeros(4))
+
+
+@pytest.mark.parametrize(
     ("function", "error", "message"),
     [
         (lambda q: q if q[0] > 0 else -q, TypeError, r"kt\.where"),

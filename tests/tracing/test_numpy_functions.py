@@ -104,3 +104,12 @@ def test_pages_may_use_them() -> None:
         wanted = f(x, 2.0)
     np.testing.assert_allclose(compiled(x, 2.0), wanted, rtol=1e-15)
     assert compiled(x, y)[-2] == -1.0
+
+
+def test_the_sign_of_nan_is_none_of_constants_either() -> None:
+    negative = np.copysign(np.nan, -1.0)
+
+    def f(x):
+        return np.where(np.signbit(np.concatenate([x, [negative]])), 1.0, 0.0)
+
+    assert kt.compile(robot, f, shapes={"x": (1,)})(np.array([negative])).tolist() == [0.0, 0.0]

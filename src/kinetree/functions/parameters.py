@@ -33,6 +33,7 @@ class Parameters:
     defaults: dict[Port, Any] = field(default_factory=dict)
     optional: list[Port] = field(default_factory=list)  # None where they are not given
     constants: list[Constant] = field(default_factory=list)
+    by_name: list[str] = field(default_factory=list)  # arrays whose shapes only their names tell
     signature: inspect.Signature = field(default_factory=inspect.Signature)
 
     @property
@@ -69,6 +70,8 @@ def parameters_of(model: Model, function: Callable[..., Any], shapes: Shapes, na
         elif annotation is None and p.name not in shapes and p.default is not p.empty and not _is_array(p.default):
             continue  # not hashable: nothing that a call could choose
         else:
+            if p.name not in shapes and not _is_number(annotation) and shape_of_name(p.name) is not None:
+                found.by_name.append(p.name)
             port = Port(p.name, _shape(model, p, annotation, shapes, name))
             if p.default is p.empty:
                 found.required.append(port)
@@ -144,6 +147,11 @@ def is_constant(annotation: Any) -> bool:
     return not issubclass(annotation, np.ndarray | np.inexact)
 
 
+def _is_number(annotation: Any) -> bool:
+    """Return whether an annotation is that of a single number."""
+    return annotation == Number or (annotation is not None and all(_numbers(annotation)))
+
+
 def _numbers(annotation: Any) -> Iterator[bool]:
     """Yield for each part of an annotation, but None, whether it is a single number."""
     parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
@@ -156,7 +164,7 @@ def _shape(model: Model, p: inspect.Parameter, annotation: Any, shapes: Shapes, 
     if p.name in shapes:
         given = shapes[p.name]
         return (given,) if isinstance(given, int) else tuple(given)
-    if annotation == Number or (annotation is not None and all(_numbers(annotation))):
+    if _is_number(annotation):
         return ()
     if (known := shape_of_name(p.name)) is not None:
         return shape_of(known, model)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from numbers import Real
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.functions.model_inputs import ModelInput, meanings, ports, substituting
 from kinetree.functions.of_robot import describe
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
@@ -49,6 +49,7 @@ def user_function(
 ) -> Function:
     """Return a user's function compiled. It is traced at once: only that shows what it returns."""
     own, kind = parameters_of(model, function, shapes, name), Expr if fuse else ExactExpr
+    guessed = frozenset(own.by_name) - {"q", "v", "t", "dt"}
 
     def results(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> _Results:
         given = [p for p in own.ports if p.name in arguments]
@@ -56,7 +57,13 @@ def user_function(
         graph = next((entry.graph for entry in flatten(list(arguments.values())) if isinstance(entry, Expr)), None)
         with context.tracing({}, graph, exact=not fuse):
             variant.compare()
-            return _outputs(function(**arrays, **{key: plain(value) for key, value in options.items()}), name)
+            try:
+                result = function(**arrays, **{key: plain(value) for key, value in options.items()})
+            except (ValueError, IndexError) as error:  # of NumPy, if shapes do not fit
+                if not guessed or isinstance(error, KinetreeError):
+                    raise
+                raise ArgumentError(f"{name}: {str(error).strip()}. {_guesses(own.ports, guessed)}") from error
+            return _outputs(result, name)
 
     def trace(optional: tuple[str, ...], options: Options) -> FunctionSpec:
         tracer, inputs = Tracer(), whole.ports(optional)
@@ -100,10 +107,11 @@ def user_function(
         outputs=(),
         evaluate=lambda arguments, options: list(run(arguments, options).values()),
         identity=lambda: None,
-        describe=lambda port: describe(model, port, shape_of_name(port.name) or ()),
+        describe=lambda port: describe(model, port, (port.name in own.by_name and shape_of_name(port.name)) or ()),
         meanings={port.name: text_of_name(port.name) for port in own.ports} | meanings(inputs),
         named={"f_ext": named_wrenches(model, name)} if Port("f_ext", (model.nb, 6)) in own.ports else {},
         wrapped=function,
+        guessed=guessed,
         variant=variant,
     )
     whole = replace(
@@ -121,6 +129,17 @@ def user_function(
     if whole.options or whole.optional:
         return Function(replace(whole, outputs=first.outputs))
     return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
+
+
+def _guesses(ports: Sequence[Port], guessed: Collection[str]) -> str:
+    """Return what to write if these shapes, which only the arguments' names tell, are others."""
+    those = [port for port in ports if port.name in guessed]
+    shapes = ", ".join(f"{port.name} {port.shape}" for port in those)
+    name = those[-1].name
+    return (
+        f"Only the names of these arguments tell their shapes for one state: {shapes}. Give another as "
+        f"shapes={{{name!r}: (3,)}}; annotate a number, {name}: float"
+    )
 
 
 def _usual_identity(spec: FunctionSpec) -> bytes | None:

@@ -11,10 +11,13 @@ from typing import Any, Self
 from kinetree.errors import ModelError
 from kinetree.spatial import Inertia, Scalar, Sym3, Vec3
 from kinetree.spatial.vector import AXES, ZERO
+from kinetree.validation import MASKED, has_masked_entries
 
 
 def unit_axis(axis: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
     """Return the axis with length one. Numbers are checked; other scalars are taken as they are."""
+    if has_masked_entries(axis):
+        raise ModelError(MASKED.format("a joint axis"))
     if len(tuple(axis)) != 3:
         raise ModelError(f"a joint axis has three coordinates; {tuple(axis)!r} was given")
     x, y, z = axis

@@ -71,11 +71,13 @@ def _draws(robot: Robot) -> list[Uniform | ByItself]:
         own, joint = len(body.q_index), body.joint
         entries, last = slice(body.q_index[0], body.q_index[0] + own), draws[-1] if draws else None
         lower, upper = ([body.limits.lower], [body.limits.upper]) if own == 1 else (None, None)
-        if own > 1 or type(joint).random is not Joint.random:
+        low, high = map(np.array, joint.interval(lower, upper))
+        with np.errstate(over="ignore"):
+            width = high - low
+        if own > 1 or type(joint).random is not Joint.random or np.isinf(width):  # NumPy refuses what is infinite
             draws.append(ByItself(entries, joint, lower, upper))
             continue
-        low, high = map(np.array, joint.interval(lower, upper))
-        one = Uniform(entries, low, high - low)
+        one = Uniform(entries, low, width)
         if isinstance(last, Uniform):
             together = slice(last.entries.start, entries.stop)
             draws[-1] = Uniform(together, np.append(last.low, one.low), np.append(last.width, one.width))

@@ -67,5 +67,5 @@ def to_urdf(robot: Robot, original: str | bytes | os.PathLike[str] | None = None
     if robot.configurations:
         lost.append(f"named configurations: {listed(list(robot.configurations))}")
     if lost:
-        warn_user(f"URDF has no place for these, which are left out: {'; '.join(lost)}")
+        warn_user(f"left out of the URDF: {'; '.join(lost)}")
     return text

@@ -151,13 +151,14 @@ def _lead(spec: FunctionSpec, port: Port, array: Array) -> tuple[int, ...]:
     if inner >= 0 and shape[inner:] == port.shape:
         return shape[:inner]
     given = "is a scalar" if array.ndim == 0 else f"has shape {array.shape}"
+    batch = ", ".join(["...", *map(str, port.shape)])
     raise ArgumentError(
         f"{spec.name}: {port.name} {given}, {spec.describe(port)}; "
-        f"give it shape {port.shape}, or ({', '.join(['...', *map(str, port.shape)])}) for a batch{_hint(port, array)}."
+        f"give it shape {port.shape}, or ({batch}) for a batch{_hint(spec, port, array)}."
     )
 
 
-def _hint(port: Port, array: Array) -> str:
+def _hint(spec: FunctionSpec, port: Port, array: Array) -> str:
     """Return a suggestion for common mistakes of shape."""
     name = port.name
     if port.shape and array.shape == (*port.shape, 1):
@@ -166,6 +167,8 @@ def _hint(port: Port, array: Array) -> str:
         return f": {name}.T, if its columns are the states"
     if array.ndim and array.size == port.size:
         return f": {name}.reshape({port.shape}), if these are the entries of one state"
+    if name in spec.guessed:
+        return f"; or compile {spec.name} with shapes={{{name!r}: {array.shape}}}, if one state has that shape"
     return ""
 
 

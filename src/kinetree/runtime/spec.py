@@ -81,6 +81,8 @@ class FunctionSpec:
         Inputs that may be of bools, and have no say in whether a call is one of float32.
     truths : frozenset of str
         Outputs that are 1 or 0 in the program, and bools to who calls it; such functions are called by Python code.
+    guessed : frozenset of str
+        Inputs whose shapes only their names tell: a user who means another can say so.
     reduce : callable, optional
         ``reduce() -> (callable, arguments)``: how a pickle makes the function again (from its robot and name).
     program : Program, optional
@@ -112,6 +114,7 @@ class FunctionSpec:
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
     flags: frozenset[str] = frozenset()
     truths: frozenset[str] = frozenset()
+    guessed: frozenset[str] = frozenset()
     reduce: Callable[[], tuple[Any, ...]] | None = None
     program: Program | None = None
     wrapped: Callable[..., Any] | None = None

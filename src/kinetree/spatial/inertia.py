@@ -12,6 +12,7 @@ from kinetree.scalars.functions import Scalar, is_zero
 from kinetree.signatures import told
 from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
+from kinetree.validation import MASKED, has_masked_entries
 
 
 @told
@@ -130,6 +131,8 @@ ORDER = "an Inertia takes mass, centre of mass (3) and inertia about it (3×3), 
 
 def _number(what: str, x: Scalar) -> Scalar:
     """Return a real number as a finite float, and a traced or symbolic one as it is."""
+    if has_masked_entries(x):
+        raise ModelError(MASKED.format(what))
     if isinstance(x, bool | str | bytes | list | tuple | dict) or x is None or getattr(x, "ndim", False):
         raise ModelError(f"{what} is made of numbers; {x!r} was given: {ORDER}")
     x = x.item() if getattr(x, "ndim", None) == 0 else x  # NumPy's scalars

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.graph import ieee
 from kinetree.graph.ops import OPS
 from kinetree.tracing.arrays import is_traced
 from kinetree.tracing.condition import Condition
@@ -60,7 +61,7 @@ def _isinf(x: Any) -> Any:
 
 @implements(np.signbit)
 def _signbit(x: Any) -> Any:
-    return x.record(OPS["copysign"], 1.0, x) < 0.0 if isinstance(x, Expr) else math.copysign(1.0, x) < 0.0
+    return x.record(OPS["copysign"], 1.0, x) < 0.0 if isinstance(x, Expr) else ieee.copysign(1.0, x) < 0.0
 
 
 def _truth(x: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from kinetree.algorithms.recursions.articulated import Pivot, articulated_bodies
 from kinetree.algorithms.recursions.columns import Column, Columns
@@ -35,11 +34,17 @@ def inverse_by_segments(model: Model, q: Vector) -> Matrix:
     mobility, g = _mobilities(model, states, pivots)
     M_inverse: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
 
+    def response(j: int, n: int, p: Force) -> tuple[Scalar, Force]:
+        k, S, UD, D_inverse = pivots[j][n]
+        u = -S.dot(p)
+        p = p + UD * u
+        return u * D_inverse + g[k].dot(p), p
+
     def put(k: int, l: int, x: Scalar) -> None:
         M_inverse[k][l] = M_inverse[l][k] = x
 
-    joints = [[(pivot.k, partial(_response, pivot, g[pivot.k])) for pivot in pivots[i]] for i in range(model.nb)]
-    columns = Columns(model, states, joints, put, q[0], loops=True)
+    joints = [[pivot.k for pivot in pivots[i]] for i in range(model.nb)]
+    columns = Columns(model, states, joints, response, put, q[0], loops=True)
     for i in reversed(range(model.nb)):
         met: list[Column] = []
         for branch in columns.branches(i):
@@ -48,7 +53,7 @@ def inverse_by_segments(model: Model, q: Vector) -> Matrix:
         columns.pass_on(i)
         for n, (k, _, UD, D_inverse) in enumerate(pivots[i], 1):
             put(k, k, D_inverse + g[k].dot(UD))
-            columns.begin(i, k, UD, joints[i][n:])
+            columns.begin(i, k, UD, range(n, len(joints[i])))
     return M_inverse
 
 
@@ -65,13 +70,6 @@ def _mobilities(
             mobility = mobility.freed(pivot.S, pivot.UD, pivot.D_inverse, rotor)
         mobilities.append(mobility)
     return mobilities, g
-
-
-def _response(pivot: Pivot, g: Motion, p: Force) -> tuple[Scalar, Force]:
-    """Return the acceleration that a force causes at a joint that it meets, and the force that goes on."""
-    u = -pivot.S.dot(p)
-    p = p + pivot.UD * u
-    return u * pivot.D_inverse + g.dot(p), p
 
 
 def _meet(

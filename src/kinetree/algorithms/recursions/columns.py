@@ -14,9 +14,6 @@ from kinetree.spatial import Force, Scalar
 SEGMENT = 6
 """Most velocities in a segment: among themselves they are straight-line code."""
 
-Meeting = tuple[int, Callable[[Force], tuple[Scalar, Force]]]
-"""A velocity, and the function from a force that arrives there to what it leaves and the force that goes on."""
-
 Column = tuple[int, Force]
 """The velocity at which a force began, and the force."""
 
@@ -33,8 +30,10 @@ class Columns:
     model : Model
     states : sequence of BodyState
         Of all bodies.
-    joints : sequence of sequence of Meeting
+    joints : sequence of sequence of int
         For each body the velocities of its joint, in the order in which forces meet them.
+    meet : callable
+        ``meet(j, n, F) -> (x, F)``: what a force leaves at velocity ``joints[j][n]``, and the force that goes on.
     add : callable
         It is given the velocity of a force, the one that it meets, and what it leaves there.
     like : scalar
@@ -47,20 +46,21 @@ class Columns:
         self,
         model: Model,
         states: Sequence[BodyState],
-        joints: Sequence[Sequence[Meeting]],
+        joints: Sequence[Sequence[int]],
+        meet: Callable[[int, int, Force], tuple[Scalar, Force]],
         add: Callable[[int, int, Scalar], None],
         like: Scalar,
         *,
         loops: bool,
     ) -> None:
         self._bodies, self._states, self._joints = model.bodies, states, joints
-        self._add, self._like = add, like
+        self._meet, self._add, self._like = meet, add, like
         self._ways = _through_segments(model) if loops else _to_the_base(model)
         self._arrived: dict[int, dict[int, list[Column]]] = {}
 
-    def begin(self, i: int, k: int, F: Force, first: Sequence[Meeting]) -> None:
-        """Send off the force of velocity k from body i, of whose own joint it meets only these velocities."""
-        self._keep(i, k, self._passed(i, F, first, functools.partial(self._add, k)))
+    def begin(self, i: int, k: int, F: Force, own: range) -> None:
+        """Send off the force of velocity k from body i, of whose own joint it meets only these, by number."""
+        self._keep(i, k, self._passed(i, F, own, functools.partial(self._add, k)))
 
     def branches(self, i: int) -> list[list[Column]]:
         """Return the forces that have arrived at body i, one list for each of the bodies that they come from."""
@@ -71,25 +71,25 @@ class Columns:
         arrived = [column for branch in self.branches(i) for column in branch]
         if not arrived:
             return
-        joints = [l for j in self._ways[i] for l, _ in self._joints[j]]
+        velocities = [l for j in self._ways[i] for l in self._joints[j]]
 
         def passed(F: list[Scalar]) -> list[Scalar]:
             left: list[Scalar] = []
-            end = self._passed(i, Force.of(F), self._joints[i], lambda l, x: left.append(x))
+            end = self._passed(i, Force.of(F), range(len(self._joints[i])), lambda l, x: left.append(x))
             return left if self._end(i) == WORLD else [*left, *end]
 
         columns = map_columns(passed, [list(F) for _, F in arrived], self._like)
         for (k, _), column in zip(arrived, columns, strict=True):
-            for l, x in zip(joints, column, strict=False):
+            for l, x in zip(velocities, column, strict=False):
                 self._add(k, l, x)
-            self._keep(i, k, column[len(joints) :])
+            self._keep(i, k, column[len(velocities) :])
 
-    def _passed(self, i: int, F: Force, first: Sequence[Meeting], leave: Callable[[int, Scalar], None]) -> Force:
+    def _passed(self, i: int, F: Force, own: range, leave: Callable[[int, Scalar], None]) -> Force:
         """Return the force on the body after i's way, and give what it leaves on the way."""
-        for n, j in enumerate(self._ways[i]):
-            for l, meet in self._joints[j] if n else first:
-                x, F = meet(F)
-                leave(l, x)
+        for j in self._ways[i]:
+            for n in own if j == i else range(len(self._joints[j])):
+                x, F = self._meet(j, n, F)
+                leave(self._joints[j][n], x)
             if self._bodies[j].parent != WORLD:
                 F = self._states[j].Xup.T @ F
         return F

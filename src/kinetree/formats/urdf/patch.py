@@ -23,6 +23,7 @@ from kinetree.model import WORLD, Model
 from kinetree.spatial import Inertia
 
 TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
+ATTRIBUTE = re.compile(r"""\s([^\s="'<>/]+)\s*=\s*("[^"]*"|'[^']*')""")
 
 Change = tuple[int, int, bytes]
 """What stands from here to there, and the bytes that come in its place."""
@@ -67,12 +68,13 @@ def patch_urdf(model: Model, original: str | bytes) -> str:
     if (before.body_names, before.joint_names) != (model.body_names, model.joint_names):
         odd = sorted({*before.body_names, *before.joint_names} ^ {*model.body_names, *model.joint_names})
         raise ModelError(f"{name} is another robot's file: {listed(odd) or 'the order of joints'} differ")
-    spans = _spans(data)
+    spans = _spans(data, "utf-8" if isinstance(text, str) else None)
     if () not in spans:
         raise FormatError(f"{name} is no URDF file: leave out original=, and a new document is written")
     changes = [*_inertias(before, model, spans), *_joints(data, before, model, spans), *_added(before, model, spans)]
+    newline = b"\r\n" if b"\r\n" in data else b"\n"
     for start, stop, new in sorted(changes, reverse=True):
-        data = data[:start] + new + data[stop:]
+        data = data[:start] + new.replace(b"\n", newline) + data[stop:]
     return data.decode()
 
 
@@ -120,7 +122,8 @@ def _added(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
     """Yield what comes at the end: new frames, and the pose of a fixed base."""
     there = {*before.frame_names}
     frames = [name for name in model.frame_names if name not in there]
-    if lines := [*map(link_line, frames), *fixed_lines(model, frames)]:
+    joints = [where[1] for where in spans if where[:1] == ("joint",)]
+    if lines := [*map(link_line, frames), *fixed_lines(model, frames, joints)]:
         end = spans[()]
         yield end.stop, end.stop, "".join(f"{line}\n" for line in lines).encode()
 
@@ -142,7 +145,7 @@ def _changed(tag: str, attributes: Mapping[str, str | None]) -> str:
     '<limit jerk="9" effort="2"/>'
     """
     for key, value in attributes.items():
-        there = re.search(rf"""\s{key}\s*=\s*("[^"]*"|'[^']*')""", tag)
+        there = next((found for found in ATTRIBUTE.finditer(tag) if found[1] == key), None)
         if there is not None:
             new = "" if value is None else f' {key}="{value}"'
             tag = tag[: there.start()] + new + tag[there.end() :]
@@ -165,11 +168,14 @@ def _placed(spans: Spans, where: tuple[str, ...], lines: Sequence[str]) -> Chang
     return opened - len(b"/>"), opened, f">{text}\n{indent}</{where[0]}>".encode()
 
 
-def _spans(data: bytes) -> Spans:
-    """Return where links, joints and their children are, and under () where what is added to the robot goes."""
+def _spans(data: bytes, encoding: str | None) -> Spans:
+    """Return where links, joints and their children are, and under () where what is added to the robot goes.
+
+    The encoding is the one that the document declares if None: what a text declares does not count.
+    """
     found: Spans = {}
     path: list[tuple[str, str, int]] = []
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate(encoding)
 
     def indent(at: int) -> str:
         line = data[data.rfind(b"\n", 0, at) + 1 : at]

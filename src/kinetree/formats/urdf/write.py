@@ -58,7 +58,8 @@ def write_urdf(model: Model) -> str:
         if body is not _floating(model):
             lines += _element("joint", body.joint_name, _joint(model, links, body), type=joint_type(body))
     placed = [name for name in model.frame_names if name not in inertias]
-    return "\n".join([*lines, *fixed_lines(model, placed), "</robot>", ""])
+    joints = [body.joint_name for body in model.bodies]
+    return "\n".join([*lines, *fixed_lines(model, placed, joints), "</robot>", ""])
 
 
 def body_links(model: Model) -> list[str]:
@@ -71,13 +72,12 @@ def body_links(model: Model) -> list[str]:
     return [body.name if _stands_at(model.frame(body.name).X) else next(extra) for body in model.bodies]
 
 
-def fixed_lines(model: Model, frames: Sequence[str]) -> list[str]:
+def fixed_lines(model: Model, frames: Sequence[str], joints: Sequence[str]) -> list[str]:
     """Return the fixed joints of these frames, and the world with the joint of a fixed base that is not at its origin.
 
-    The links of the frames are not among them.
+    The links of the frames are not among them. No new joint has a name of these joints.
     """
-    links, lines = body_links(model), []
-    taken = [body.joint_name for body in model.bodies]
+    links, lines, taken = body_links(model), [], [*joints]
 
     def fix(parent: str, child: str, X: Transform) -> None:
         taken.append(_new_name(f"{child}_fixed", taken))
