@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -70,8 +71,13 @@ def waves(robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), slo
     return middle + x, v, a
 
 
-def points(robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), slow: tuple[int, ...] = ()) -> States:
-    """Return moves from point to point, with ramps of speed for a quarter of each, and stops between them."""
+def points(
+    robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), slow: tuple[int, ...] = (), moved: int = 99
+) -> States:
+    """Return moves from point to point, with ramps of speed for a quarter of each, and stops between them.
+
+    So many joints are `moved` at once, the others stand.
+    """
     rng = np.random.default_rng([seed, 3])
     middle, reach, speed = _room(robot)
     size = 0.7 * reach
@@ -80,6 +86,8 @@ def points(robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), sl
     here, now = middle + size * rng.uniform(-1, 1, robot.nv), float(t[0])
     while now < t[-1]:
         there = middle + size * rng.uniform(-1, 1, robot.nv)
+        if moved < robot.nv:
+            there = np.where(rng.permutation(robot.nv) < moved, there, here)
         length = max(0.8, float(np.max(np.abs(there - here) / (0.45 * speed)))) * rng.uniform(1.0, 2.0)
         at = t >= now
         s, ds, dds = _ramps((t[at] - now) / length)
@@ -104,7 +112,7 @@ def recorded(
     late = np.zeros(count)
     if how.stamps == "received":
         late = rng.uniform(0.0, 1.0, count) * np.diff(t, prepend=t[0] - 1e-3 * mean)
-    kind = {"waves": waves, "points": points}[how.motion]
+    kind = {"waves": waves, "points": points, "turns": partial(points, moved=2)}[how.motion]
     q, v, a = kind(robot, t - late, seed, how.still, how.slow)
     tau = robot.inverse_dynamics(q, v, a)
     if unmodelled is not None:

@@ -11,7 +11,6 @@ from kinetree.errors import ArgumentError, warn_user
 from kinetree.identification.checks.findings import LogWarning
 from kinetree.identification.samples import Cutoff, Samples, measured, of_joints
 from kinetree.identification.terms import smooth_sign
-from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, positive, real_array
 
@@ -43,9 +42,6 @@ MISSED = 1.5
 TINY = 1e-6
 """Times that differ by such a part of a step are the same."""
 
-SLOW, LONG = 0.01, 0.15
-"""The part of its usual speed below which a joint may stand still, and of a fit during which it does."""
-
 HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
 """What is wrong with cut-offs above half of Nyquist's frequency."""
 
@@ -57,7 +53,7 @@ class Preparation:
     """How `prepare` makes samples of recorded ones: of parts of a motion one after the other as of the whole.
 
     What a part has at its end is kept for the next. The cut-off and the steps in time are those of the first part;
-    outliers are told within a part, and which joints stand still by the parts so far.
+    outliers are told within a part.
 
     Attributes
     ----------
@@ -85,7 +81,6 @@ class Preparation:
         self.rate = self._origin = 0.0
         self.window = self.every = 0
         self._standing = None if standing is None else of_joints(robot, "standing", standing)
-        self._slow = np.zeros(robot.nv)
         self._kept: tuple[Array, ...] | None = None
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
@@ -99,7 +94,7 @@ class Preparation:
             t, q, tau, f_ext = t[kept], q[kept], tau[kept], None if f_ext is None else f_ext[kept]
         others = [tau]
         if self._presliding is not None:
-            others += [self._sliding(q), np.zeros_like(tau)]
+            others.append(self._sliding(q))
         if f_ext is not None:
             others.append(f_ext.reshape(len(t), -1))
         arrays: tuple[Array, ...] = t, q, np.hstack(others)
@@ -121,14 +116,13 @@ class Preparation:
         if not found:
             return None
         when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-        tau, directions, resting, wrench = np.split(rest, [nv, 2 * nv, 3 * nv], axis=1)
-        standing = resting > LONG if self._standing is None else np.abs(v_s) <= self._standing
+        tau, directions, wrench = np.split(rest, [nv, 2 * nv], axis=1)
         return Samples(
             *(q_s, v_s, a_s, tau),
             wrench.reshape(-1, self._robot.nb, 6) if wrench.size else None,
             direction=directions,
             t=when,
-            standing=standing,
+            standing=None if self._standing is None else np.abs(v_s) <= self._standing,
             smoothing=self._smoothing,
             cutoff=Cutoff(self.frequency, self.rate),
         )
@@ -175,10 +169,7 @@ class Preparation:
         return found
 
     def _with_signs(self, arrays: tuple[Array, ...], smoothing: float) -> Array:
-        """Return the rest with the signs of filtered velocities and which are at rest after the forces.
-
-        At ends these stay as they are.
-        """
+        """Return the rest with the signs of filtered velocities after the forces; at ends these stay as they are."""
         (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
         weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
         step, origin = 1.0 / self.rate, self._origin
@@ -188,9 +179,7 @@ class Preparation:
             path = np.interp(even, t, np.append(0.0, np.cumsum(moved)))
             speed = np.convolve(path, weights, "valid") / (2.0 * half * step)
             v[:, k] = np.interp(t, even[half : len(even) - half], speed)
-        self._slow = np.maximum(self._slow, SLOW * np.sqrt((v * v).mean(axis=0)))
-        self._slow[Coordinates(self._robot.q_names, self._robot.v_names).of_base("v")] = 0.0
-        return np.hstack([others[:, :nv], smooth_sign(v, smoothing), np.abs(v) < self._slow, others[:, nv:]])
+        return np.hstack([others[:, :nv], smooth_sign(v, smoothing), others[:, nv:]])
 
 
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:

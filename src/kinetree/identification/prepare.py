@@ -62,9 +62,7 @@ def prepare(
         neighbours are left out, such as 8. If not given, none is.
     standing : float or (nv,) array-like, optional
         Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
-        Its own equation is left out at these samples, and those of the other joints count. If not given, samples are
-        left out where a joint has less than 1 % of its usual speed for more than 15 % of a fit; with presliding
-        none, since friction then has its direction.
+        Its own equation is left out at these samples, and those of the other joints count. If not given, none is.
 
     Returns
     -------

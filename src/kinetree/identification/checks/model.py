@@ -86,7 +86,7 @@ class Lack:
         plain = System(
             [np.column_stack([y, t]) for y, t in zip(Y, tau.T, strict=True)], rows.pattern, counts, equations.spread
         )
-        self._predicted = self._forces(Y, plain.x)
+        self._predicted = self._forces(plain.x)
         self._extra = self._columns()
         blocks = [np.column_stack([Y[k], self._extra[k], tau[:, k]]) for k in range(self._nv)]
         self._system = System(blocks, rows.pattern, counts, equations.spread)
@@ -97,8 +97,13 @@ class Lack:
             if self._system.noise[k] > EXACT * equations.spread[k] and len(tau) > ENOUGH * blocks[k].shape[1]
         ]
 
-    def _forces(self, Y: list[Array], x: Array) -> Array:
-        return np.stack([y @ x[own] for y, own in zip(Y, self._equations.rows.pattern, strict=True)], axis=1)
+    def _forces(self, x: Array) -> Array:
+        """Return the forces (n, nv) of these parameters at all samples, those that do not count among them."""
+        rows = self._equations.rows
+        every = [rows.columns(piece) for piece in self._equations.pieces]
+        return np.concatenate(
+            [np.stack([y @ x[own] for y, own in zip(Y, rows.pattern, strict=True)], axis=1) for Y in every]
+        )
 
     def _columns(self) -> list[Array]:
         """Return the further columns (n, c) of each entry of v: those of the candidates, then the force's rate."""
