@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import kinetree as kt
 from helpers.kernels import same_bits
+from kinetree.errors import ArgumentError
 from kinetree.joints import FreeFlyer, Helical, Prismatic, Revolute, Spherical, Universal
 
 Array = np.ndarray[Any, Any]
@@ -93,6 +95,29 @@ def test_the_same_bits_in_every_batch(linkage: kt.Mechanism, states: tuple[Array
     for k in range(0, 21, 5):
         one = linkage.forward_dynamics(*(x[k] for x in states), active=active[k])
         assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
+
+
+@pytest.mark.parametrize("wrong", [0.5, -1.0, 2.0, math.nan])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_active_is_one_or_zero(
+    linkage: kt.Mechanism, states: tuple[Array, ...], wrong: float, dtype: type[np.floating[Any]]
+) -> None:
+    """By the call glue and by the general path, for one state and for many, each with its own or all with one."""
+    one, many = [[x[k].astype(dtype) for x in states] for k in (0, slice(3))]
+    right = np.ones((3, 2), dtype)
+    for given, on in ((one, right[0]), (many, right), (many, right[0])):
+        bad = on.copy()
+        bad.flat[-1] = wrong
+        for active in (bad, bad.tolist(), np.asfortranarray(bad)):
+            for _ in range(2):
+                linkage.forward_dynamics(*given, active=on)  # compiled, then called by the glue
+                with pytest.raises(ArgumentError, match="forward_dynamics: active holds .*1 .or True. and 0"):
+                    linkage.forward_dynamics(*given, active=active)
+
+
+def test_active_in_a_function_of_the_user_is_one_or_zero(linkage: kt.Mechanism) -> None:
+    with pytest.raises(ArgumentError, match=r"active holds 0\.5"):
+        linkage.compile(lambda q, v, tau: linkage.forward_dynamics(q, v, tau, active=[1.0, 0.5]).a)
 
 
 def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:

@@ -11,6 +11,7 @@ import pytest
 import kinetree as kt
 from helpers.contacts import random_problem, solved
 from helpers.kernels import same_bits
+from helpers.sampling import SEED
 from kinetree.errors import ArgumentError
 
 Array = np.ndarray[Any, Any]
@@ -106,3 +107,21 @@ def test_what_makes_no_sense(problems: tuple[Array, ...]) -> None:
         kt.contact_solver(0)
     with pytest.raises(ArgumentError, match="limits is -1"):
         kt.contact_solver(1, limits=-1)
+
+
+@pytest.mark.parametrize(("contacts", "rank"), [(2, 5), (4, 6), (6, 12)])
+@pytest.mark.parametrize("solver", ["auto", "pgs", "admm"])
+def test_what_ends_before_the_last_iteration_is_solved(contacts: int, rank: int, solver: str) -> None:
+    """By the residuals that are returned: contacts that move each other, friction of up to 2."""
+    rng = np.random.default_rng([SEED, contacts])
+    G, g, _, b = (np.array(x) for x in zip(*(random_problem(k, contacts, 0, 1, rank) for k in range(100)), strict=True))
+    mu, scale = rng.uniform(0.0, 2.0, (100, contacts)), np.abs(g).max(axis=1)
+    solve = kt.contact_solver(contacts=contacts, limits=0, bounded=1)
+    for tolerance in (1e-6, 1e-9):
+        found = solve(G, g, mu, b, tolerance=tolerance, max_iterations=500.0, solver=solver)
+        ended = found.iterations < 500.0
+        assert ended.mean() > 0.5
+        least = tolerance * scale * (1.0 + 1e-6)
+        assert (found.dual <= least)[ended].all()
+        assert (found.complementarity <= least * np.abs(found.force).max(axis=1))[ended].all()
+        assert found.primal.max() < 1e-12 * np.abs(found.force).max()

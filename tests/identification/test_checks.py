@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.mechanisms import four_bar
 from helpers.recorded import Array, Log, arm
 from kinetree.identification import Finding, LogWarning, Samples, diagnose, prepare
 from kinetree.identification.checks.registry import CHECKS
@@ -217,3 +218,13 @@ def test_findings_are_values() -> None:
     assert str(Finding("x", "error", "something")) == "something"
     names = [(check.name, stage) for check in CHECKS for stage in check.stages]
     assert len(set(names)) == len(names)
+
+
+def test_the_tree_of_a_mechanism_wants_the_forces_in_its_loops() -> None:
+    tree = four_bar().mech.tree
+    q, v, a = tree.random_state(seed=0, size=200)
+    alone, held = tree.inverse_dynamics(q, v, a), np.zeros((200, tree.nb, 6))
+    with pytest.warns(UserWarning, match=r"the forces of .* count as its bodies': write mech.identify, or give"):
+        tree.identify((q, v, a, alone), ["armature"])
+    for log in (Samples(q, v, a, alone, f_ext=held), [(q, v, a, alone, held)]):
+        assert "open_loops" not in diagnose(tree, log).names

@@ -240,6 +240,8 @@ def some_call(rng, spec):
     forms = {}
     for port in spec.inputs:
         a = numbers.integers(-64, 64, (*(lead if rng.random() < 0.8 else ()), *port.shape)) / 8.0
+        if port.name in spec.flags and rng.random() < 0.9:
+            a = np.asarray(a > 0.0, float)
         steps = kind(FLOATS, ANY_NUMBERS), kind(LAYOUTS, ANY_LAYOUT), kind(CONTAINERS, ANY_CONTAINER)
         if port.name in spec.named and wild:
             steps = (*steps[:2], in_a_dict)

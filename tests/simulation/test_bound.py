@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +54,54 @@ def test_calls_with_what_makes_no_sense() -> None:
         ROBOT.simulation([0.0, 0.0], steps=5, limits="all")
 
 
+def test_a_call_that_failed_leaves_nothing_behind() -> None:
+    rollout = ROBOT.simulation([0.0, 0.0], steps=5)
+    wrong: list[dict[str, Any]] = [
+        {"tau": [1.0, np.inf]},
+        {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
+        {"inputs": [1.0]},
+        {"step": 1},
+        {"q": None},
+    ]
+    expected = ROBOT.simulate([0.3, 0.1], steps=5).q
+    for given in wrong:
+        with pytest.raises(ArgumentError):
+            rollout(**{"q": [0.0, 0.0]} | given)
+        assert np.array_equal(rollout([0.3, 0.1]).q, expected)
+
+
+def test_large_numbers_are_told_of_once() -> None:
+    with pytest.warns() as told:
+        ROBOT.simulation([0.0, 0.0], steps=5)([0.0, 0.0], [1e200, 0.0])
+    assert [x.category for x in told] == [kt.SimulationWarning]
+
+
+def test_results_stay_as_they_are() -> None:
+    """Counts and memory too, which are read after further calls."""
+    table, rng = box_on_a_table(None), np.random.default_rng(0)
+    q, v = [0, 0, 0.15, 0, 0, 0, 1], rng.normal(size=(5, 6))
+    rollout = table.simulation(q, steps=10)
+    found = [rollout(q, x) for x in v]
+    for x, one in zip(v, found, strict=True):
+        expected = table.simulate(q, x, steps=10)
+        assert {k: n.item() for k, n in one.counts.items()} == {k: n.item() for k, n in expected.counts.items()}
+        assert np.array_equal(one.end.memory, expected.end.memory)  # type: ignore[union-attr]
+        assert all(n.shape == () and not n.flags.writeable for n in one.counts.values())
+        assert pickle.loads(pickle.dumps(one)).counts == expected.counts
+
+
+def test_active_may_be_bools_or_is_one_or_zero() -> None:
+    table, q = box_on_a_table(None), [0, 0, 0.15, 0, 0, 0, 1]
+    rollout = table.simulation(q, active=[True], steps=10)
+    expected = table.simulate(q, active=[0.0], steps=10).q
+    for off in ([False], np.array([False]), [0]):
+        assert np.array_equal(table.simulate(q, active=off, steps=10).q, expected)
+        assert np.array_equal(rollout(q, active=off).q, expected)
+    for wrong in ([0.5], [-1.0], [math.nan]):
+        with pytest.raises(ArgumentError, match="active holds"):
+            rollout(q, active=wrong)
+
+
 def test_joints_do_what_the_file_says() -> None:
     b = kt.ModelBuilder("arm")
     b.add_link("base")
@@ -63,9 +113,25 @@ def test_joints_do_what_the_file_says() -> None:
     assert pushed.q.max() < 0.6
     assert pushed.tau.max() == 3.0
     assert abs(arm.simulate([0.05], duration=1.0).v).max() < 2e-3  # friction holds it
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it leans on its stop, which is a spring
+        arm.simulate(pushed, duration=0.1, tau=[20.0])
+        arm.simulation(0.0 * pushed.q[0], steps=10, tau=[20.0])(pushed)
     free = arm.simulate([0.0], duration=3.0, tau=[20.0], joints="none", record="tau")
     assert free.q.max() > 0.6
     assert free.tau.max() == 20.0
+
+
+@pytest.mark.parametrize("joints", ["all none", ["all", "stops"], None, 3, "stop", b"all"])
+def test_physics_of_joints_that_nobody_knows(joints: Any) -> None:
+    with pytest.raises(ArgumentError, match="joints") as told:
+        ROBOT.simulate([0.0, 0.0], steps=3, joints=joints)
+    assert "did you mean 'all'" not in str(told.value)
+
+
+def test_physics_of_joints_may_be_any_sequence_of_names() -> None:
+    for joints in (["all"], ("none",), np.array(["stops", "effort"]), set()):
+        ROBOT.simulation([0.0, 0.0], steps=3, joints=joints)
 
 
 def test_what_diverges_and_what_is_not_solved_is_told() -> None:

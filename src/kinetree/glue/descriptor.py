@@ -88,8 +88,11 @@ class Inputs(NamedTuple):
 
     @property
     def in_order(self) -> int:
-        """How many of these may be given in their order, before anything else."""
-        matching = [k == position for k, position in enumerate(self.positions[: self.always])]
+        """How many of these may be given in their order, before anything else: whatever numbers they are."""
+        matching = [
+            k == position and self.ports[k].name not in self.flags
+            for k, position in enumerate(self.positions[: self.always])
+        ]
         return [*matching, False].index(False)
 
 

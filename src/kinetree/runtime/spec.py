@@ -78,7 +78,7 @@ class FunctionSpec:
     named : mapping of str to callable
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
     flags : frozenset of str
-        Inputs that may be of bools, and have no say in whether a call is one of float32.
+        Inputs of 1 and 0 only, or bools, which have no say in whether a call is one of float32.
     truths : frozenset of str
         Outputs that are 1 or 0 in the program, and bools to who calls it; such functions are called by Python code.
     guessed : frozenset of str
@@ -148,7 +148,8 @@ class FunctionSpec:
     def is_plain(self) -> bool:
         """Whether a call with the required inputs alone, by position and in order, is all that is needed."""
         names = tuple(port.name for port in self.required)
-        return self.default_options is not None and not self.defaults and self.positional[: len(names)] == names
+        is_simple = self.default_options is not None and not self.defaults and self.flags.isdisjoint(names)
+        return is_simple and self.positional[: len(names)] == names
 
     @cached_property
     def default_options(self) -> tuple[tuple[str, Value], ...] | None:

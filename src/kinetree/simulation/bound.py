@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,12 +15,12 @@ from kinetree.runtime.steps import tables
 from kinetree.simulation import run
 from kinetree.simulation.calls import own
 from kinetree.simulation.choices import OF_CONSTRAINTS, ended
-from kinetree.simulation.constrained import check_range, of_shape
+from kinetree.simulation.constrained import check_range, numbers, of_shape
 from kinetree.simulation.inputs import check_finite, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
-from kinetree.validation import Array
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from kinetree.simulation.plan import Simulation
@@ -60,6 +59,8 @@ class Bound:
     ) -> Trajectory:
         """Return the motion from these states."""
         before = None
+        if not isinstance(inputs, Mapping):
+            raise ArgumentError(f"inputs takes a dict of values by name, not {inputs!r}")
         if isinstance(q, Trajectory):
             if v is not None:
                 raise ArgumentError("v is not taken where the simulation goes on from a trajectory, which has it")
@@ -69,7 +70,7 @@ class Bound:
             q = self.now.tree.configuration(q)
         self._set_clock(t0)
         self._take(q, v, before, inputs, changed)
-        self.now.check_start()
+        self.now.check_start(before)
         if self._is_simple:
             self._call = self._call or _Call(self.now)
             if self._call.kernel.is_short(len(self.start["q"]), self.now.times.steps):
@@ -100,7 +101,7 @@ class Bound:
             (self.values if name in self.values else self.start)[name][...] = (
                 self._made.values[name] if name in self.values else self._made.start[name]
             )
-        self._changed = set(given)
+        self._changed = {name for name in given if name in self._views}
         for name, value in given.items():
             self._write(name, value)
 
@@ -117,10 +118,7 @@ class Bound:
                 f"{unknown_name('argument', name, known)}; what changes from call to call is given when the "
                 "simulation is made"
             )
-        try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{name} is no array of numbers: {error}") from None
+        array = real_array(name, numbers(name, value))
         if array.shape != view.shape:
             least, axes = self._entries[name], array.ndim
             if not (least <= axes <= view.ndim and array.shape == view.shape[view.ndim - axes :]):
@@ -134,7 +132,7 @@ class Bound:
     def _check(self, name: str) -> None:
         """Raise where what has been written makes no sense."""
         flat = self._flat[name]
-        if not math.isfinite(flat.dot(flat)):
+        if np.count_nonzero(np.isfinite(flat)) < flat.size:
             check_finite(name, self._views[name])
         if name in OF_CONSTRAINTS:
             check_range(name, flat)

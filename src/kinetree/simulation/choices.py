@@ -111,13 +111,9 @@ def physics(model: Model, joints: object, inputs: Iterable[Any]) -> tuple[str, J
     Friction of which the figures are given counts whatever is chosen.
     """
     parts = joints.replace(",", " ").split() if isinstance(joints, str) else joints
-    if parts == ["all"]:
-        parts = JOINTS
-    elif parts == ["none"]:
-        parts = ()
-    if not isinstance(parts, Iterable):
+    if not isinstance(parts, Iterable) or {"all", "none"} & {*(parts := list(parts))} and len(parts) > 1:
         raise ArgumentError(f"joints is {joints!r}; it takes names out of {', '.join(JOINTS)}, or 'all' or 'none'")
-    chosen = set(parts)
+    chosen = {("all",): {*JOINTS}, ("none",): set()}.get(tuple(parts), set(parts))
     for name in chosen:
         if name not in JOINTS:
             raise ArgumentError(f"joints: {unknown_name('part of their physics', name, (*JOINTS, 'all', 'none'))}")

@@ -39,9 +39,14 @@ def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: st
     return integrator_of(robot.model, integrator, contacts)
 
 
+def numbers(name: str, value: Any) -> Any:
+    """Return what is given for constraints, 1 and 0 in the place of bools that say which act."""
+    return np.asarray(value, dtype=float) if name == "active" and np.asarray(value).dtype == bool else value
+
+
 def of_rows(model: Model, name: str, value: Any) -> tuple[Array, tuple[int, ...]]:
     """Return what is given for constraints or rows as an array, and the shape that it has but for leading axes."""
-    array, shape = real_array(name, value), shape_of(SHAPES[name], model)
+    array, shape = real_array(name, numbers(name, value)), shape_of(SHAPES[name], model)
     if array.shape[-len(shape) :] != shape:
         parts = "; ".join(model.describe(x) for x in SHAPES[name] if isinstance(x, str))
         wanted = ", ".join(map(str, ("...", *shape)))
@@ -70,12 +75,17 @@ def check_range(name: str, values: Array) -> None:
         raise ArgumentError(f"{name} holds {wrong[0]:g}: it cannot {allowed}")
 
 
+def must_hold(robot: Robot | Mechanism, integrator: Integrator) -> bool:
+    """Return whether there are constraints that must hold where a simulation begins: not those that impulses reach."""
+    if isinstance(robot, Robot):
+        return False
+    return not integrator.impulses or any(c.force_set() is None for c in robot.constraints)
+
+
 def check_closed(mech: Mechanism, integrator: Integrator, q: Array, given: Mapping[str, Array], t: float) -> None:
     """Raise where a constraint that acts does not hold at the configurations q (n, nq), at the time t."""
     from kinetree.constraints.anchors import moved_anchors
 
-    if integrator.impulses and all(c.force_set() is not None for c in mech.constraints):
-        return
     first = {name: given[name][:, 0] if given[name].ndim == 3 else given[name] for name in given}
     error = mech.constraint_error(q)
     if "drift" in first:

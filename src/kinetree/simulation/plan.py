@@ -106,7 +106,12 @@ class Simulation:
     @cached_property
     def record_times(self) -> Array:
         """The times of what is kept (read-only)."""
-        return read_only(self.times.of(np.arange(1 + self.times.steps // self.every) * self.every))
+        return read_only(self.times.of(self._recorded))
+
+    @cached_property
+    def _recorded(self) -> Array:
+        """After how many steps something is kept."""
+        return np.arange(1 + self.times.steps // self.every) * float(self.every)
 
     @cached_property
     def unstopped(self) -> tuple[Array, Any]:
@@ -117,6 +122,11 @@ class Simulation:
     def stops(self) -> tuple[Array, Array] | None:
         """The lower and the upper limits of the joints where they are stops that push back."""
         return (self.tree.lower_limits, self.tree.upper_limits) if self.plan.has_soft_stops else None
+
+    @cached_property
+    def has_loops(self) -> bool:
+        """Whether there are constraints that must hold at the beginning."""
+        return constrained.must_hold(self.robot, self.plan.integrator)
 
     @cached_property
     def step(self) -> Function:
@@ -137,12 +147,15 @@ class Simulation:
         period = self.law.period or 1
         return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": period, "since": since}
 
-    def check_start(self) -> None:
-        """Raise where constraints do not hold at the beginning; warn where joints are beyond their stops."""
+    def check_start(self, before: End | None) -> None:
+        """Raise where constraints do not hold at the beginning; warn where joints are beyond their stops.
+
+        They may be where the simulation goes on from another one: stops give way.
+        """
         q = self.start["q"]
-        if not isinstance(self.robot, Robot):
+        if self.has_loops and not isinstance(self.robot, Robot):
             constrained.check_closed(self.robot, self.plan.integrator, q, self.values, self.times.of(0))
-        if self.stops and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
+        if self.stops and before is None and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
             for extreme in (q.max(axis=0), q.min(axis=0)):
                 if told := beyond(self.robot.model.leading, extreme):
                     warn_user(
@@ -200,7 +213,7 @@ class Simulation:
         """
         bound = self._bound.pop() if self._bound else Bound(self)  # one for each thread that calls at the same time
         try:
-            return bound(q, v, t0, dict(inputs or {}), changed)
+            return bound(q, v, t0, {} if inputs is None else inputs, changed)
         finally:
             self._bound.append(bound)
 
@@ -261,7 +274,7 @@ def planned(robot: Robot | Mechanism, q: Any, v: Any, **c: Any) -> Simulation:
         robot, plan, clock, begin.lead, carried, given, kept, every, out, law, begin.before, c["progress"]
     )
     given |= {name: full(n, x) for name, x in (constants | made.clocked()).items() if name in plan.given(model)}
-    made.check_start()
+    made.check_start(begin.before)
     for k, event in enumerate(events):
         carried["event_values"][:, k] = made.first_value(event)
     return made

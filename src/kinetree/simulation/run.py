@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import math
 import time
@@ -152,19 +153,20 @@ def _trajectory(
 
 
 def motion(
-    s: Simulation, kept: Mapping[str, Array], carried: Mapping[str, Array], done: int, events: Sequence[Any] = ()
+    s: Simulation, kept: Mapping[str, Array], carried: dict[str, Array], done: int, events: Sequence[Any] = ()
 ) -> Trajectory:
     """Return the trajectory of what was kept (n, rows, …), and of what is carried after so many steps."""
     lead, rows = s.lead, kept["q"].shape[1]
     stopped_at, reasons = s.unstopped
-    counts = {name: x.reshape(lead) for name, x in _counts(s.plan, carried)}
+    left = {name: x.copy() for name, x in carried.items() if name in ("memory", "event_counts")}
+    counts = functools.partial(_counts, s.plan, left, lead)
     if stopped := np.count_nonzero(carried["reason"]):
         reason = carried["reason"].reshape(lead)
         ended = s.times.of(carried["step"].reshape(lead) - s.times.first)
         stopped_at = np.where(reason == MOVING, math.nan, ended)
         reasons = np.asarray(np.array(s.plan.reasons)[reason.astype(np.intp)], dtype=object)
-    if stopped or ("unsolved" in counts and np.count_nonzero(counts["unsolved"])):
-        warn_of_trouble(s, stopped_at, reasons, counts)
+    if stopped or _unsolved(s.plan, carried):
+        warn_of_trouble(s, stopped_at, reasons, counts())
     return Trajectory.of_arrays(
         s.tree,
         s.record_times[:rows],
@@ -174,7 +176,7 @@ def motion(
         events,
         counts,
         {i: _at_records(s, i.name, rows) for i in s.plan.inputs},
-        _end(s, carried, s.times.of(done), not stopped),
+        _end(s, carried | left, s.times.of(done), not stopped),
     )
 
 
@@ -194,16 +196,15 @@ def _end(s: Simulation, carried: Mapping[str, Array], t: float, moving: bool) ->
     q.shape, v.shape = (*lead, q.shape[-1]), (*lead, v.shape[-1])
     if not (lead or moving):  # one robot, which goes on from where it stopped
         t = float(s.times.of(carried["step"].item() - s.times.first))
-    memory = carried["memory"].copy() if moving and "memory" in carried else np.empty(0)
+    memory = carried["memory"] if moving and "memory" in carried else np.empty(0)
     return End(t, q, v, state, memory, _acting(s) if memory.size else "")
 
 
-def memory(s: Simulation, before: End | None) -> Array:
+def memory(s: Simulation, before: End | None) -> Array | float:
     """Return what the integrator begins with: what it carried, where it goes on under the same; else zeros."""
-    start = s.start["memory"]
-    if before is None or before.memory.shape != start.shape or before.t != s.times.of(0):
-        return np.zeros_like(start)
-    return before.memory if before.acting == _acting(s) != "" else np.zeros_like(start)
+    if before is None or before.memory.shape != s.start["memory"].shape or before.t != s.times.of(0):
+        return 0.0
+    return before.memory if before.acting == _acting(s) != "" else 0.0
 
 
 def _acting(s: Simulation) -> str:
@@ -221,13 +222,21 @@ def _acting(s: Simulation) -> str:
     return found.hexdigest()
 
 
-def _counts(plan: Plan, carried: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
-    """Yield what was counted: steps of the integrator's own, and events."""
+def _counts(plan: Plan, carried: Mapping[str, Array], lead: tuple[int, ...]) -> dict[str, Array]:
+    """Return what was counted, for each robot: steps of the integrator's own, and events."""
+    found: dict[str, Array] = {}
     for name, k in plan.integrator.counts:
-        number = carried["memory"][:, k]
-        yield name, number.copy() if name.startswith("worst") else number.astype(np.int64)
+        number = carried["memory"][:, k].reshape(lead)
+        found[name] = number if name.startswith("worst") else number.astype(np.int64)
     for k, event in enumerate(plan.events):
-        yield event.name, carried["event_counts"][:, k].astype(np.int64)
+        found[event.name] = carried["event_counts"][:, k].reshape(lead).astype(np.int64)
+    return found
+
+
+def _unsolved(plan: Plan, carried: Mapping[str, Array]) -> bool:
+    """Return whether there are contacts that were not solved."""
+    k = dict(plan.integrator.counts).get("unsolved")
+    return k is not None and bool(np.count_nonzero(carried["memory"][:, k]))
 
 
 def _impulses(s: Simulation) -> bool:

@@ -109,7 +109,9 @@ class Quantities:
 
 
 def read_only(array: Any) -> Array:
-    """Return a view that cannot be written to."""
-    seen: Array = np.asarray(array).view()
-    seen.flags.writeable = False
+    """Return the array, or a view of it, that cannot be written to."""
+    seen: Array = np.asarray(array)
+    if seen.flags.writeable:
+        seen = seen.view()
+        seen.flags.writeable = False
     return seen

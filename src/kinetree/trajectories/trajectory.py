@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
-from kinetree.lazy import lazy_methods
+from kinetree.lazy import cached_property, lazy_methods
 from kinetree.robot import Robot
 from kinetree.signatures import told
 from kinetree.trajectories.given import of_robots, stops_of, times_of
@@ -107,7 +107,6 @@ class Trajectory(Quantities):
         stopped_at: Array
         reasons: np.ndarray[Any, np.dtype[np.object_]]
         events: tuple[Any, ...]
-        counts: dict[str, Array]
         end: End | None
 
     def __init__(
@@ -150,15 +149,15 @@ class Trajectory(Quantities):
 
     @classmethod
     def of_arrays(cls, robot: Robot, t: Array, kept: dict[str, Array], stopped_at: Array, reasons: Any,
-                  events: Sequence[Any], counts: Any, inputs: Any, end: End) -> Trajectory:  # fmt: skip
+                  events: Sequence[Any], counts: Callable[[], dict[str, Array]], inputs: Any, end: End) -> Trajectory:  # fmt: skip
         """Return a trajectory of arrays that are known to fit: nothing is checked."""
         made = cls.__new__(cls)
         seen: dict[str, Any] = dict.fromkeys(f"_{name}" for name in RECORDED) | {
             name if name in ("q", "v") else f"_{name}": read_only(x) for name, x in kept.items()
         }
         seen |= {"t": t, "stopped_at": read_only(stopped_at), "reasons": read_only(reasons)}
-        views = [{name: read_only(x) for name, x in given.items()} for given in (counts, inputs)]
-        made.__dict__.update(seen, robot=robot, events=tuple(events), counts=views[0], inputs=views[1], end=end)
+        own = {name: read_only(x) for name, x in inputs.items()}
+        made.__dict__.update(seen, robot=robot, events=tuple(events), _count=counts, inputs=own, end=end)
         return made
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
@@ -167,9 +166,14 @@ class Trajectory(Quantities):
     __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = {name: self.__dict__[name] for name in ("stopped_at", "reasons", "events", "counts", "inputs", "end")}
+        rest = {name: getattr(self, name) for name in ("stopped_at", "reasons", "events", "counts", "inputs", "end")}
         rest |= {name: self.__dict__[f"_{name}"] for name in RECORDED}
         return partial(type(self), **rest), (self.robot, self.t, self.q, self.v)
+
+    @cached_property
+    def counts(self) -> dict[str, Array]:
+        """What was counted for each robot, such as steps of the integrator's own."""
+        return {name: read_only(x) for name, x in self.__dict__["_count"]().items()}
 
     # -- what it is ---------------------------------------------------------------------------------------------
 

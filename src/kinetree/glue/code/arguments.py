@@ -119,6 +119,20 @@ def array(x: int, port: int, item: int, place: int, stride: int, lead: int) -> i
     return place
 
 
+def are_flags(data: int, port: int, item: int, stride: int, n: int) -> int:
+    """Return 1 if an argument, of one state or of n that lie so many bytes apart, holds no number but 0 and 1."""
+    one = 0x3F800000 if item == 4 else 0x3FF0000000000000
+    if n == 0 or stride == 0:
+        n = 1
+    for _ in range(n):
+        for k in range(word(port + d.PORT_SIZE)):
+            bits = m.bytes4(data + 4 * k) if item == 4 else word(data + 8 * k)
+            if bits != 0 and bits != one:
+                return 0
+        data = data + stride
+    return 1
+
+
 def convert(data: int, place: int, nd: int, dims: int, strides: int, type_number: int, native: int, item: int) -> int:
     """Write the entries of an array as numbers of so many bytes, and return the address after them."""
     if nd == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kinetree.glue import descriptor as d
 from kinetree.glue import machine as m
-from kinetree.glue.code.arguments import argument, is_narrow, plain
+from kinetree.glue.code.arguments import are_flags, argument, is_narrow, plain
 from kinetree.glue.code.keywords import assign, find_variant, in_order, options_key, quick_key
 from kinetree.glue.code.results import are_apart, drop, finish, keep, make, new_array, take
 from kinetree.glue.machine import int32, set_word, stack, word
@@ -189,6 +189,10 @@ def evaluate(room: int, variant: int, slots: int, ports: int, ins: int, given: i
             set_word(ins + 8 * k, data)
             place = place + 8 * word(port + d.PORT_SIZE)
     n = word(lead)
+    for k in range(given):
+        if word(word(ports + 8 * k) + d.PORT_FLAGS) != 0:
+            if are_flags(word(ins + 8 * k), word(ports + 8 * k), item, word(strides + 8 * k), n) == 0:
+                return NOT_TAKEN
     if n == 0:
         if word(variant + d.VARIANT_SINGLE) == 0:
             return NOT_TAKEN

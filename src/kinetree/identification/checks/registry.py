@@ -79,6 +79,7 @@ CHECKS = (
     Check("constant", "error", ("samples",), samples.constant),
     Check("force_unit", "warning", ("samples",), samples.force_unit),
     Check("base_not_held", "error", ("samples",), samples.held),
+    Check("open_loops", "warning", ("samples",), samples.open_loops),
     Check("few_samples", "warning", ("equations",), _few),
     *(Check(name, "error", ("equations",), _mistaken(name)) for name in columns.MEANINGS),
     Check("wrenches_missing", "error", ("equations",), lambda at: wrenches.missing(at.wrenches)),

@@ -18,6 +18,7 @@ from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
+from kinetree.robot.robot import OPEN_LOOPS
 from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
@@ -230,6 +231,16 @@ def held(at: Seen) -> Iterator[Found]:
             f"the floating base needs {needs:.3g} N, of which the measured wrenches leave {lacks:.3g} N: {which}",
             (),
             {"needed_N": needs, "missing_N": lacks},
+        )
+
+
+def open_loops(at: Seen) -> Iterator[Found]:
+    """Yield that the robot is the tree of a mechanism, and nothing measured the forces in its loops."""
+    loops = at.robot.__dict__.get(OPEN_LOOPS, ())
+    if loops and at.whole.f_ext is None and at.whole.load is None:
+        yield Found(
+            f"{at.robot.name!r} is the tree of a mechanism, and the forces of {listed(loops)} count as its bodies': "
+            "write mech.identify, or give the measured wrenches (f_ext)"
         )
 
 
