@@ -20,6 +20,8 @@ from kinetree.identification.samples import Piece, Samples, motion_of, parts
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from kinetree.identification.base_parameters import BaseParameters
     from kinetree.robot.mechanism import Mechanism
 
@@ -102,51 +104,77 @@ def of_closed(mech: Mechanism, log: Any) -> Callable[[], Iterator[Samples]]:
 def closed(mech: Mechanism, part: Any) -> Samples:
     """Return a motion in which all constraints hold, next to the recorded one.
 
-    Joints whose positions are NaN throughout were not measured: they follow from those of the independent velocities,
-    sample by sample, from where the mechanism is assembled at its neutral configuration.
+    Velocities and accelerations are those that the independent ones make.
 
     Raises
     ------
     ArgumentError
-        If the positions of a joint that is independent were not measured; if the mechanism cannot be closed.
+        If positions were not measured; if the mechanism cannot be closed.
     """
     motion, tree = motion_of(part), mech.tree
     q = real_array("q", motion.q, tree.nq)
-    lead, q = q.shape[:-1], q.reshape(-1, tree.nq)
-    unmeasured = np.isnan(q).all(axis=0) if len(q) else np.zeros(tree.nq, dtype=bool)
-    missing = [body.joint_name for body in mech.model.leading if unmeasured[list(body.q_index)].any()]
-    q = _followed(mech, q, unmeasured, missing) if missing else _assembled(mech, q)
-    rates = []
-    for name in "va":
-        x = real_array(name, getattr(motion, name), *lead, tree.nv, batch=False).reshape(-1, tree.nv)
-        rates.append(x[:, list(mech.model.independent_velocities)])
-    v = mech.complete_velocity(q, rates[0])
-    a = mech.complete_acceleration(q, v, rates[1])
-    shape = (*lead, tree.nv)
-    return motion._replace(q=q.reshape(*lead, tree.nq), v=v.reshape(shape), a=a.reshape(shape))
-
-
-def _assembled(mech: Mechanism, q: Array) -> Array:
-    """Return the closed configurations next to these."""
-    found = mech.assemble(q)
-    _check_closed(np.asarray(found.converged))
-    return np.asarray(found.q)
-
-
-def _followed(mech: Mechanism, q: Array, unmeasured: Array, missing: list[str]) -> Array:
-    """Return closed configurations with the joints that were measured where they are, and the others next to before."""
-    names = {body.joint_name: [mech.tree.v_names[k] for k in body.v_index] for body in mech.model.leading}
-    kept = [joint for joint, own in names.items() if {*own} <= {*mech.independent}]
-    if (lost := [joint for joint in names if joint in missing and {*names[joint]} & {*mech.independent}]) or not kept:
+    if (lost := np.isnan(q).any(axis=tuple(range(q.ndim - 1)))).any():
+        names = [body.joint_name for body in mech.model.leading if lost[list(body.q_index)].any()]
         raise ArgumentError(
-            f"the positions of {listed(lost or list(missing))} are NaN, and others do not determine them: name joints "
-            "that were measured, kinetree.Mechanism(…, independent=[…])"
+            f"q is NaN for {listed(names)}: kinetree.identification.complete_positions(mech, q) tells positions that "
+            "were not measured from those of the independent joints"
         )
-    now, out = mech.tree.neutral(), np.empty_like(q)
-    for k, row in enumerate(q):
-        found = mech.assemble(np.where(unmeasured, now, row), fixed=kept)
+    found, lead = mech.assemble(q), q.shape[:-1]
+    _check_closed(np.asarray(found.converged).ravel())
+    v, a = (real_array(x, getattr(motion, x), *lead, tree.nv, batch=False) for x in "va")
+    independent = list(mech.model.independent_velocities)
+    v = mech.complete_velocity(found.q, v[..., independent])
+    return motion._replace(q=found.q, v=v, a=mech.complete_acceleration(found.q, v, a[..., independent]))
+
+
+def complete_positions(mech: Mechanism, q: ArrayLike) -> Array:
+    """Return the configurations of a motion, those of joints that were not measured from the independent ones.
+
+    Each is the closed configuration next to the one before, in which the independent joints are where they were
+    measured: what `prepare` and `Mechanism.identify` take of a mechanism whose passive joints have no sensors.
+
+    Parameters
+    ----------
+    mech : Mechanism
+    q : (n, nq) array-like
+        In the order of time, NaN where it was not measured. The first sample is whole, and says how the mechanism is
+        assembled; it need not be precise.
+
+    Returns
+    -------
+    q : (n, nq) array
+
+    Raises
+    ------
+    ArgumentError
+        If the first sample is not whole, an independent joint was not measured, or the mechanism cannot be closed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> mech = kt.Mechanism(kt.load("ur5"), [kt.Gear({"wrist_1_joint": 1.0, "wrist_2_joint": 2.0})])
+    >>> q = np.linspace([0.0] * 6, [1.0] * 6, 3)
+    >>> q[1:, 4] = np.nan
+    >>> complete_positions(mech, q)[:, 3:5].round(6) + 0.0
+    array([[ 0.  ,  0.  ],
+           [ 0.5 , -0.25],
+           [ 1.  , -0.5 ]])
+    """
+    arrays = real_array("q", q, None, mech.nq, batch=False)
+    joints = [(body.joint_name, {mech.tree.v_names[k] for k in body.v_index}) for body in mech.model.leading]
+    kept = [name for name, own in joints if own <= {*mech.independent}]
+    needed = [k for body in mech.model.leading if body.joint_name in kept for k in body.q_index]
+    if not np.isfinite(arrays[:1]).all() or not np.isfinite(arrays[:, needed]).all():
+        raise ArgumentError(
+            f"q must be finite in the first sample, which says how the mechanism is assembled, and everywhere for "
+            f"{listed(kept)}, from which the others follow: kinetree.Mechanism(…, independent=[…]) names measured joints"
+        )
+    out = arrays.copy()
+    for k, row in enumerate(arrays):
+        found = mech.assemble(np.where(np.isfinite(row), row, out[k - 1]), fixed=kept)
         _check_closed(np.array([found.converged]), k)
-        out[k] = now = found.q
+        out[k] = found.q
     return out
 
 
