@@ -20,7 +20,7 @@ from kinetree.identification.samples import Piece, Samples, motion_of, parts
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from kinetree.identification.base_parameters import BaseParameters
     from kinetree.robot.mechanism import Mechanism
@@ -74,9 +74,9 @@ class MechanismRows(Rows):
         return rows, out
 
 
-def driven(mech: Mechanism) -> Array:
+def driven(mech: Mechanism) -> NDArray[np.bool_]:
     """Return which entries of v (nv,) an actuator drives; no force but friction is on the others."""
-    return np.isin(np.arange(mech.nv), mech.model.actuated)
+    return np.asarray(np.isin(np.arange(mech.nv), mech.model.actuated), dtype=np.bool_)
 
 
 def check_constraints(mech: Mechanism) -> None:
@@ -113,7 +113,8 @@ def closed(mech: Mechanism, part: Any) -> Samples:
     """
     motion, tree = motion_of(part), mech.tree
     q = real_array("q", motion.q, tree.nq)
-    if (lost := np.isnan(q).any(axis=tuple(range(q.ndim - 1)))).any():
+    lost: Array = np.isnan(q.reshape(-1, tree.nq)).sum(axis=0)
+    if lost.any():
         names = [body.joint_name for body in mech.model.leading if lost[list(body.q_index)].any()]
         raise ArgumentError(
             f"q is NaN for {listed(names)}: kinetree.identification.complete_positions(mech, q) tells positions that "
@@ -167,8 +168,8 @@ def complete_positions(mech: Mechanism, q: ArrayLike) -> Array:
     needed = [k for body in mech.model.leading if body.joint_name in kept for k in body.q_index]
     if not np.isfinite(arrays[:1]).all() or not np.isfinite(arrays[:, needed]).all():
         raise ArgumentError(
-            f"q must be finite in the first sample, which says how the mechanism is assembled, and everywhere for "
-            f"{listed(kept)}, from which the others follow: kinetree.Mechanism(…, independent=[…]) names measured joints"
+            "q must be finite in the first sample, which says how the mechanism is assembled, and everywhere for "
+            f"{listed(kept)}, from which the others follow: name others, kinetree.Mechanism(…, independent=[…])"
         )
     out = arrays.copy()
     for k, row in enumerate(arrays):
