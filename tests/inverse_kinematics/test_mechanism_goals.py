@@ -126,9 +126,9 @@ def test_the_tree_of_a_mechanism_says_that_it_leaves_loops_open() -> None:
     assert on_feet.tree is robot  # feet may lift off: nothing to say
 
 
-def test_identification_of_a_mechanism_says_what_to_write() -> None:
-    with pytest.raises(AttributeError, match=r"write mech.tree.identify\(…\) with mech.constraint_wrenches"):
-        four_bar().mech.identify  # noqa: B018
+def test_what_is_identified_of_trees_alone_says_what_to_write() -> None:
+    with pytest.raises(AttributeError, match=r"write mech.tree.identify_payload\(…\) with mech.constraint_wrenches"):
+        four_bar().mech.identify_payload  # noqa: B018
 
 
 def test_the_compiled_solver_is_part_of_functions() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
 from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
+from kinetree.identification.mechanisms import MechanismRows, check_constraints, of_closed
 from kinetree.identification.nearest_bodies import (
     SOLVERS,
     consistent_with,
@@ -35,12 +36,15 @@ from kinetree.identification.terms import JointTerms
 from kinetree.robot import Robot
 from kinetree.validation import Array, positive
 
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
+
 WEIGHTS = ("joints", "covariance", None)
 
 
 @on_one_thread
 def identify(
-    robot: Robot,
+    robot: Robot | Mechanism,
     log: Any,
     joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
@@ -63,12 +67,17 @@ def identify(
     The base parameters are estimated by least squares, from as many samples as there are in bounded memory, and then
     all parameters: of bodies that can exist, as near to this robot's as the data let them be.
 
+    Of a mechanism with closed loops the parameters are those of its tree, `Mechanism.tree`, and so is `Fit.robot`. The
+    forces in the loops need not be measured: there is one equation for each independent velocity, in which they do not
+    occur. Its noise is that of one joint where the independent velocities are those of the driven joints.
+
     Parameters
     ----------
     log : (q, v, a, tau), Trajectory, an iterable of these, or a function that returns one
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most;
-        forces that no sensor measures are NaN in all samples.
+        forces that no sensor measures are NaN in all samples. Of a mechanism, positions of joints that were not
+        measured are NaN in all samples too, and velocities and accelerations only count where they are independent.
         A function without arguments that returns an iterator of motions, or of parts of one, is called for every pass
         through the data: more samples than memory holds. An iterator, which can be read only once, is enough if nothing
         reads the log again: a loss, instruments, the covariance of the joints' noise, unknown Stribeck speeds.
@@ -124,7 +133,8 @@ def identify(
     ------
     ArgumentError
         If a choice is not known, arrays do not fit the robot, hold numbers that are not finite, there are fewer
-        equations than parameters, nothing tells the motor constants, or the log seems to be wrong.
+        equations than parameters, nothing tells the motor constants, or the log seems to be wrong. If a mechanism has
+        contacts, or is given what it is not estimated with: motor constants, instruments, unknown Stribeck speeds.
 
     Examples
     --------
@@ -135,6 +145,7 @@ def identify(
     >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
     True
     """
+    mech, robot = (None, robot) if isinstance(robot, Robot) else (robot, robot.tree)
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no joint that moves: there is nothing to identify")
     _check_choices(weights, loss, instruments, motor_constants, bounds, consistent, solver)
@@ -157,22 +168,27 @@ def identify(
         raise ArgumentError("speeds of friction and motor constants are not estimated together: give stribeck_speed")
     if stribeck_speed is not None and "stribeck" not in base.joint_terms:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
+    if mech is not None:
+        check_constraints(mech)
+        if unknown is not None or instruments is not None or speeds_unknown:
+            raise ArgumentError("a mechanism is identified without motor constants, instruments or unknown speeds")
     log, again = once_and_again(log)
     found, currents = Findings(), [] if unknown is None else [robot.v_names[k] for k in unknown.places]
     if check:
-        seen = of_samples.seen(robot, again, currents)
-        found = run_checks("samples", seen).enforce()
+        seen = of_samples.seen(robot, again if mech is None else of_closed(mech, again), currents)
+        found = run_checks("samples" if mech is None else "closed", seen).enforce()
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
     if speeds_unknown:
         speeds = estimated_speeds(base, log)
-    rows = Rows(base, speeds) if unknown is None else motors.MotorRows(base, speeds, unknown)
+    rows = Rows(base, speeds) if mech is None else MechanismRows(mech, base, speeds)
+    rows = rows if unknown is None else motors.MotorRows(base, speeds, unknown)
     factors = rows.factors(log)
     if factors.counts.sum() < rows.dimension:
         raise ArgumentError(
             f"{factors.count} samples are {factors.counts.sum():.0f} equations for {rows.dimension} parameters: more "
             "samples are needed"
         )
-    if check:
+    if check and mech is None:
         examined = Examined(JointEquations(seen, Rows(base, speeds)), factors, instruments is None)
         found += run_checks("equations", examined).enforce()
 

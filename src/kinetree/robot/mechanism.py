@@ -22,17 +22,18 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kinetree import identification, simulation
     from kinetree import inverse_kinematics as ik
-    from kinetree import simulation
     from kinetree.functions import of_user
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
-    ik, simulation, analysis, text, of_user = (
+    identification, ik, simulation, analysis, text, of_user = (
         lazy_methods(f"kinetree.{module}", told)
         for module in (
+            "identification",
             "inverse_kinematics",
             "simulation",
             "robot.mobility",
@@ -42,7 +43,7 @@ else:
     )
 
 
-FORCES_UNKNOWN = ("identify", "identify_payload", "base_parameters", "excite")
+FORCES_UNKNOWN = ("identify_payload", "base_parameters", "excite")
 """What a tree has of which a mechanism would need more: the forces in its loops."""
 
 
@@ -140,6 +141,7 @@ class Mechanism(WithFunctions, Functions):
             nrows=model.nrows,
         )
 
+    identify = identification.identify
     inverse_kinematics = ik.inverse_kinematics
     inverse_kinematics_solver = ik.inverse_kinematics_solver
     differential_inverse_kinematics = ik.differential_inverse_kinematics

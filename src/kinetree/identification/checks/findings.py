@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from kinetree.errors import ArgumentError, warn_user
 
 Severity = Literal["error", "warning"]
-Stage = Literal["recording", "samples", "equations", "estimate", "bodies"]
+Stage = Literal["recording", "samples", "closed", "equations", "estimate", "bodies"]
 
 NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -39,8 +39,8 @@ class Check(NamedTuple):
     severity : "error" or "warning"
         Whether `identify` refuses a log in which it finds something.
     stages : tuple of str
-        When it is made: of a recording before it is filtered, of samples, of their equations before the estimate, of
-        the estimate, of the bodies that can exist.
+        When it is made: of a recording before it is filtered, of samples, or of those of a mechanism ("closed"), of
+        their equations before the estimate, of the estimate, of the bodies that can exist.
     test : callable
         From the evidence of these stages to what is found, nothing where all seems right.
     """

@@ -1,0 +1,187 @@
+"""Identification of mechanisms: the equations of motion in independent velocities, where constraint forces are not.
+
+Forces f that nobody measures close the loops, ``Y π = τ + Jᵀ f``. Along the velocities that the constraints allow,
+``v = G ẏ`` with ``J G = 0``, they do no work: ``Gᵀ Y π = Gᵀ τ`` are as many equations as independent velocities.
+
+References: Gautier, "Dynamic identification of robots with power model", 1997, and Khalil and Dombre, "Modeling,
+identification and control of robots", 2002, section 12.5: closed loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, listed
+from kinetree.identification.equations import Rows
+from kinetree.identification.samples import Piece, Samples, motion_of, parts
+from kinetree.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from kinetree.identification.base_parameters import BaseParameters
+    from kinetree.robot.mechanism import Mechanism
+
+UNMOVED = 1e-9
+"""An entry of G below this, relative to the greatest of its joint, is rounding."""
+
+
+class MechanismRows(Rows):
+    """The tree's equations along the independent velocities: in the places of these, and none in the others'.
+
+    The samples are those of a closed mechanism: each is the closed configuration next to the measured one, with the
+    velocity and the acceleration that the independent ones make.
+    """
+
+    def __init__(self, mech: Mechanism, base: BaseParameters, stribeck_speed: Array | None = None) -> None:
+        super().__init__(base, stribeck_speed)
+        self.mech, self._own = mech, self.pattern
+        self._independent = list(mech.model.independent_velocities)
+        every, none = np.arange(base.dimension), np.arange(0)
+        self.pattern = [every if k in self._independent else none for k in range(mech.nv)]
+
+    def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
+        """Yield the rows of each entry of v and what they add up to, piece by piece."""
+        for part in parts(log):
+            yield from super().equations(closed(self.mech, part))
+
+    def told(self, piece: Piece) -> tuple[list[Array], Array]:
+        """Return the rows and what they add up to, zeros where a joint that takes part stands still."""
+        tau = np.where(driven(self.mech), piece.tau, 0.0)
+        if (unknown := np.isnan(tau[:1]).any(axis=0)).any():
+            names = [self.robot.v_names[k] for k in np.flatnonzero(unknown)]
+            raise ArgumentError(
+                f"the forces of {listed(names)} are NaN, and the mechanism's equations need those of all driven "
+                "joints: name the driven ones, kinetree.Mechanism(…, actuated=[…])"
+            )
+        tree, right = self.of(piece._replace(tau=tau))
+        G = self.mech.velocity_map(piece.q)
+        sums = np.zeros((len(right), len(self._independent), self.dimension))
+        for k, (Y, columns) in enumerate(zip(tree, self._own, strict=True)):
+            sums[:, :, columns] += G[:, k, :, None] * Y[:, None, :]
+        total = np.einsum("nki,nk->ni", G, right)
+        if piece.standing is not None:
+            part = np.abs(G) > UNMOVED * np.abs(G).max(axis=(0, 2), keepdims=True)
+            there = ~(part & (piece.standing != 0.0)[:, :, None]).any(axis=1)
+            sums, total = sums * there[:, :, None], total * there
+        rows = [np.zeros((len(right), len(columns))) for columns in self.pattern]
+        out = np.zeros_like(right)
+        for i, k in enumerate(self._independent):
+            rows[k], out[:, k] = sums[:, i], total[:, i]
+        return rows, out
+
+
+def driven(mech: Mechanism) -> NDArray[np.bool_]:
+    """Return which entries of v (nv,) an actuator drives; no force but friction is on the others."""
+    return np.asarray(np.isin(np.arange(mech.nv), mech.model.actuated), dtype=np.bool_)
+
+
+def check_constraints(mech: Mechanism) -> None:
+    """Raise `ArgumentError` if there are constraints that may let go: then velocities are allowed that G has not."""
+    names = [c.label for c in mech.constraints if c.force_set() is not None]
+    if names:
+        raise ArgumentError(
+            f"{listed(names)} may let go, and no sample says when: identify a mechanism without contacts, "
+            "kinetree.Mechanism(mech.tree, [the loops]), with their measured wrenches as f_ext of Samples(q, v, a, "
+            "tau, f_ext)"
+        )
+
+
+def of_closed(mech: Mechanism, log: Any) -> Callable[[], Iterator[Samples]]:
+    """Return a log whose motions are those of a closed mechanism, without the forces of joints that none drives."""
+
+    def every() -> Iterator[Samples]:
+        for part in parts(log):
+            motion = closed(mech, part)
+            yield motion._replace(tau=np.where(driven(mech), np.asarray(motion.tau, dtype=float), np.nan))
+
+    return every
+
+
+def closed(mech: Mechanism, part: Any) -> Samples:
+    """Return a motion in which all constraints hold, next to the recorded one.
+
+    Velocities and accelerations are those that the independent ones make.
+
+    Raises
+    ------
+    ArgumentError
+        If positions were not measured; if the mechanism cannot be closed.
+    """
+    motion, tree = motion_of(part), mech.tree
+    q = real_array("q", motion.q, tree.nq)
+    lost: Array = np.isnan(q.reshape(-1, tree.nq)).sum(axis=0)
+    if lost.any():
+        names = [body.joint_name for body in mech.model.leading if lost[list(body.q_index)].any()]
+        raise ArgumentError(
+            f"q is NaN for {listed(names)}: kinetree.identification.complete_positions(mech, q) tells positions that "
+            "were not measured from those of the independent joints"
+        )
+    found, lead = mech.assemble(q), q.shape[:-1]
+    _check_closed(np.asarray(found.converged).ravel())
+    v, a = (real_array(x, getattr(motion, x), *lead, tree.nv, batch=False) for x in "va")
+    independent = list(mech.model.independent_velocities)
+    v = mech.complete_velocity(found.q, v[..., independent])
+    return motion._replace(q=found.q, v=v, a=mech.complete_acceleration(found.q, v, a[..., independent]))
+
+
+def complete_positions(mech: Mechanism, q: ArrayLike) -> Array:
+    """Return the configurations of a motion, those of joints that were not measured from the independent ones.
+
+    Each is the closed configuration next to the one before, in which the independent joints are where they were
+    measured: what `prepare` and `Mechanism.identify` take of a mechanism whose passive joints have no sensors.
+
+    Parameters
+    ----------
+    mech : Mechanism
+    q : (n, nq) array-like
+        In the order of time, NaN where it was not measured. The first sample is whole, and says how the mechanism is
+        assembled; it need not be precise.
+
+    Returns
+    -------
+    q : (n, nq) array
+
+    Raises
+    ------
+    ArgumentError
+        If the first sample is not whole, an independent joint was not measured, or the mechanism cannot be closed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> mech = kt.Mechanism(kt.load("ur5"), [kt.Gear({"wrist_1_joint": 1.0, "wrist_2_joint": 2.0})])
+    >>> q = np.linspace([0.0] * 6, [1.0] * 6, 3)
+    >>> q[1:, 4] = np.nan
+    >>> complete_positions(mech, q)[:, 3:5].round(6) + 0.0
+    array([[ 0.  ,  0.  ],
+           [ 0.5 , -0.25],
+           [ 1.  , -0.5 ]])
+    """
+    arrays = real_array("q", q, None, mech.nq, batch=False)
+    joints = [(body.joint_name, {mech.tree.v_names[k] for k in body.v_index}) for body in mech.model.leading]
+    kept = [name for name, own in joints if own <= {*mech.independent}]
+    needed = [k for body in mech.model.leading if body.joint_name in kept for k in body.q_index]
+    if not np.isfinite(arrays[:1]).all() or not np.isfinite(arrays[:, needed]).all():
+        raise ArgumentError(
+            "q must be finite in the first sample, which says how the mechanism is assembled, and everywhere for "
+            f"{listed(kept)}, from which the others follow: name others, kinetree.Mechanism(…, independent=[…])"
+        )
+    out = arrays.copy()
+    for k, row in enumerate(arrays):
+        found = mech.assemble(np.where(np.isfinite(row), row, out[k - 1]), fixed=kept)
+        _check_closed(np.array([found.converged]), k)
+        out[k] = found.q
+    return out
+
+
+def _check_closed(converged: Array, first: int = 0) -> None:
+    if not converged.all():
+        raise ArgumentError(
+            f"the mechanism cannot be closed near sample {first + int(np.argmin(converged))}: are the positions in "
+            "radians and metres, and measured from where the mechanism counts them?"
+        )

@@ -1,0 +1,176 @@
+"""Identification of mechanisms whose constraint forces nobody measured: the equations along the allowed velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from helpers.mechanisms import Closed, delta, five_bar_leg, four_bar, slider_crank, stewart
+from kinetree.identification import LogWarning, Samples, complete_positions
+
+Array = np.ndarray[Any, Any]
+
+TERMS = ("damping", "friction")
+MAKE: dict[str, tuple[Callable[[], Closed], list[str], float]] = {
+    "four-bar": (four_bar, ["motor"], 1.0),
+    "slider-crank": (slider_crank, ["motor"], 1.0),
+    "leg": (five_bar_leg, ["front_hip", "back_hip"], 0.3),
+    "floating leg": (lambda: five_bar_leg(floating=True), ["front_hip", "back_hip"], 0.3),
+    "Delta robot": (delta, ["motor0", "motor1", "motor2"], 0.3),
+    "Stewart platform": (stewart, [f"slide{k}" for k in range(6)], 0.3),
+}
+
+
+def made(name: str) -> Closed:
+    """Return a mechanism with friction in all joints, passive ones too, of which few are driven."""
+    make, actuated, _ = MAKE[name]
+    mech, q = make()
+    driven = np.isin(np.arange(mech.nv), mech.tree.model.actuated)
+    size = np.random.default_rng(5).uniform(0.1, 0.5, (2, mech.nv)) * driven
+    tree = mech.tree.with_joint_physics(damping=size[0], friction=size[1]).with_friction(smoothing=0.05)
+    return Closed(kt.Mechanism(tree, mech.constraints, actuated=actuated), q)
+
+
+def motion(name: str, seed: int, size: int) -> tuple[kt.Mechanism, tuple[Array, Array, Array, Array]]:
+    """Return a mechanism and states near where it is assembled, with the forces of its motors."""
+    mech, q0 = made(name)
+    rng, own = np.random.default_rng(seed), list(mech.model.independent_velocities)
+    step = np.zeros((size, mech.nv))
+    step[:, own] = MAKE[name][2] * rng.uniform(-1, 1, (size, len(own)))
+    q = mech.assemble(mech.tree.integrate(np.tile(q0, (size, 1)), step)).q
+    v = mech.complete_velocity(q, rng.normal(size=(size, len(own))))
+    if name == "floating leg":  # no motor moves its base as one likes
+        tau = 0.3 * rng.normal(size=v.shape) * np.isin(np.arange(mech.nv), mech.model.actuated)
+        return mech, (q, v, mech.forward_dynamics(q, v, tau).a, tau)
+    a = mech.complete_acceleration(q, v, 3.0 * rng.normal(size=(size, len(own))))
+    return mech, (q, v, a, mech.inverse_dynamics(q, v, a).tau)
+
+
+def with_tree(mech: kt.Mechanism, tree: kt.Robot) -> kt.Mechanism:
+    return kt.Mechanism(tree, mech.constraints, actuated=mech.actuated, independent=mech.independent)
+
+
+@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.filterwarnings("ignore::kinetree.identification.LogWarning")  # the Delta robot's platform never turns
+def test_without_noise_the_mechanism_is_found(name: str) -> None:
+    mech, log = motion(name, 0, 200)
+    poor = mech
+    if mech.nv < 20:  # others are slow to compile
+        free = mech.tree.with_inertial_parameters(1.4 * mech.tree.inertial_parameters)
+        poor = with_tree(mech, free.with_joint_physics(damping=0.0, friction=0.0))
+    fit = poor.identify(log, TERMS)
+    q, v, a, tau = motion(name, 1, 50)[1]
+    size = np.abs(tau).max() + 1.0
+    for consistent, tolerance in ((False, 1e-10), (True, 1e-6)):
+        assert fit.residual(log, consistent=consistent).rms.max() < tolerance * size
+        assert fit.validate((q, v, a, tau), consistent=consistent).rms.max() < tolerance * size
+    assert np.isfinite(fit.noise[list(mech.model.independent_velocities)]).all()
+    assert fit.count == 200
+    if mech.nv > 10:
+        return
+    found = with_tree(mech, fit.robot)
+    np.testing.assert_allclose(found.reduced_mass_matrix(q), mech.reduced_mass_matrix(q), atol=1e-6 * size)
+    np.testing.assert_allclose(found.forward_dynamics(q, v, tau).a, a, atol=1e-5 * (1.0 + np.abs(a).max()))
+
+
+def test_the_estimate_is_that_of_plain_least_squares() -> None:
+    mech, (q, v, a, tau) = motion("leg", 0, 200)
+    tau = tau + np.random.default_rng(0).normal(size=tau.shape) * (tau != 0.0)
+    base = mech.tree.base_parameters(TERMS)
+    fit = mech.identify((q, v, a, tau), base, weights=None, consistent=False)
+    G = mech.velocity_map(q)
+    Y = np.einsum("nki,nkj->nij", G, base.regressor(q, v, a)).reshape(-1, base.dimension)
+    b = np.einsum("nki,nk->ni", G, tau).ravel()
+    sizes = np.linalg.svd(Y / np.linalg.norm(Y, axis=0))[1]
+    rank = int((sizes > 1e-10 * sizes[0]).sum())
+    assert rank < base.dimension, "loops keep some from being told"
+    assert len(fit.untold) >= base.dimension - rank
+    np.testing.assert_allclose(Y @ fit.values, Y @ np.linalg.lstsq(Y, b, rcond=1e-10)[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "leg"])
+def test_bars_cover(name: str) -> None:
+    mech, (q, v, a, tau) = motion(name, 0, 200)
+    base, driven = mech.tree.base_parameters(TERMS), list(mech.model.actuated)
+    truth, inside, squares = base.of(), [], []
+    for seed in range(40):
+        noisy = tau.copy()
+        noisy[:, driven] += 0.5 * np.random.default_rng(seed).normal(size=(200, len(driven)))
+        fit = mech.identify((q, v, a, noisy), base, consistent=False)
+        told = np.isfinite(fit.std)
+        z = (fit.values - truth)[told] / fit.std[told]
+        inside += (np.abs(z) < 1.96).tolist()
+        squares.append(float((z * z).mean()))
+    assert 0.91 < np.mean(inside) < 0.985
+    assert 0.85 < np.mean(squares) < 1.2
+
+
+@pytest.mark.parametrize("choice", [{"loss": "huber"}, {"weights": "covariance"}, {"weights": None}])
+def test_other_estimators(choice: dict[str, Any]) -> None:
+    mech, (q, v, a, tau) = motion("leg", 0, 200)
+    tau = tau + 0.1 * np.random.default_rng(0).normal(size=tau.shape) * (tau != 0.0)
+    fit = mech.identify((q, v, a, tau), TERMS, **choice)
+    noise = fit.residual((q, v, a, tau)).rms[list(mech.model.actuated)]
+    np.testing.assert_allclose(noise, 0.1, rtol=0.2)
+
+
+def test_joints_without_encoders_follow_from_the_others() -> None:
+    mech, start = made("four-bar")
+    t = np.linspace(0.0, 6.0, 600)
+    q = np.full((600, 3), np.nan)
+    q[:, 0], q[0] = -1.0 + 1.2 * np.sin(1.5 * t) * np.sin(t), start
+    path = complete_positions(mech, q)
+    np.testing.assert_array_equal(path[:, 0], q[:, 0])
+    assert np.abs(mech.constraint_error(path)).max() < 1e-9
+    assert np.abs(np.diff(path, axis=0)).max() < 0.1, "one way of assembly"
+    samples = kt.identification.prepare(mech.tree, t, path, np.zeros((600, 3)), cutoff=5.0)
+    unknown = np.full_like(samples.v, np.nan)
+    unknown[:, 0] = samples.v[:, 0]
+    own = Samples(samples.q, unknown, samples.a, samples.tau)
+    v = mech.complete_velocity(samples.q, np.asarray(samples.v)[:, :1])
+    a = mech.complete_acceleration(samples.q, v, np.asarray(samples.a)[:, :1])
+    tau = mech.inverse_dynamics(mech.assemble(samples.q).q, v, a).tau
+    fit = mech.identify(own._replace(tau=tau), TERMS)
+    assert fit.residual(own._replace(tau=tau)).relative[0] < 1e-3
+
+
+def test_what_stands_still_does_not_count() -> None:
+    """Friction holds a joint at rest with any force: equations in which it takes part are left out."""
+    mech, (q, v, a, tau) = motion("leg", 0, 200)
+    standing, wrong = np.zeros_like(v), tau.copy()
+    standing[:20, mech.tree.v_names.index("back_knee")] = 1.0
+    wrong[:20, list(mech.model.actuated)] += 10.0
+    fit = mech.identify(Samples(q, v, a, wrong, standing=standing), TERMS)
+    assert fit.residual((q, v, a, tau)).relative[list(mech.model.actuated)].max() < 1e-6
+
+
+def test_wrong_calls_say_what_to_write() -> None:
+    mech, (q, v, a, tau) = motion("four-bar", 0, 50)
+    lost = q.copy()
+    lost[:, 1] = np.nan
+    with pytest.raises(kt.errors.ArgumentError, match=r"q is NaN for elbow.*complete_positions\(mech, q\)"):
+        mech.identify((lost, v, a, tau))
+    with pytest.raises(kt.errors.ArgumentError, match="finite in the first sample"):
+        complete_positions(mech, lost)
+    with pytest.raises(kt.errors.ArgumentError, match=r"forces of motor are NaN.*actuated="):
+        mech.identify((q, v, a, np.where([True, False, False], np.nan, tau)), check=False)
+    short = four_bar(crank=2.0, coupler=1.0, ground=2.0, motor=-0.3)  # its motor cannot turn round
+    far = np.tile(short.q, (5, 1))
+    far[3:, 0] = np.pi
+    with pytest.raises(kt.errors.ArgumentError, match="cannot be closed near sample 3"):
+        complete_positions(short.mech, far)
+    with pytest.raises(kt.errors.ArgumentError, match="without motor constants"):
+        mech.identify((q, v, a, tau), motor_constants="all")
+    feet = kt.Mechanism(kt.load("go2"), [kt.Contact("FL_foot")])
+    with pytest.raises(kt.errors.ArgumentError, match=r"contact_FL_foot may let go.*f_ext of Samples"):
+        feet.identify((np.zeros((5, feet.nq)), *np.zeros((3, 5, feet.nv))))
+
+
+def test_a_joint_that_stands_still_is_named() -> None:
+    mech, log = motion("Delta robot", 0, 50)
+    with pytest.warns(LogWarning, match="root.wx, root.wy, root.wz never moves"):
+        mech.identify(log, TERMS)
