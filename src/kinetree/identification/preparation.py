@@ -181,12 +181,15 @@ class Preparation:
         weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
         step, origin = 1.0 / self.rate, self._origin
         even = origin + step * np.arange(np.ceil((t[0] - origin) / step - TINY), (t[-1] - origin) / step + TINY)
-        v = np.empty_like(others[:, :nv])
+        same = len(even) == len(t) and np.abs(even - t).max() < TINY * step
+        out = np.hstack([others[:, :nv], np.empty_like(others[:, :nv]), others[:, nv:]])
+        path = np.zeros(len(t))
         for k, moved in enumerate(self._robot.difference(q[:-1], q[1:]).T):
-            path = np.interp(even, t, np.append(0.0, np.cumsum(moved)))
-            speed = np.convolve(path, weights, "valid") / (2.0 * half * step)
-            v[:, k] = np.interp(t, even[half : len(even) - half], speed)
-        return np.hstack([others[:, :nv], smooth_sign(v, smoothing), others[:, nv:]])
+            np.cumsum(moved, out=path[1:])
+            speed = np.convolve(path if same else np.interp(even, t, path), weights, "valid") / (2.0 * half * step)
+            v = np.pad(speed, half, mode="edge") if same else np.interp(t, even[half : len(even) - half], speed)
+            out[:, nv + k] = smooth_sign(v, smoothing)
+        return out
 
 
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
