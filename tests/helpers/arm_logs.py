@@ -121,7 +121,8 @@ def recorded(
     white, lasting = rng.normal(size=tau.shape), _lasting(tau.shape, 1e-3 * mean / how.lasting, rng)
     tau = tau + spread * (how.noise * white + how.coloured * lasting)
     if how.quantum:
-        tau = np.round(tau / (how.quantum * spread)) * how.quantum * spread
+        step = how.quantum * np.where(spread > 0.0, spread, spread.max())
+        tau = np.round(tau / step) * step
     if how.encoder:
         q = np.round(q / how.encoder) * how.encoder
     again = np.flatnonzero(rng.random(count - 1) < how.doubled) + 1

@@ -36,6 +36,9 @@ NUMBERS = 1 << 17
 MARGIN = 6.0
 """By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
 
+FEWEST = 5
+"""Of its periods, that frequency has so many in a log: a single slow move would leave a handful of samples else."""
+
 MISSED = 1.5
 """Steps in time that are so many times the median, or more, are where samples are missing."""
 
@@ -47,6 +50,10 @@ HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more 
 
 ABOVE_NOISE = 20.0
 """Power that is less than so many times the mean of white noise of the velocities is no motion: one in 5e8 is more."""
+
+
+ABOVE_LINES = 4.0
+"""So is what is less than so many times the greatest one in the upper half: encoders at constant speeds make lines."""
 
 
 class Preparation:
@@ -174,12 +181,15 @@ class Preparation:
         weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
         step, origin = 1.0 / self.rate, self._origin
         even = origin + step * np.arange(np.ceil((t[0] - origin) / step - TINY), (t[-1] - origin) / step + TINY)
-        v = np.empty_like(others[:, :nv])
+        same = len(even) == len(t) and np.abs(even - t).max() < TINY * step
+        out = np.hstack([others[:, :nv], np.empty_like(others[:, :nv]), others[:, nv:]])
+        path = np.zeros(len(t))
         for k, moved in enumerate(self._robot.difference(q[:-1], q[1:]).T):
-            path = np.interp(even, t, np.append(0.0, np.cumsum(moved)))
-            speed = np.convolve(path, weights, "valid") / (2.0 * half * step)
-            v[:, k] = np.interp(t, even[half : len(even) - half], speed)
-        return np.hstack([others[:, :nv], smooth_sign(v, smoothing), others[:, nv:]])
+            np.cumsum(moved, out=path[1:])
+            speed = np.convolve(path if same else np.interp(even, t, path), weights, "valid") / (2.0 * half * step)
+            v = np.pad(speed, half, mode="edge") if same else np.interp(t, even[half : len(even) - half], speed)
+            out[:, nv + k] = smooth_sign(v, smoothing)
+        return out
 
 
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
@@ -227,15 +237,15 @@ def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
     for x in moved:
         path = np.interp(even, t[start:stop], np.append(0.0, np.cumsum(x)))
         own = np.abs(np.fft.rfft(window * np.diff(path))) ** 2
-        noise = np.median(own[len(own) // 2 :]) / np.log(2.0)
-        power += np.where(own > ABOVE_NOISE * noise, own, 0.0)
+        high = own[len(own) // 2 :]
+        power += np.where(own > max(ABOVE_NOISE * np.median(high) / np.log(2.0), ABOVE_LINES * high.max()), own, 0.0)
     if not power.any():
         raise ArgumentError(
             "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
             "motions are taken as they are"
         )
     below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
-    return float(MARGIN * max(int(below), 1) / (len(window) * step))
+    return float(MARGIN * max(int(below), FEWEST) / (len(window) * step))
 
 
 def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before: ArrayLike | None = None) -> Array:
