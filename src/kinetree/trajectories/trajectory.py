@@ -149,7 +149,7 @@ class Trajectory(Quantities):
 
     @classmethod
     def of_arrays(cls, robot: Robot, t: Array, kept: dict[str, Array], stopped_at: Array, reasons: Any,
-                  events: Sequence[Any], counts: Callable[[], dict[str, Array]], inputs: Any, end: End) -> Trajectory:  # fmt: skip
+                  events: Sequence[Any], counts: Callable[[], Any], inputs: Any, end: End) -> Trajectory:  # fmt: skip
         """Return a trajectory of arrays that are known to fit: nothing is checked."""
         made = cls.__new__(cls)
         seen: dict[str, Any] = dict.fromkeys(f"_{name}" for name in RECORDED) | {
