@@ -63,8 +63,8 @@ def test_the_end_is_that_of_all_steps(cli):
 
 
 def test_what_acts_on_it(cli):
-    cli("--q", 1.0, "--friction", "--payload", 1, "-o", "heavy.npz", "--gravity", 0, 0, -1, "-q", "--record-every", 10)
-    robot = kt.load("arm.urdf", gravity=[0, 0, -1]).with_friction()
+    cli("--q", 1.0, "--payload", 1, "-o", "heavy.npz", "--gravity", 0, 0, -1, "-q", "--record-every", 10)
+    robot = kt.load("arm.urdf", gravity=[0, 0, -1])
     robot = robot.attach(kt.Inertia.from_com(1.0, [0, 0, 0], [[0.0] * 3] * 3), "upper")
     again = robot.simulate([1.0], duration=1.0, record_every=10)
     assert np.array_equal(kt.Trajectory.load("heavy.npz", robot).q, again.q)
@@ -188,7 +188,15 @@ def test_what_cannot_be_done(cli, arguments, message):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--tau", 1, "--hold"], ["--hold", "5"], ["--dt", 0], ["--duration", "long"], ["--gravity", 0, 0], ["--gravity"]],
+    [
+        ["--friction"],
+        ["--tau", 1, "--hold"],
+        ["--hold", "5"],
+        ["--dt", 0],
+        ["--duration", "long"],
+        ["--gravity", 0, 0],
+        ["--gravity"],
+    ],
 )
 def test_wrong_usage(cli, arguments):
     assert cli(*arguments)[0] == 2

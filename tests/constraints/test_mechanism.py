@@ -111,7 +111,7 @@ def test_active_is_one_or_zero(
         for active in (bad, bad.tolist(), np.asfortranarray(bad)):
             for _ in range(2):
                 linkage.forward_dynamics(*given, active=on)  # compiled, then called by the glue
-                with pytest.raises(ArgumentError, match="forward_dynamics: active holds .*1 .or True. and 0"):
+                with pytest.raises(ArgumentError, match="forward_dynamics: active holds"):
                     linkage.forward_dynamics(*given, active=active)
 
 

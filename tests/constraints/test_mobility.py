@@ -122,3 +122,11 @@ def test_independent_means_one_thing(name: str) -> None:
     if freedoms == 1:
         other = kt.Mechanism(mech.tree, mech.constraints, independent=[mech.tree.v_names[-1]])
         assert other.mobility(q).independent == other.independent == (mech.tree.v_names[-1],)
+
+
+@pytest.mark.parametrize("wrong", [0.5, 2.0, -1.0])
+def test_what_acts_is_one_or_zero(wrong: float) -> None:
+    mech, q = four_bar()
+    with pytest.raises(kt.ArgumentError, match="active holds"):
+        mech.mobility(q, active=[wrong])
+    assert mech.mobility(q, active=[False]).rank == 0

@@ -154,6 +154,23 @@ def test_beside_its_extent_a_plane_is_not_there() -> None:
         box_on_a_table((0.3, -0.2, math.inf))
 
 
+@pytest.mark.parametrize("half", [0.1, 0.07, 1 / 3])
+def test_along_the_normal_an_extent_is_how_deep_something_may_be(half: float) -> None:
+    """A box with the plane on its top: rounding does not matter there, and what is below the box is not lifted."""
+    inertia = kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3))
+    b = kt.ModelBuilder("box")
+    b.add_link("world")
+    b.add_link("ball", inertia)
+    b.add_joint("free", parent="world", child="ball", joint=kt.joints.FreeFlyer())
+    top = kt.Contact("ball", height=half, radius=0.05, extent=(0.3, 0.2, half))
+    box = kt.Mechanism(kt.Robot(b.build()), [top])
+    q = np.zeros((60, 7))
+    q[:, 2], q[:, 6] = half + 0.05 + np.linspace(0.0, 0.1, 60), 1.0
+    assert np.allclose(box.simulate(q, duration=0.3).q[:, -1, 2], half + 0.05, atol=1e-6)
+    q[:, 2] = np.linspace(-2.0 * half, -half, 60)
+    assert (box.simulate(q, steps=2).q[:, -1, 2] <= q[:, 2]).all()
+
+
 def test_no_foot_gets_deeper_than_its_links_turn() -> None:
     b, X, parent = kt.ModelBuilder("leg"), np.eye(4), "world"
     b.add_link("world")

@@ -30,11 +30,12 @@ def add_robot_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_dynamics_options(command: argparse.ArgumentParser) -> None:
-    """Add gravity, friction and payloads."""
+def add_dynamics_options(command: argparse.ArgumentParser, *, friction: bool = True) -> None:
+    """Add gravity, payloads, and friction where no other option chooses it."""
     group = command.add_argument_group("what acts on the robot")
     add_gravity(group)
-    group.add_argument("--friction", action="store_true", help="count the damping and friction that the file gives")
+    if friction:
+        group.add_argument("--friction", action="store_true", help="count the damping and friction that the file gives")
     group.add_argument(
         "--payload",
         type=payload,

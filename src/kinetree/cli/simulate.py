@@ -238,9 +238,7 @@ def report(arguments: argparse.Namespace, motion: Trajectory, clock: Clock, told
     assert end is not None  # it is a simulation
     steps = round(end.t / arguments.dt)
     driven = arguments.tau is not None or arguments.hold is not None
-    free = (
-        not driven and not arguments.friction and set(arguments.joints.replace(",", " ").split()) <= {"none", "effort"}
-    )
+    free = not driven and set(arguments.joints.replace(",", " ").split()) <= {"none", "effort"}
     found = [*told, *summary.warnings()]
     if arguments.json:
         facts: dict[str, Any] = {"robot": motion.robot.name, "steps": steps, "samples": len(motion)}

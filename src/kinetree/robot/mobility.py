@@ -125,8 +125,10 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
     on = np.array([True] * mech.nrows)
     if active is not None:
         flags = np.asarray(active)
-        flags = flags.astype(float) if flags.dtype == bool else flags
-        on = np.array(switches(model, _finite("active", flags, model.nconstraints).tolist())) == 1.0
+        flags = _finite("active", flags.astype(float) if flags.dtype == bool else flags, model.nconstraints)
+        if (wrong := flags[(flags != 0.0) & (flags != 1.0)]).size:
+            raise ArgumentError(f"active holds {wrong[0]:g}: it is 1 for each constraint that acts, 0 for the others")
+        on = np.array(switches(model, flags.tolist())) == 1.0
     J = angles(model, model.constraint_rows(_finite("q", q, model.nq).tolist()))[on]
     if not np.isfinite(J).all():
         lost = {model.constraint_names[model.constraint_of_row[i]] for i in np.flatnonzero(on)[np.isnan(J).any(axis=1)]}

@@ -111,9 +111,10 @@ def physics(model: Model, joints: object, inputs: Iterable[Any]) -> tuple[str, J
     Friction of which the figures are given counts whatever is chosen.
     """
     parts = joints.replace(",", " ").split() if isinstance(joints, str) else joints
-    if not isinstance(parts, Iterable) or {"all", "none"} & {*(parts := list(parts))} and len(parts) > 1:
+    parts = list(parts) if isinstance(parts, Iterable) else [None]
+    if None in parts or (len(parts) > 1 and ("all" in parts or "none" in parts)):
         raise ArgumentError(f"joints is {joints!r}; it takes names out of {', '.join(JOINTS)}, or 'all' or 'none'")
-    chosen = {("all",): {*JOINTS}, ("none",): set()}.get(tuple(parts), set(parts))
+    chosen = set(JOINTS) if parts == ["all"] else set() if parts == ["none"] else set(parts)
     for name in chosen:
         if name not in JOINTS:
             raise ArgumentError(f"joints: {unknown_name('part of their physics', name, (*JOINTS, 'all', 'none'))}")

@@ -111,7 +111,7 @@ class Simulation:
     @cached_property
     def _recorded(self) -> Array:
         """After how many steps something is kept."""
-        return np.arange(1 + self.times.steps // self.every) * float(self.every)
+        return np.arange(1 + self.times.steps // self.every, dtype=np.float64) * self.every
 
     @cached_property
     def unstopped(self) -> tuple[Array, Any]:

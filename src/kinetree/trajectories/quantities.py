@@ -107,6 +107,11 @@ class Quantities:
         """Constraint forces (..., n, nrows), row by row (`Mechanism.row_slices`); an error if not recorded."""
         return self._recorded("f")
 
+    @cached_property
+    def counts(self) -> dict[str, Array]:
+        """What was counted for each robot, such as steps of the integrator's own."""
+        return {name: read_only(x) for name, x in self.__dict__["_count"]().items()}
+
 
 def read_only(array: Any) -> Array:
     """Return the array, or a view of it, that cannot be written to."""

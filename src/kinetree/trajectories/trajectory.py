@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
-from kinetree.lazy import cached_property, lazy_methods
+from kinetree.lazy import lazy_methods
 from kinetree.robot import Robot
 from kinetree.signatures import told
 from kinetree.trajectories.given import of_robots, stops_of, times_of
@@ -75,7 +75,6 @@ class Trajectory(Quantities):
     stopped_at : (...) array
     reasons : (...) array of str or None
     events : tuple
-    counts : dict
     end : End or None
         None where this is no simulation, or a part of one.
 
@@ -149,7 +148,7 @@ class Trajectory(Quantities):
 
     @classmethod
     def of_arrays(cls, robot: Robot, t: Array, kept: dict[str, Array], stopped_at: Array, reasons: Any,
-                  events: Sequence[Any], counts: Callable[[], dict[str, Array]], inputs: Any, end: End) -> Trajectory:  # fmt: skip
+                  events: Sequence[Any], counts: Callable[[], Any], inputs: Any, end: End) -> Trajectory:  # fmt: skip
         """Return a trajectory of arrays that are known to fit: nothing is checked."""
         made = cls.__new__(cls)
         seen: dict[str, Any] = dict.fromkeys(f"_{name}" for name in RECORDED) | {
@@ -169,11 +168,6 @@ class Trajectory(Quantities):
         rest = {name: getattr(self, name) for name in ("stopped_at", "reasons", "events", "counts", "inputs", "end")}
         rest |= {name: self.__dict__[f"_{name}"] for name in RECORDED}
         return partial(type(self), **rest), (self.robot, self.t, self.q, self.v)
-
-    @cached_property
-    def counts(self) -> dict[str, Array]:
-        """What was counted for each robot, such as steps of the integrator's own."""
-        return {name: read_only(x) for name, x in self.__dict__["_count"]().items()}
 
     # -- what it is ---------------------------------------------------------------------------------------------
 

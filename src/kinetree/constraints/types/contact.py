@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LIMITS = {"radius": math.inf, "friction": math.inf, "restitution": 1.0}
 """The largest value of the fields that cannot be negative."""
 
+ROUNDING = 1e-9
+"""By which part of an extent something may be beyond it: a plane may be on the face of the box."""
+
 
 @told
 @dataclass(frozen=True)
@@ -63,8 +66,9 @@ class Contact(BetweenFrames):
         In the axes of `frame` (m).
     extent : sequence of 3 floats, optional
         **Without it the plane is infinite**, on a body too. With it steps in time know only that part of it in a box
-        about the origin of `to`, of these half edges along the axes of `to` (m; inf along the normal): what touches
-        elsewhere is open. It looks at where a step begins.
+        about the origin of `to`, of these half edges along the axes of `to` (m): what touches elsewhere is open. Along
+        the normal they say how deep something may be: below the box it is free, with inf it is pushed out from
+        anywhere below. It looks at where a step begins.
 
     Raises
     ------
@@ -150,10 +154,11 @@ class Contact(BetweenFrames):
         if self.extent is None:
             return None
         r, n = self.relative(model, q).r, self.directions[2]
-        p, inside = r - n * (n.dot(r) - self.height), 1.0  # what touches, along the normal on the plane
+        above = n.dot(r) - self.height
+        p, inside = r - n * select_less(above, self.radius, self.radius, above), 1.0  # where it touches, or will
         for x, half in zip(p, self.extent, strict=True):
             if half < math.inf:
-                inside = select_less(half, abs(x), 0.0, inside)
+                inside = select_less(half * (1.0 + ROUNDING), abs(x), 0.0, inside)
         return inside
 
     def force_set(self, friction: Scalar | None = None) -> FrictionCone:

@@ -190,9 +190,9 @@ def evaluate(room: int, variant: int, slots: int, ports: int, ins: int, given: i
             place = place + 8 * word(port + d.PORT_SIZE)
     n = word(lead)
     for k in range(given):
-        if word(word(ports + 8 * k) + d.PORT_FLAGS) != 0:
-            if are_flags(word(ins + 8 * k), word(ports + 8 * k), item, word(strides + 8 * k), n) == 0:
-                return NOT_TAKEN
+        port = word(ports + 8 * k)
+        if word(port + d.PORT_FLAGS) and are_flags(word(ins + 8 * k), port, item, word(strides + 8 * k), n) == 0:
+            return NOT_TAKEN
     if n == 0:
         if word(variant + d.VARIANT_SINGLE) == 0:
             return NOT_TAKEN
