@@ -5,6 +5,7 @@ from kinetree.identification.checks.findings import Finding, Findings, LogWarnin
 from kinetree.identification.checks.registry import diagnose
 from kinetree.identification.closed_loop import identify_closed_loop
 from kinetree.identification.fit import Fit, Residual
+from kinetree.identification.held_loads import HeldLoad
 from kinetree.identification.identify import identify
 from kinetree.identification.logs import LogStream, read_log, stream_log
 from kinetree.identification.mechanisms import complete_positions
@@ -22,6 +23,7 @@ __all__ = [
     "Finding",
     "Findings",
     "Fit",
+    "HeldLoad",
     "LogStream",
     "LogWarning",
     "MotorConstants",

@@ -13,6 +13,7 @@ from kinetree.identification.checks import columns, estimate, model, recording, 
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.findings import Check, Finding, Findings, Found, Stage, made
 from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.held_loads import KnownMass, loads_in
 from kinetree.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -145,15 +146,16 @@ def diagnose(
     found = run_checks("samples", seen)
     if found.errors or not seen.pieces:
         return found
-    return found + run_checks("equations", Examined(JointEquations(seen, rows_of(base))))
+    rows = rows_of(base, loads_in(robot, seen.pieces))
+    return found + run_checks("equations", Examined(JointEquations(seen, rows)))
 
 
-def rows_of(base: BaseParameters) -> Rows:
+def rows_of(base: BaseParameters, loads: Sequence[KnownMass] = ()) -> Rows:
     """Return the equations of base parameters; of Stribeck's friction, whose speeds are not known, without it."""
     if "stribeck" not in base.joint_terms:
-        return Rows(base)
+        return Rows(base, loads=loads)
     terms = {term: joints for term, joints in base.joint_terms.items() if term != "stribeck"}
-    return Rows(base_parameters(base.robot, terms))
+    return Rows(base_parameters(base.robot, terms), loads=loads)
 
 
 __all__ = ["CHECKS", "Check", "Examined", "Finding", "Findings", "diagnose", "rows_of", "run_checks"]

@@ -111,7 +111,7 @@ def together(robot: Robot, parts: Sequence[Piece]) -> Piece:
     if len(parts) == 1:
         return parts[0]
     arrays = {x: np.concatenate([getattr(part, x) for part in parts]) for x in ("q", "v", "a", "tau")}
-    for name, shape in (("f_ext", (robot.nb, 6)), ("load", (robot.nv,))):
+    for name, shape in (("f_ext", (robot.nb, 6)), ("load", (robot.nv,)), ("held", (robot.nb,))):
         every = [getattr(part, name) for part in parts]
         if any(x is not None for x in every):
             pairs = zip(every, parts, strict=True)
