@@ -173,7 +173,7 @@ def test_a_load_of_known_mass(files, capsys, real: kt.Robot):
     (load,) = told["held_loads"]
     assert (load["link"], load["mass"]) == ("c", 3.0)
     np.testing.assert_allclose(load["values"][1:3], [0.3, 0.9], atol=0.02)
-    assert max(joint["residual"] for joint in told["joints"]) < 0.01
+    assert max(joint["residual"] for joint in told["joints"]) < 0.05
     code, out, _ = identify(capsys, *command)
     assert (code, "load of 3 kg on c: centre of mass at" in out) == (0, True)
 
