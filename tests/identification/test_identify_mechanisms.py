@@ -170,6 +170,15 @@ def test_wrong_calls_say_what_to_write() -> None:
         feet.identify((np.zeros((5, feet.nq)), *np.zeros((3, 5, feet.nv))))
 
 
+def test_positions_that_leave_loops_open_are_named() -> None:
+    mech, (q, *rest) = motion("four-bar", 0, 100)
+    with pytest.warns(LogWarning, match="elbow.*from where the loops are closed"):
+        fit = mech.identify((q + np.array([0.0, 0.1, 0.0]), *rest), TERMS)
+    (found,) = (x for x in fit.checks if x.name == "open_loops")
+    assert 0.01 < found.figures["apart"][1] < 0.1
+    assert "open_loops" not in {x.name for x in mech.identify((q, *rest), TERMS).checks}
+
+
 def test_a_joint_that_stands_still_is_named() -> None:
     mech, log = motion("Delta robot", 0, 50)
     with pytest.warns(LogWarning, match="root.wx, root.wy, root.wz never moves"):

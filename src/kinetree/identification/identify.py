@@ -24,7 +24,7 @@ from kinetree.identification.fit import Fit
 from kinetree.identification.held_loads import NINE, loads_of
 from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
-from kinetree.identification.mechanisms import MechanismRows, check_constraints, of_closed
+from kinetree.identification.mechanisms import ClosedLog, MechanismRows, check_constraints
 from kinetree.identification.nearest_bodies import (
     SOLVERS,
     consistent_with,
@@ -183,7 +183,7 @@ def identify(
         )
     found, currents = Findings(), [] if unknown is None else [robot.v_names[k] for k in unknown.places]
     if check:
-        seen = of_samples.seen(robot, again if mech is None else of_closed(mech, again), currents)
+        seen = of_samples.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
         found = run_checks("samples" if mech is None else "closed", seen).enforce()
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
     if speeds_unknown:

@@ -9,12 +9,13 @@ identification and control of robots", 2002, section 12.5: closed loops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
+from kinetree.identification.checks.findings import Found
 from kinetree.identification.equations import Rows
 from kinetree.identification.samples import Piece, Samples, motion_of, parts
 from kinetree.validation import Array, real_array
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from kinetree.identification.base_parameters import BaseParameters
+    from kinetree.identification.checks.samples import Seen
     from kinetree.robot.mechanism import Mechanism
+
+OPEN = 0.01
+"""Positions so far (rad, ℓ) from where loops are closed are worth a word."""
 
 UNMOVED = 1e-9
 """An entry of G below this, relative to the greatest of its joint, is rounding."""
@@ -90,15 +95,40 @@ def check_constraints(mech: Mechanism) -> None:
         )
 
 
-def of_closed(mech: Mechanism, log: Any) -> Callable[[], Iterator[Samples]]:
-    """Return a log whose motions are those of a closed mechanism, without the forces of joints that none drives."""
+class ClosedLog:
+    """A log whose motions are those of a closed mechanism, without the forces of joints that none drives.
 
-    def every() -> Iterator[Samples]:
-        for part in parts(log):
-            motion = closed(mech, part)
-            yield motion._replace(tau=np.where(driven(mech), np.asarray(motion.tau, dtype=float), np.nan))
+    Attributes
+    ----------
+    apart : (nv,) array
+        How far the closed configurations are from the recorded ones: root mean squares (rad, m), of the motion where
+        they are most.
+    """
 
-    return every
+    def __init__(self, mech: Mechanism, log: Any) -> None:
+        self.mech, self._log, self.apart = mech, log, np.zeros(mech.nv)
+
+    def __call__(self) -> Iterator[Samples]:
+        """Yield the motions."""
+        for part in parts(self._log):
+            motion = closed(self.mech, part)
+            way = self.mech.tree.difference(motion_of(part).q, motion.q).reshape(-1, self.mech.nv)
+            self.apart = np.maximum(self.apart, np.sqrt((way * way).sum(axis=0) / max(1, len(way))))
+            yield motion._replace(tau=np.where(driven(self.mech), np.asarray(motion.tau, dtype=float), np.nan))
+
+
+def open_loops(at: Seen) -> Iterator[Found]:
+    """Yield which joints were recorded where loops are open."""
+    mech, apart = at.log.mech, at.log.apart
+    units = np.where(mech.model.turning, 1.0, mech.length)
+    if (there := apart > OPEN * units).any():
+        names = tuple(name for name, is_there in zip(mech.tree.v_names, there, strict=True) if is_there)
+        yield Found(
+            f"the positions of {listed(names)} are up to {(apart / units).max():.2g} (rad, or times the mechanism's "
+            "length) from where the loops are closed: is the zero of an encoder, or a length, another one?",
+            names,
+            {"apart": apart},
+        )
 
 
 def closed(mech: Mechanism, part: Any) -> Samples:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kinetree.identification import mechanisms
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.checks import columns, estimate, model, recording, samples, wrenches
@@ -80,6 +81,7 @@ CHECKS = (
     Check("constant", "error", ("samples", "closed"), samples.constant),
     Check("force_unit", "warning", ("samples",), samples.force_unit),
     Check("base_not_held", "error", ("samples",), samples.held),
+    Check("open_loops", "warning", ("closed",), mechanisms.open_loops),
     Check("few_samples", "warning", ("equations",), _few),
     *(Check(name, "error", ("equations",), _mistaken(name)) for name in columns.MEANINGS),
     Check("wrenches_missing", "error", ("equations",), lambda at: wrenches.missing(at.wrenches)),
