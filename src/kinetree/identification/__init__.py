@@ -8,7 +8,6 @@ from kinetree.identification.fit import Fit, Residual
 from kinetree.identification.held_loads import HeldLoad
 from kinetree.identification.identify import identify
 from kinetree.identification.logs import LogStream, read_log, stream_log
-from kinetree.identification.mechanisms import complete_positions
 from kinetree.identification.motors import MotorConstants
 from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
@@ -34,7 +33,6 @@ __all__ = [
     "Samples",
     "Validation",
     "base_parameters",
-    "complete_positions",
     "correlated",
     "cross_validate",
     "diagnose",
