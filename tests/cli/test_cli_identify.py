@@ -157,8 +157,25 @@ def test_motor_constants(files, capsys, real: kt.Robot):
     assert code == 0
     for joint, constant in zip(json.loads(out)["joints"], constants, strict=True):
         assert abs(joint["motor_constant"] - constant) < 4 * joint["motor_constant_std"] < 0.01 * constant
+    code, _, err = identify(capsys, *command, "--load", "held.npz=3@c")  # it may be anywhere along the knee's axis
+    assert (code, "nothing tells the motor constants of hip, knee" in err) == (1, True)
     code, out, _ = identify(capsys, *command[:2], *command[3:-1], "knee,hip", "--known", "m c_z of c=0")
     assert (code, "motor constant std" in out) == (0, True)
+
+
+def test_a_load_of_known_mass(files, capsys, real: kt.Robot):
+    box = kt.Inertia.from_com(3.0, [0.0, 0.1, 0.3], np.zeros((3, 3)))
+    np.savez("held.npz", **recorded(real.attach(box, "c"), 7))
+    command = ["arm.urdf", "a.npz", "held.npz", "--terms", "damping", "--load", "held.npz=3@c"]
+    code, out, err = identify(capsys, *command, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    (load,) = told["held_loads"]
+    assert (load["link"], load["mass"]) == ("c", 3.0)
+    np.testing.assert_allclose(load["values"][1:3], [0.3, 0.9], atol=0.02)
+    assert max(joint["residual"] for joint in told["joints"]) < 0.05
+    code, out, _ = identify(capsys, *command)
+    assert (code, "load of 3 kg on c: centre of mass at" in out) == (0, True)
 
 
 def wrong(what: str):

@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from helpers.mechanisms import Closed, delta, five_bar_leg, four_bar, slider_crank, stewart
-from kinetree.identification import LogWarning, Samples, complete_positions
+from kinetree.identification import LogWarning, Samples
 
 Array = np.ndarray[Any, Any]
 
@@ -123,7 +123,7 @@ def test_joints_without_encoders_follow_from_the_others() -> None:
     t = np.linspace(0.0, 6.0, 600)
     q = np.full((600, 3), np.nan)
     q[:, 0], q[0] = -1.0 + 1.2 * np.sin(1.5 * t) * np.sin(t), start
-    path = complete_positions(mech, q)
+    path = mech.complete_positions(q)
     np.testing.assert_array_equal(path[:, 0], q[:, 0])
     assert np.abs(mech.constraint_error(path)).max() < 1e-9
     assert np.abs(np.diff(path, axis=0)).max() < 0.1, "one way of assembly"
@@ -152,22 +152,31 @@ def test_wrong_calls_say_what_to_write() -> None:
     mech, (q, v, a, tau) = motion("four-bar", 0, 50)
     lost = q.copy()
     lost[:, 1] = np.nan
-    with pytest.raises(kt.errors.ArgumentError, match=r"q is NaN for elbow.*complete_positions\(mech, q\)"):
+    with pytest.raises(kt.errors.ArgumentError, match=r"q is NaN for elbow.*mech.complete_positions\(q\)"):
         mech.identify((lost, v, a, tau))
     with pytest.raises(kt.errors.ArgumentError, match="finite in the first sample"):
-        complete_positions(mech, lost)
+        mech.complete_positions(lost)
     with pytest.raises(kt.errors.ArgumentError, match=r"forces of motor are NaN.*actuated="):
         mech.identify((q, v, a, np.where([True, False, False], np.nan, tau)), check=False)
     short = four_bar(crank=2.0, coupler=1.0, ground=2.0, motor=-0.3)  # its motor cannot turn round
     far = np.tile(short.q, (5, 1))
     far[3:, 0] = np.pi
     with pytest.raises(kt.errors.ArgumentError, match="cannot be closed near sample 3"):
-        complete_positions(short.mech, far)
+        short.mech.complete_positions(far)
     with pytest.raises(kt.errors.ArgumentError, match="without motor constants"):
         mech.identify((q, v, a, tau), motor_constants="all")
     feet = kt.Mechanism(kt.load("go2"), [kt.Contact("FL_foot")])
     with pytest.raises(kt.errors.ArgumentError, match=r"contact_FL_foot may let go.*f_ext of Samples"):
         feet.identify((np.zeros((5, feet.nq)), *np.zeros((3, 5, feet.nv))))
+
+
+def test_positions_that_leave_loops_open_are_named() -> None:
+    mech, (q, *rest) = motion("four-bar", 0, 100)
+    with pytest.warns(LogWarning, match="elbow.*from where the loops are closed"):
+        fit = mech.identify((q + np.array([0.0, 0.1, 0.0]), *rest), TERMS)
+    (found,) = (x for x in fit.checks if x.name == "open_loops")
+    assert 0.01 < found.figures["apart"][1] < 0.1
+    assert "open_loops" not in {x.name for x in mech.identify((q, *rest), TERMS).checks}
 
 
 def test_a_joint_that_stands_still_is_named() -> None:

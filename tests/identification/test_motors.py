@@ -186,3 +186,75 @@ def test_a_load_counts_elsewhere_too(arm: kt.Robot, logs: list[Samples]) -> None
     assert abs(arm.identify_payload(loaded, hand).values[0]) < 1e-9
     twice = holding(arm, loaded, hand, BOX)
     np.testing.assert_allclose(twice.load, 2.0 * np.asarray(loaded.load))
+
+
+@pytest.fixture(scope="module")
+def weighed(arm: kt.Robot, logs: list[Samples]) -> list[Samples]:
+    """Return the same motions where nothing but the mass of the load is known."""
+    return [logs[0], holding(arm, logs[1]._replace(load=None), arm.body_names[2], BOX.m)]
+
+
+@pytest.mark.parametrize("choice", [{}, {"weights": None}, {"loss": "huber"}, {"weights": "covariance"}])
+def test_the_mass_of_a_load_tells_the_scale(
+    arm: kt.Robot, poor: kt.Robot, logs: list[Samples], weighed: list[Samples], choice: dict[str, Any]
+) -> None:
+    fit = poor.identify(weighed, TERMS, motor_constants=MOTORS, **choice)
+    assert fit.motor_constants is not None
+    np.testing.assert_allclose(fit.motor_constants.values, CONSTANTS[1:], rtol=1e-8)
+    np.testing.assert_allclose(fit.motor_constants.consistent, CONSTANTS[1:], rtol=1e-5)
+    (load,) = fit.held_loads
+    assert (load.link, load.mass) == (arm.body_names[2], BOX.m)
+    assert "load of 3 kg on" in str(fit)
+    for consistent in (True, False):
+        assert fit.residual(weighed, consistent=consistent).relative.max() < 1e-5
+        assert fit.validate(weighed, consistent=consistent).relative.max() < 1e-5
+    point = holding(
+        arm, weighed[1]._replace(held=None), arm.body_names[2], kt.Inertia(BOX.m, [0] * 3, np.zeros((3, 3)))
+    )
+    wrong = poor.identify([logs[0], point], TERMS, motor_constants=MOTORS, check=False).motor_constants
+    assert wrong is not None
+    assert np.abs(wrong.values / CONSTANTS[1:] - 1.0).max() > 0.01
+
+
+def test_the_rest_of_a_load_is_estimated() -> None:
+    robot, constants = kt.load("ur5"), np.array([12.0, 12.5, 11.0, 7.0, 7.2, 6.8])
+    held = robot.attach(BOX, "ee_link")
+    motion = [robot.random_state(seed, 300) for seed in (0, 1)]
+    free, loaded = (
+        Samples(q, v, a, one.inverse_dynamics(q, v, a) / constants)
+        for one, (q, v, a) in zip((robot, held), motion, strict=True)
+    )
+    fit = robot.identify([free, holding(robot, loaded, "ee_link", BOX.m)], [], motor_constants="all")
+    assert fit.motor_constants is not None
+    np.testing.assert_allclose(fit.motor_constants.values, constants, rtol=1e-8)
+    last = robot.body_names.index(fit.held_loads[0].link)
+    expected = (held.inertial_parameters - robot.inertial_parameters)[10 * last + 1 : 10 * last + 10]
+    np.testing.assert_allclose(fit.held_loads[0].values, expected, atol=1e-7)
+    assert np.isfinite(fit.held_loads[0].std).all()
+
+
+def test_bars_of_constants_cover_with_the_mass_alone(arm: kt.Robot, weighed: list[Samples]) -> None:
+    base, rng, z = arm.base_parameters(TERMS), np.random.default_rng(0), []
+    for _ in range(60):
+        noisy = [log._replace(tau=np.asarray(log.tau) + 0.3 / CONSTANTS * rng.normal(size=(100, 3))) for log in weighed]
+        fit = arm.identify(noisy, base, motor_constants=MOTORS, consistent=False, check=False)
+        assert fit.motor_constants is not None
+        z.append((fit.motor_constants.values - CONSTANTS[1:]) / fit.motor_constants.std)
+    assert 0.7 < (np.array(z) ** 2).mean() < 1.4
+
+
+def test_loads_known_by_their_mass_are_used_without_motor_constants(arm: kt.Robot, logs: list[Samples]) -> None:
+    tau = [np.asarray(log.tau) * CONSTANTS for log in logs]
+    free, held = logs[0]._replace(tau=tau[0]), holding(arm, logs[1]._replace(tau=tau[1], load=None), "link2", BOX.m)
+    fit = arm.identify([free, held], TERMS)
+    assert fit.residual([free, held]).relative.max() < 1e-5
+    np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-8)
+    assert not kt.identification.diagnose(arm, [free, held], TERMS).errors
+    with pytest.raises(kt.errors.ArgumentError, match="as a list of motions"):
+        arm.identify(lambda: iter([free, held]), TERMS)
+    with pytest.raises(kt.errors.ArgumentError, match="holds a load in this motion already"):
+        holding(arm, held, "link2", 1.0)
+    with pytest.raises(kt.errors.ArgumentError, match="the mass of a load"):
+        holding(arm, free, "link2", -1.0)
+    with pytest.raises(kt.errors.ArgumentError, match="the rest of it was not estimated"):
+        arm.identify([free], TERMS).residual(held)

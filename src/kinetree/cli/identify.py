@@ -81,7 +81,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
     """Estimate the robot's parameters."""
     quiet = arguments.quiet
     with progress("estimating", shown=not quiet) as show, catch_warnings(record=True, action="always") as said:
-        log = Watched(used.samples, show)
+        log: Any = used.samples if arguments.load else Watched(used.samples, show)
         fit = robot.identify(
             log,
             arguments.terms,
@@ -141,6 +141,11 @@ def told(
         keys = ("parameter", "estimate", "std", "before", "consistent")
         found: dict[str, Any] = {"robot": robot.name, "samples": fit.count, "joints": joints}
         found |= {"parameters": [dict(zip(keys, row, strict=True)) for row in columns], "untold": fit.untold}
+        if fit.held_loads:
+            found["held_loads"] = [
+                {"link": x.link, "mass": x.mass, "values": x.values.tolist(), "std": x.std.tolist()}
+                for x in fit.held_loads
+            ]
         print_json(found | {"verdict": sentences, "warnings": warnings})
         return
     out = console()
@@ -156,7 +161,7 @@ def told(
     )
     if arguments.parameters:
         out.print(parameter_table(fit, out.width))
-    for sentence in sentences:
+    for sentence in [*map(str, fit.held_loads), *sentences]:
         out.print(escape(sentence))
     print_warnings(out, warnings)
     written(arguments)

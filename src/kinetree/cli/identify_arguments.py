@@ -129,7 +129,7 @@ def add_choices(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LOG=M[,X,Y,Z]@FRAME",
-        help="what was held in LOG, and is known: a point mass (kg) at X, Y, Z (m) in a frame",
+        help="what was held in LOG, and is known: a point mass (kg) at X, Y, Z (m) in a frame, or its mass alone",
     )
     data.add_argument("--cutoff", type=positive, metavar="HZ", help="above it all is noise (chosen from the motion)")
     data.add_argument("--presliding", type=positive, metavar="X", help="rad until friction turns, such as 5e-5 (none)")

@@ -62,7 +62,8 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
             samples = seen.samples(**choices)
             for log, (mass, place, frame) in arguments.load:
                 if log == name:
-                    samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))))
+                    known = mass if place is None else Inertia.from_com(mass, place, np.zeros((3, 3)))
+                    samples = holding(robot, samples, frame, known)
             found.notes.extend(f"{name}: {note}" for note in seen.notes)
         if not arguments.force and seen is not None:
             refuse(arguments, robot, seen, samples, currents)

@@ -40,14 +40,15 @@ def payload(text: str) -> tuple[float, tuple[float, ...], str]:
     return mass, tuple(place) or (0.0, 0.0, 0.0), frame
 
 
-def load(text: str) -> tuple[str, tuple[float, tuple[float, ...], str]]:
-    """Return the log and the payload, with its frame, of ``held.csv=5,0,0,0.1@flange``."""
+def load(text: str) -> tuple[str, tuple[float, tuple[float, ...] | None, str]]:
+    """Return the log and the payload, with its frame, of ``held.csv=5,0,0,0.1@flange``; of a mass alone no place."""
     log, _, what = text.rpartition("=")
     if not log or not what.partition("@")[2]:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no load: give a log, a mass and a frame, as in held.csv=5@flange"
         )
-    return log, payload(what)
+    mass, place, frame = payload(what)
+    return log, (mass, place if "," in what.partition("@")[0] else None, frame)
 
 
 def gains(text: str) -> tuple[float, float]:

@@ -5,9 +5,9 @@ from kinetree.identification.checks.findings import Finding, Findings, LogWarnin
 from kinetree.identification.checks.registry import diagnose
 from kinetree.identification.closed_loop import identify_closed_loop
 from kinetree.identification.fit import Fit, Residual
+from kinetree.identification.held_loads import HeldLoad
 from kinetree.identification.identify import identify
 from kinetree.identification.logs import LogStream, read_log, stream_log
-from kinetree.identification.mechanisms import complete_positions
 from kinetree.identification.motors import MotorConstants
 from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
@@ -22,6 +22,7 @@ __all__ = [
     "Finding",
     "Findings",
     "Fit",
+    "HeldLoad",
     "LogStream",
     "LogWarning",
     "MotorConstants",
@@ -32,7 +33,6 @@ __all__ = [
     "Samples",
     "Validation",
     "base_parameters",
-    "complete_positions",
     "correlated",
     "cross_validate",
     "diagnose",

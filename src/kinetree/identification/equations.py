@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.identification import held_loads
 from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.held_loads import KnownMass
 from kinetree.identification.regressor import massless, pattern
 from kinetree.identification.samples import LONGEST, Cutoff, Piece, motion_of, parts, pieces
 from kinetree.identification.terms import smooth_sign
@@ -40,7 +43,14 @@ class Rows:
     ----------
     base : BaseParameters
     stribeck_speed : (nv,) array, optional
+    loads : sequence of KnownMass
+        What was held and is known by its mass alone: the rest are further parameters, nine each.
     """
+
+    loads: Sequence[KnownMass] = ()
+
+    carried: Mapping[KnownMass, Array] = MappingProxyType({})
+    """Loads of which the rest (9,) was estimated."""
 
     rest: Robot | None
     """The robot with what is not estimated of its joints, without masses; None if that is nothing."""
@@ -51,13 +61,20 @@ class Rows:
     cutoffs: frozenset[Cutoff] = frozenset()
     """Of all samples so far."""
 
-    def __init__(self, base: BaseParameters, stribeck_speed: Array | None = None) -> None:
+    def __init__(
+        self, base: BaseParameters, stribeck_speed: Array | None = None, loads: Sequence[KnownMass] = ()
+    ) -> None:
         self.base, self.robot, self.dimension, self.stribeck_speed = base, base.robot, base.dimension, stribeck_speed
         self.smoothing: float | None = base.smoothing
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
         self._ends = np.cumsum([0, *map(len, self.pattern)])
         self._function, self._speed = base.rows, [] if stribeck_speed is None else [stribeck_speed]
-        self.rest = base.rest
+        self.rest, self.loads = base.rest, tuple(loads)
+        for load in self.loads:
+            nine = np.arange(self.dimension, self.dimension + held_loads.NINE)
+            for k in held_loads.movers(self.robot, load.body):
+                self.pattern[k] = np.append(self.pattern[k], nine)
+            self.dimension += held_loads.NINE
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
@@ -69,14 +86,29 @@ class Rows:
         """Return the rows (n, columns) of each entry of v."""
         direction = {} if piece.direction is None else {"direction": piece.direction}
         flat = self._function(piece.q, piece.v, piece.a, *self._speed, **direction)
-        return [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)]
+        rows = [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)]
+        for load in self.loads:
+            Y = held_loads.columns(self.robot, load, piece)[:, :, 1:]
+            for k in held_loads.movers(self.robot, load.body):
+                rows[k] = np.column_stack([rows[k], Y[:, k]])
+        return rows
 
     def known(self, piece: Piece) -> Array | None:
         """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of a load."""
+        load = self._of_loads(piece)
         if self.rest is None and piece.f_ext is None:
-            return piece.load
+            return load
         own = known_forces(self.rest or massless(self.robot), piece)
-        return own if piece.load is None else own + piece.load
+        return own if load is None else own + load
+
+    def _of_loads(self, piece: Piece) -> Array | None:
+        """Return what is known of the forces (n, nv) of what was held."""
+        if piece.held is None:
+            return piece.load
+        held_loads.check_known([*self.loads, *self.carried], piece)
+        ten = dict.fromkeys(self.loads, np.zeros(held_loads.NINE)) | dict(self.carried)
+        own = [held_loads.columns(self.robot, load, piece) @ np.append(load.mass, nine) for load, nine in ten.items()]
+        return np.asarray(np.sum(own if piece.load is None else [piece.load, *own], axis=0))
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
         """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured.

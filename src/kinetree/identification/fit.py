@@ -11,6 +11,7 @@ from kinetree.identification.base_parameters import OF_ROBOTS
 from kinetree.identification.checks.findings import Findings
 from kinetree.identification.consistent import Consistent
 from kinetree.identification.equations import Rows
+from kinetree.identification.held_loads import NINE, HeldLoad
 from kinetree.identification.least_squares import Solution
 from kinetree.identification.motors import MotorRows
 from kinetree.identification.regressor import positions
@@ -83,6 +84,8 @@ class Fit:
     stribeck_speed : (nv,) array or None
     motor_constants : MotorConstants or None
         Those that were estimated, with their standard deviations.
+    held_loads : tuple of HeldLoad
+        What was estimated of loads whose masses alone were known.
     checks : Findings
         What the plausibility checks of the log and the estimate have found.
     rows : Rows
@@ -101,7 +104,8 @@ class Fit:
         self.parameters, self.gap = consistent
         self.correlation_time = solution.times
         self.motor_constants = rows.estimates(solution, self.consistent_values) if isinstance(rows, MotorRows) else None
-        self._untold = np.abs(solution.untold[:, :n]).max(axis=0, initial=0.0) > UNTOLD
+        untold = np.abs(solution.untold).max(axis=0, initial=0.0) > UNTOLD
+        self._untold, self.held_loads = untold[:n], _held(rows, solution, untold, self.consistent_values)
         self.std = np.where(self._untold, np.inf, np.sqrt(np.diag(self.covariance)))
 
     @property
@@ -127,10 +131,14 @@ class Fit:
         return self.base.projection @ self.parameters
 
     def equations(self, consistent: bool = True) -> Rows:
-        """Return what makes equations of a log, with the motor constants that were estimated."""
-        if self.motor_constants is None:
+        """Return what makes equations of a log, with the motor constants and the loads that were estimated."""
+        if self.motor_constants is None and not self.held_loads:
             return self.rows
         rows, found = Rows(self.base, self.stribeck_speed), self.motor_constants
+        nine = [load.consistent if consistent else load.values for load in self.held_loads]
+        rows.carried = dict(zip(self.rows.loads, nine, strict=True))
+        if found is None:
+            return rows
         rows.constants = np.ones(rows.robot.nv)
         rows.constants[[*self.rows.constant]] = found.consistent if consistent else found.values  # type: ignore[attr-defined]
         return rows
@@ -193,12 +201,24 @@ class Fit:
         noise = ", ".join(
             f"{name} {number(float(s))}" for name, s in zip(self.base.robot.v_names, self.noise, strict=True)
         )
+        motors += map(str, self.held_loads)
         untold = [f"not told by these data: {', '.join(self.untold)}"] if self.untold else []
         cutoffs = [f"cut-off: {self.filtered}"] if self.cutoffs else []
         return "\n".join([head, *lines, f"noise: {noise}", *cutoffs, *motors, *untold])
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"
+
+
+def _held(rows: Rows, solution: Solution, untold: Array, consistent_values: Array) -> tuple[HeldLoad, ...]:
+    """Return what was estimated of loads whose masses alone were known."""
+    if not rows.loads:
+        return ()
+    n, std = rows.base.dimension, np.where(untold, np.inf, np.sqrt(np.diag(solution.covariance)))
+    columns = solution.values[n:], std[n:], solution.others(consistent_values)
+    nines = zip(*(x[: NINE * len(rows.loads)].reshape(-1, NINE) for x in columns), strict=True)
+    names = rows.robot.body_names
+    return tuple(HeldLoad(names[load.body], load.mass, *nine) for load, nine in zip(rows.loads, nines, strict=True))
 
 
 def robot_with(base: BaseParameters, parameters: Array) -> Robot:

@@ -21,9 +21,10 @@ from kinetree.identification.checks.findings import Findings
 from kinetree.identification.checks.registry import Examined, run_checks
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.fit import Fit
+from kinetree.identification.held_loads import NINE, loads_of
 from kinetree.identification.instruments import instrumental
 from kinetree.identification.least_squares import LOSSES, Prior, Solution, estimate
-from kinetree.identification.mechanisms import MechanismRows, check_constraints, of_closed
+from kinetree.identification.mechanisms import ClosedLog, MechanismRows, check_constraints
 from kinetree.identification.nearest_bodies import (
     SOLVERS,
     consistent_with,
@@ -98,8 +99,8 @@ def identify(
     motor_constants : "all", sequence of str, or mapping from str to (float, float) or None
         Joints whose recorded forces are currents, or forces up to a factor, which is estimated too. A mapping has what
         is known of it before, as a value and its standard deviation: ``{"elbow": (11.2, 0.5)}``. Something has to tell
-        the scale: motions with a known load (`kinetree.identification.holding`), `known` parameters, joints with known
-        forces that move together with these.
+        the scale: motions with a known load, or one of known mass (`kinetree.identification.holding`), `known`
+        parameters, joints with known forces that move together with these.
     smoothing : float, optional
         The speed around which Coulomb friction changes sign (rad/s, m/s); this robot's if not given.
     stribeck_speed : (nv,) array-like, optional
@@ -164,24 +165,31 @@ def identify(
             "an iterator can be read only once, and a loss, instruments, the covariance of the joints' noise and "
             "unknown Stribeck speeds read the log again: give a list, or a function that returns an iterator"
         )
-    if speeds_unknown and unknown is not None:
-        raise ArgumentError("speeds of friction and motor constants are not estimated together: give stribeck_speed")
     if stribeck_speed is not None and "stribeck" not in base.joint_terms:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     if mech is not None:
         check_constraints(mech)
-        if unknown is not None or instruments is not None or speeds_unknown:
-            raise ArgumentError("a mechanism is identified without motor constants, instruments or unknown speeds")
+        if unknown is not None or instruments is not None or speeds_unknown or loads_of(robot, log):
+            raise ArgumentError(
+                "a mechanism is identified without motor constants, instruments, unknown speeds of friction and loads "
+                "that are known by their mass alone"
+            )
     log, again = once_and_again(log)
+    loads = loads_of(robot, log)
+    if speeds_unknown and (unknown is not None or loads):
+        raise ArgumentError(
+            "speeds of friction are not estimated together with motor constants, or loads known by their mass alone: "
+            "give stribeck_speed"
+        )
     found, currents = Findings(), [] if unknown is None else [robot.v_names[k] for k in unknown.places]
     if check:
-        seen = of_samples.seen(robot, again if mech is None else of_closed(mech, again), currents)
+        seen = of_samples.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
         found = run_checks("samples" if mech is None else "closed", seen).enforce()
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
     if speeds_unknown:
         speeds = estimated_speeds(base, log)
-    rows = Rows(base, speeds) if mech is None else MechanismRows(mech, base, speeds)
-    rows = rows if unknown is None else motors.MotorRows(base, speeds, unknown)
+    rows = Rows(base, speeds, loads) if mech is None else MechanismRows(mech, base, speeds)
+    rows = rows if unknown is None else motors.MotorRows(base, speeds, unknown, loads)
     factors = rows.factors(log)
     if factors.counts.sum() < rows.dimension:
         raise ArgumentError(
@@ -189,7 +197,7 @@ def identify(
             "samples are needed"
         )
     if check and mech is None:
-        examined = Examined(JointEquations(seen, Rows(base, speeds)), factors, instruments is None)
+        examined = Examined(JointEquations(seen, Rows(base, speeds, loads)), factors, instruments is None)
         found += run_checks("equations", examined).enforce()
 
     def estimated(rows: Rows, factors: Factors, prior: Prior) -> Solution:
@@ -199,7 +207,7 @@ def identify(
             return generalized(rows, again, factors, prior)
         return estimate(rows, again, factors, prior, weights, loss)
 
-    prior = prior_of(base, known or {})
+    prior = prior_of(base, known or {}).wider(NINE * len(loads))
     if isinstance(rows, motors.MotorRows):
         factors, solution, prior = rows.estimated(factors, prior, estimated)
     else:

@@ -51,7 +51,7 @@ def _sums(rows: Rows, log: Any, instruments: Any) -> list[tuple[Array, Array, Ar
         if motion is None or len(motion.q) != len(piece.q):
             raise ArgumentError("instruments are a motion with the samples of the log, one for each")
         Y, tau = rows.told(piece)
-        Z, _ = rows.told(motion._replace(tau=piece.tau, standing=piece.standing))
+        Z, _ = rows.told(motion._replace(tau=piece.tau, standing=piece.standing, held=piece.held))
         for k, (ZtY, Ztau, ZtZ) in enumerate(sums):
             ZtY += Z[k].T @ Y[k]
             Ztau += Z[k].T @ tau[:, k]

@@ -73,6 +73,10 @@ class Prior(NamedTuple):
     values: Array
     deviations: Array
 
+    def wider(self, count: int) -> Prior:
+        """Return the same with further parameters of which nothing is known."""
+        return Prior(np.append(self.values, np.zeros(count)), np.append(self.deviations, np.full(count, np.inf)))
+
     def rows(self, A: Array) -> Array:
         """Return what this is as further rows of equations; of what is fixed, with far more weight than theirs."""
         fixed = self.deviations == 0.0
@@ -105,6 +109,12 @@ class Solution(NamedTuple):
     untold: Array
     information: Array
     times: Array
+
+    def others(self, first: Array) -> Array:
+        """Return what is likeliest of the parameters behind the first ones where these have other values."""
+        n, J = len(first), self.information
+        away = J[:, :n] @ (first - self.values[:n])
+        return self.values[n:] - np.asarray(np.linalg.lstsq(J[:, n:], away, rcond=None)[0])
 
 
 def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:

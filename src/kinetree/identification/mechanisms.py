@@ -9,21 +9,27 @@ identification and control of robots", 2002, section 12.5: closed loops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
+from kinetree.identification.checks.findings import Found
 from kinetree.identification.equations import Rows
 from kinetree.identification.samples import Piece, Samples, motion_of, parts
+from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from kinetree.identification.base_parameters import BaseParameters
+    from kinetree.identification.checks.samples import Seen
     from kinetree.robot.mechanism import Mechanism
+
+OPEN = 0.01
+"""Positions so far (rad, ℓ) from where loops are closed are worth a word."""
 
 UNMOVED = 1e-9
 """An entry of G below this, relative to the greatest of its joint, is rounding."""
@@ -90,15 +96,40 @@ def check_constraints(mech: Mechanism) -> None:
         )
 
 
-def of_closed(mech: Mechanism, log: Any) -> Callable[[], Iterator[Samples]]:
-    """Return a log whose motions are those of a closed mechanism, without the forces of joints that none drives."""
+class ClosedLog:
+    """A log whose motions are those of a closed mechanism, without the forces of joints that none drives.
 
-    def every() -> Iterator[Samples]:
-        for part in parts(log):
-            motion = closed(mech, part)
-            yield motion._replace(tau=np.where(driven(mech), np.asarray(motion.tau, dtype=float), np.nan))
+    Attributes
+    ----------
+    apart : (nv,) array
+        How far the closed configurations are from the recorded ones: root mean squares (rad, m), of the motion where
+        they are most.
+    """
 
-    return every
+    def __init__(self, mech: Mechanism, log: Any) -> None:
+        self.mech, self._log, self.apart = mech, log, np.zeros(mech.nv)
+
+    def __call__(self) -> Iterator[Samples]:
+        """Yield the motions."""
+        for part in parts(self._log):
+            motion = closed(self.mech, part)
+            way = self.mech.tree.difference(motion_of(part).q, motion.q).reshape(-1, self.mech.nv)
+            self.apart = np.maximum(self.apart, np.sqrt((way * way).sum(axis=0) / max(1, len(way))))
+            yield motion._replace(tau=np.where(driven(self.mech), np.asarray(motion.tau, dtype=float), np.nan))
+
+
+def open_loops(at: Seen) -> Iterator[Found]:
+    """Yield which joints were recorded where loops are open."""
+    mech, apart = at.log.mech, at.log.apart
+    units = np.where(mech.model.turning, 1.0, mech.length)
+    if (there := apart > OPEN * units).any():
+        names = tuple(name for name, is_there in zip(mech.tree.v_names, there, strict=True) if is_there)
+        yield Found(
+            f"the positions of {listed(names)} are up to {(apart / units).max():.2g} (rad, or times the mechanism's "
+            "length) from where the loops are closed: is the zero of an encoder, or a length, another one?",
+            names,
+            {"apart": apart},
+        )
 
 
 def closed(mech: Mechanism, part: Any) -> Samples:
@@ -117,71 +148,12 @@ def closed(mech: Mechanism, part: Any) -> Samples:
     if lost.any():
         names = [body.joint_name for body in mech.model.leading if lost[list(body.q_index)].any()]
         raise ArgumentError(
-            f"q is NaN for {listed(names)}: kinetree.identification.complete_positions(mech, q) tells positions that "
+            f"q is NaN for {listed(names)}: mech.complete_positions(q) tells positions that "
             "were not measured from those of the independent joints"
         )
     found, lead = mech.assemble(q), q.shape[:-1]
-    _check_closed(np.asarray(found.converged).ravel())
+    check_closed(np.asarray(found.converged).ravel())
     v, a = (real_array(x, getattr(motion, x), *lead, tree.nv, batch=False) for x in "va")
     independent = list(mech.model.independent_velocities)
     v = mech.complete_velocity(found.q, v[..., independent])
     return motion._replace(q=found.q, v=v, a=mech.complete_acceleration(found.q, v, a[..., independent]))
-
-
-def complete_positions(mech: Mechanism, q: ArrayLike) -> Array:
-    """Return the configurations of a motion, those of joints that were not measured from the independent ones.
-
-    Each is the closed configuration next to the one before, in which the independent joints are where they were
-    measured: what `prepare` and `Mechanism.identify` take of a mechanism whose passive joints have no sensors.
-
-    Parameters
-    ----------
-    mech : Mechanism
-    q : (n, nq) array-like
-        In the order of time, NaN where it was not measured. The first sample is whole, and says how the mechanism is
-        assembled; it need not be precise.
-
-    Returns
-    -------
-    q : (n, nq) array
-
-    Raises
-    ------
-    ArgumentError
-        If the first sample is not whole, an independent joint was not measured, or the mechanism cannot be closed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import kinetree as kt
-    >>> mech = kt.Mechanism(kt.load("ur5"), [kt.Gear({"wrist_1_joint": 1.0, "wrist_2_joint": 2.0})])
-    >>> q = np.linspace([0.0] * 6, [1.0] * 6, 3)
-    >>> q[1:, 4] = np.nan
-    >>> complete_positions(mech, q)[:, 3:5].round(6) + 0.0
-    array([[ 0.  ,  0.  ],
-           [ 0.5 , -0.25],
-           [ 1.  , -0.5 ]])
-    """
-    arrays = real_array("q", q, None, mech.nq, batch=False)
-    joints = [(body.joint_name, {mech.tree.v_names[k] for k in body.v_index}) for body in mech.model.leading]
-    kept = [name for name, own in joints if own <= {*mech.independent}]
-    needed = [k for body in mech.model.leading if body.joint_name in kept for k in body.q_index]
-    if not np.isfinite(arrays[:1]).all() or not np.isfinite(arrays[:, needed]).all():
-        raise ArgumentError(
-            "q must be finite in the first sample, which says how the mechanism is assembled, and everywhere for "
-            f"{listed(kept)}, from which the others follow: name others, kinetree.Mechanism(…, independent=[…])"
-        )
-    out = arrays.copy()
-    for k, row in enumerate(arrays):
-        found = mech.assemble(np.where(np.isfinite(row), row, out[k - 1]), fixed=kept)
-        _check_closed(np.array([found.converged]), k)
-        out[k] = found.q
-    return out
-
-
-def _check_closed(converged: Array, first: int = 0) -> None:
-    if not converged.all():
-        raise ArgumentError(
-            f"the mechanism cannot be closed near sample {first + int(np.argmin(converged))}: are the positions in "
-            "radians and metres, and measured from where the mechanism counts them?"
-        )

@@ -20,6 +20,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.held_loads import KnownMass
 from kinetree.identification.least_squares import Prior, Solution, solve, weighted
 from kinetree.identification.samples import Piece
 from kinetree.robot import Robot
@@ -106,10 +107,17 @@ class MotorRows(Rows):
 
     about: Array | None = None
 
-    def __init__(self, base: BaseParameters, stribeck_speed: Array | None, motors: Motors) -> None:
-        super().__init__(base, stribeck_speed)
-        self.motors, self.dimension = motors, base.dimension + len(motors.places)
-        self.constant = {k: base.dimension + j for j, k in enumerate(motors.places)}
+    def __init__(
+        self,
+        base: BaseParameters,
+        stribeck_speed: Array | None,
+        motors: Motors,
+        loads: Sequence[KnownMass] = (),
+    ) -> None:
+        super().__init__(base, stribeck_speed, loads)
+        self.motors, self.first = motors, self.dimension
+        self.dimension += len(motors.places)
+        self.constant = {k: self.first + j for j, k in enumerate(motors.places)}
         self.pattern = [np.append(x, self.constant[k]) if k in self.constant else x for k, x in enumerate(self.pattern)]
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
@@ -184,7 +192,7 @@ class MotorRows(Rows):
         """Return the estimate of base parameters and constants, the factors about it, and what is known of both."""
         prior = Prior(*(np.concatenate(pair) for pair in zip(prior, self.motors.prior, strict=True)))
         self.check_scale(raw, prior)
-        values, first = self.beginning(raw, prior), self.base.dimension
+        values, first = self.beginning(raw, prior), self.first
         for way in (lambda _, factors, prior: weighted(factors, prior), estimate):
             for _ in range(STEPS):
                 factors = self.factors_about(raw, values)
@@ -203,8 +211,7 @@ class MotorRows(Rows):
 
     def estimates(self, solution: Solution, consistent_values: Array) -> MotorConstants:
         """Return the constants that were estimated, and what is likeliest with other base parameters."""
-        n, J = self.base.dimension, solution.information
-        away = J[:, :n] @ (consistent_values - solution.values[:n])
-        values, std = solution.values[n:], np.sqrt(np.diag(solution.covariance))[n:]
+        n, std = self.first, np.sqrt(np.diag(solution.covariance))
         names = tuple(self.robot.v_names[k] for k in self.constant)
-        return MotorConstants(names, values, std, values - np.linalg.lstsq(J[:, n:], away, rcond=None)[0])
+        near = solution.others(consistent_values)[n - self.base.dimension :]
+        return MotorConstants(names, solution.values[n:], std[n:], near)

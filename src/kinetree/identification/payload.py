@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
-from kinetree.functions.of_user import compile
 from kinetree.identification.base_parameters import TEN
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.checks.estimate import few
 from kinetree.identification.checks.findings import LogWarning
 from kinetree.identification.consistent import THIN, Problem, newton, repaired
 from kinetree.identification.equations import Rows, known_forces
+from kinetree.identification.held_loads import check_known, movers
 from kinetree.identification.least_squares import LEAST_NOISE, SMALLEST, Prior, estimate
+from kinetree.identification.regressor import regressor_of_body
 from kinetree.identification.samples import Piece, Samples, motion_of, once_and_again, pieces
 from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 from kinetree.tables import number
-from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from kinetree.runtime.function import Function
+from kinetree.validation import Array, positive
 
 VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
 
 
-def holding(robot: Robot, log: Any, frame: str, inertia: Inertia) -> Samples:
+def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Samples:
     """Return a recorded motion with the joint forces of a load that the robot held, and that is known.
 
     In `Robot.identify` they count as known forces: they tell the scale where motor constants are estimated, and the
@@ -44,8 +42,10 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia) -> Samples:
     log : (q, v, a, tau), Samples or Trajectory
     frame : str
         Where it was held.
-    inertia : Inertia
-        In the axes of the frame and about its origin, as `Robot.attach` takes it.
+    inertia : Inertia or float
+        In the axes of the frame and about its origin, as `Robot.attach` takes it; or the load's mass alone (kg), where
+        nothing else of it is known: `Robot.identify` estimates the rest (`Fit.held_loads`). Motions with the same mass
+        at frames of one link held the same load in the same way.
 
     Raises
     ------
@@ -65,7 +65,16 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia) -> Samples:
     >>> bool(abs(tau - robot.inverse_dynamics(q, v, a) - log.load).max() < 1e-9)
     True
     """
-    rows, ten = PayloadRows(robot, frame), np.array(inertia, dtype=float)
+    rows = PayloadRows(robot, frame)
+    if isinstance(inertia, Real):
+        held = np.zeros((*np.shape(motion_of(log).tau)[:-1], robot.nb))
+        before = motion_of(log).held
+        held += 0.0 if before is None else np.asarray(before, dtype=float)
+        if held[..., rows.body].any():
+            raise ArgumentError(f"{robot.body_names[rows.body]} holds a load in this motion already")
+        held[..., rows.body] = positive("the mass of a load", inertia)
+        return motion_of(log)._replace(held=held)
+    ten = np.array(inertia, dtype=float)
     found = [
         rows.all_columns(piece) @ ten + (0.0 if piece.load is None else piece.load) for piece in pieces(robot, (log,))
     ]
@@ -82,12 +91,13 @@ class PayloadRows(Rows):
 
     def __init__(self, robot: Robot, frame: str) -> None:
         self.robot, self.dimension, self.rest, self.smoothing = robot, 10, None, None
-        body, self._to_body, moved = place_of(robot, frame)
-        self._function = regressor_of_body(robot, body)
+        self.body, self._to_body, moved = place_of(robot, frame)
+        self._function = regressor_of_body(robot, self.body)
         self.pattern = [np.arange(10 if k in moved else 0) for k in range(robot.nv)]
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows of each entry of v, and what they add up to."""
+        check_known((), piece)
         left = piece.tau - known_forces(self.robot, piece)
         left = left if piece.load is None else left - piece.load
         Y = self.all_columns(piece)
@@ -103,23 +113,7 @@ def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
     at = robot.model.frame(frame)
     if at.body == WORLD:
         raise ArgumentError(f"{frame!r} does not move: what it carries makes no difference")
-    moved, body = set(), at.body
-    while body != WORLD:
-        moved |= {*robot.model.bodies[body].v_index}
-        body = robot.model.bodies[body].parent
-    return at.body, transfer(matrix_of(at.X)), moved
-
-
-@lru_cache(maxsize=32)
-def regressor_of_body(robot: Robot, body: int) -> Function:
-    """Return the compiled regressor of the inertial parameters of one body, the same for equal robots."""
-    made: Function = compile(robot, partial(columns_of_body, robot, body), name="payload_regressor", fuse=True)
-    return made
-
-
-def columns_of_body(robot: Robot, body: int, q: Any, v: Any, a: Any) -> Any:
-    """Regressor of the inertial parameters of one body."""
-    return robot.joint_torque_regressor(q, v, a)[:, 10 * body : 10 * body + 10]
+    return at.body, transfer(matrix_of(at.X)), movers(robot, at.body)
 
 
 class Payload(NamedTuple):

@@ -10,7 +10,8 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
 from kinetree.identification.consistent import THIN, Problem, newton, repaired
-from kinetree.identification.payload import NONE, VAGUE, columns_of_body, place_of
+from kinetree.identification.payload import NONE, VAGUE, place_of
+from kinetree.identification.regressor import columns_of_body
 from kinetree.identification.samples import of_joints
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia

@@ -127,6 +127,18 @@ def positions(model: Model) -> list[int]:
     return [of_v[k] for k in range(model.nv)]
 
 
+@lru_cache(maxsize=32)
+def regressor_of_body(robot: Robot, body: int) -> Function:
+    """Return the compiled regressor of the inertial parameters of one body, the same for equal robots."""
+    made: Function = compile(robot, partial(columns_of_body, robot, body), name="payload_regressor", fuse=True)
+    return made
+
+
+def columns_of_body(robot: Robot, body: int, q: Any, v: Any, a: Any) -> Any:
+    """Regressor of the inertial parameters of one body."""
+    return robot.joint_torque_regressor(q, v, a)[:, 10 * body : 10 * body + 10]
+
+
 def massless(robot: Robot) -> Robot:
     """Return the robot with bodies without mass: what its joints do is left, and wrenches."""
     return robot.with_inertial_parameters([0.0] * (10 * robot.nb))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PIECE = 1024
 """Samples that are worked on at once."""
 
-LENGTHS = range(4, 12)
+LENGTHS = range(4, 13)
 """Of a tuple that is a motion."""
 
 LONGEST = 1 << 17
@@ -78,6 +78,8 @@ class Samples(NamedTuple):
         The speed around which the directions change sign (rad/s, m/s), if they are from velocities.
     cutoff : Cutoff, optional
         Of the filter that made them, where `prepare` did.
+    held : (n, nb) array-like, optional
+        Masses (kg) of loads on the bodies of which nothing else is known, zero where there is none: see `holding`.
     """
 
     q: ArrayLike
@@ -91,6 +93,7 @@ class Samples(NamedTuple):
     standing: ArrayLike | None = None
     smoothing: float | None = None
     cutoff: Cutoff | None = None
+    held: ArrayLike | None = None
 
 
 class Piece(NamedTuple):
@@ -105,6 +108,7 @@ class Piece(NamedTuple):
     load: Array | None = None
     standing: Array | None = None
     t: Array | None = None
+    held: Array | None = None
 
 
 def motions(log: Any) -> Iterable[Any]:
@@ -112,10 +116,10 @@ def motions(log: Any) -> Iterable[Any]:
 
     A function is called for what it returns, anew for every pass through the log.
     """
-    one = _is_motion(log)
+    one = is_motion(log)
     if not one and callable(log):
         log = log()
-        one = _is_motion(log)
+        one = is_motion(log)
     if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping | str)):
         raise ArgumentError(
             f"a log is (q, v, a, tau), a Trajectory, an iterable of these, or a function that returns one; "
@@ -128,7 +132,7 @@ def parts(log: Any) -> Iterator[Any]:
     """Yield the motions of a log one after the other, those of logs within it too."""
     within = motions(log)
     for part in within:
-        if isinstance(part, Trajectory) or (isinstance(part, tuple) and not (part and _is_motion(part[0]))):
+        if isinstance(part, Trajectory) or (isinstance(part, tuple) and not (part and is_motion(part[0]))):
             yield part
         elif isinstance(part, Iterator) and not isinstance(within, Iterator):
             raise ArgumentError("an iterator among several logs is empty when it is read again: give what makes it")
@@ -136,11 +140,11 @@ def parts(log: Any) -> Iterator[Any]:
             yield from parts(part)
 
 
-def _is_motion(log: Any) -> bool:
+def is_motion(log: Any) -> bool:
     """Return whether this is one motion; a tuple of four motions is none."""
     if isinstance(log, Trajectory | Samples):
         return True
-    return isinstance(log, tuple) and len(log) in LENGTHS and not _is_motion(log[0])
+    return isinstance(log, tuple) and len(log) in LENGTHS and not is_motion(log[0])
 
 
 def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
@@ -177,8 +181,8 @@ def repeated(log: Any) -> list[tuple[int, int]]:
     """Return which motions of a list are there twice, counted from 1, each with the one that it is once more."""
     first: dict[bytes, int] = {}
     found = []
-    for k, part in enumerate(log if isinstance(log, list | tuple) and not _is_motion(log) else (), start=1):
-        if _is_motion(part):  # not what makes motions when it is read
+    for k, part in enumerate(log if isinstance(log, list | tuple) and not is_motion(log) else (), start=1):
+        if is_motion(part):  # not what makes motions when it is read
             q, tau = (np.ascontiguousarray(x) for x in (motion_of(part).q, motion_of(part).tau))
             before = first.setdefault(blake2b(q.tobytes() + tau.tobytes()).digest(), k)
             if before != k and np.nan_to_num(tau).any():
@@ -203,6 +207,8 @@ def _arrays(robot: Robot, part: Any) -> Piece:
     arrays["tau"] = real_array("tau", given.tau, *lead, robot.nv, batch=False)
     if given.f_ext is not None:
         arrays["f_ext"] = real_array("f_ext", given.f_ext, *lead, robot.nb, 6, batch=False)
+    if given.held is not None:
+        arrays["held"] = real_array("held", given.held, *lead, robot.nb, batch=False)
     for name in ("direction", "load", "standing"):
         if (x := getattr(given, name)) is not None:
             x = np.asarray(x)

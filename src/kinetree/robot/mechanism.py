@@ -25,18 +25,20 @@ if TYPE_CHECKING:
     from kinetree import identification, simulation
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
+    from kinetree.robot import mechanism_positions as positions
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
-    identification, ik, simulation, analysis, text, of_user = (
+    identification, ik, simulation, analysis, positions, text, of_user = (
         lazy_methods(f"kinetree.{module}", told)
         for module in (
             "identification",
             "inverse_kinematics",
             "simulation",
             "robot.mobility",
+            "robot.mechanism_positions",
             "robot.mechanism_text",
             "functions.of_user",
         )
@@ -141,6 +143,7 @@ class Mechanism(WithFunctions, Functions):
             nrows=model.nrows,
         )
 
+    complete_positions = positions.complete_positions
     identify = identification.identify
     inverse_kinematics = ik.inverse_kinematics
     inverse_kinematics_solver = ik.inverse_kinematics_solver

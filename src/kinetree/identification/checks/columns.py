@@ -223,7 +223,8 @@ class Mistakes:
         direction = whole.direction if whole.direction is not None else np.sign(whole.v)
         for term, rate in (("damping", whole.v), ("friction", direction)):
             if (place := base.places.get((term, k))) is not None:
-                out += (rate[:, k] * whole.v[:, k]).mean() * (base.projection[own, place] != 0.0)
+                robots = own[own < base.dimension]  # the others are a load's
+                out[: len(robots)] += (rate[:, k] * whole.v[:, k]).mean() * (base.projection[robots, place] != 0.0)
         return out
 
 

@@ -70,7 +70,7 @@ def unexplained(at: Estimated) -> Iterator[Found]:
 
 def far_bodies(at: Estimated) -> Iterator[Found]:
     """Yield where bodies that can exist leave residuals that are larger, and more than noise can explain."""
-    if at.constants is not None:
+    if at.factors.dimension != at.base.dimension:
         return
     base, factors, solution = at.base, at.factors, at.solution
     free, bound = (factors.squares(x) for x in (solution.values, base.projection @ at.parameters))

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kinetree.identification import mechanisms
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.blas import on_one_thread
 from kinetree.identification.checks import columns, estimate, model, recording, samples, wrenches
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.findings import Check, Finding, Findings, Found, Stage, made
 from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.held_loads import KnownMass, loads_in
 from kinetree.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -79,7 +81,8 @@ CHECKS = (
     Check("constant", "error", ("samples", "closed"), samples.constant),
     Check("force_unit", "warning", ("samples",), samples.force_unit),
     Check("base_not_held", "error", ("samples",), samples.held),
-    Check("open_loops", "warning", ("samples",), samples.open_loops),
+    Check("loop_forces", "warning", ("samples",), samples.loop_forces),
+    Check("open_loops", "warning", ("closed",), mechanisms.open_loops),
     Check("few_samples", "warning", ("equations",), _few),
     *(Check(name, "error", ("equations",), _mistaken(name)) for name in columns.MEANINGS),
     Check("wrenches_missing", "error", ("equations",), lambda at: wrenches.missing(at.wrenches)),
@@ -146,15 +149,16 @@ def diagnose(
     found = run_checks("samples", seen)
     if found.errors or not seen.pieces:
         return found
-    return found + run_checks("equations", Examined(JointEquations(seen, rows_of(base))))
+    rows = rows_of(base, loads_in(robot, seen.pieces))
+    return found + run_checks("equations", Examined(JointEquations(seen, rows)))
 
 
-def rows_of(base: BaseParameters) -> Rows:
+def rows_of(base: BaseParameters, loads: Sequence[KnownMass] = ()) -> Rows:
     """Return the equations of base parameters; of Stribeck's friction, whose speeds are not known, without it."""
     if "stribeck" not in base.joint_terms:
-        return Rows(base)
+        return Rows(base, loads=loads)
     terms = {term: joints for term, joints in base.joint_terms.items() if term != "stribeck"}
-    return Rows(base_parameters(base.robot, terms))
+    return Rows(base_parameters(base.robot, terms), loads=loads)
 
 
 __all__ = ["CHECKS", "Check", "Examined", "Finding", "Findings", "diagnose", "rows_of", "run_checks"]

@@ -112,7 +112,7 @@ def together(robot: Robot, parts: Sequence[Piece]) -> Piece:
     if len(parts) == 1:
         return parts[0]
     arrays = {x: np.concatenate([getattr(part, x) for part in parts]) for x in ("q", "v", "a", "tau")}
-    for name, shape in (("f_ext", (robot.nb, 6)), ("load", (robot.nv,))):
+    for name, shape in (("f_ext", (robot.nb, 6)), ("load", (robot.nv,)), ("held", (robot.nb,))):
         every = [getattr(part, name) for part in parts]
         if any(x is not None for x in every):
             pairs = zip(every, parts, strict=True)
@@ -234,7 +234,7 @@ def held(at: Seen) -> Iterator[Found]:
         )
 
 
-def open_loops(at: Seen) -> Iterator[Found]:
+def loop_forces(at: Seen) -> Iterator[Found]:
     """Yield that the robot is the tree of a mechanism, and nothing measured the forces in its loops."""
     loops = at.robot.__dict__.get(OPEN_LOOPS, ())
     if loops and at.whole.f_ext is None and at.whole.load is None:
