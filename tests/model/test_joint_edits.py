@@ -189,7 +189,9 @@ def test_followers_keep_their_limits_which_narrow_those_of_their_leader():
         (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
         (lambda r: r.with_limits(effort={"turn": -2}), "joint 'turn': the limit effort is -2.0: it is a magnitude"),
         (lambda r: r.with_limits(effort={"turn": [1, 2]}), "effort of joint 'turn' has shape"),
-        (lambda r: r.with_limits(velocity={"turn": 0}), "joint 'turn': a velocity limit of 0: it is read as none"),
+        (lambda r: r.with_limits(velocity={"turn": 0}), "joint 'turn': a limit of 0 of velocity: it is read as none"),
+        (lambda r: r.with_limits(effort={"turn": 0}), "joint 'turn': a limit of 0 of effort: it is read as none"),
+        (lambda r: r.with_limits(effort=0), "effort holds a limit of 0: it is read as none"),
         (lambda r: r.with_limits(velocity={"turn": False}), "velocity of joint 'turn' has dtype bool"),
     ],
 )  # fmt: skip

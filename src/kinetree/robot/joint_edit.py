@@ -23,10 +23,11 @@ R = TypeVar("R", bound=Robot)
 Values: TypeAlias = "ArrayLike | Mapping[str, ArrayLike]"
 ByJoint: TypeAlias = dict[str, tuple[float, ...]]
 
-ZERO_IS_NONE = (
-    "it is read as none, as in URDF: give numpy.inf for none; a joint that stays is named in fixed= of inverse "
-    "kinematics, or made part of its link: robot.lock"
-)
+_NONE = "it is read as none, as in URDF: give numpy.inf for none; "
+ZERO_IS_NONE = {
+    "velocity": f"{_NONE}a joint that stays is one of fixed= of inverse kinematics, or made part of its link: robot.lock",
+    "effort": f"{_NONE}a joint without a motor has the torque 0, and is left out of a mechanism's actuated=",
+}
 
 
 def with_joint_physics(
@@ -135,7 +136,7 @@ def with_limits(
         If something is no number, or not of that shape.
     ModelError
         If there is no such joint, it cannot have limits, its lower limit is above the upper one, a follower's limits
-        leave its leader no room, or a velocity limit is 0, which files mean as none.
+        leave its leader no room, or a limit of velocity or effort is 0, which files mean as none.
 
     Examples
     --------
@@ -262,8 +263,8 @@ def _limits(model: Model, what: str, value: Values) -> dict[str, float]:
         return {name: _limit(model, what, name, x) for name, x in value.items()}
     of_q = what in ("lower", "upper")
     array = _numbers(what, value, model.nq if of_q else model.nv)
-    if what == "velocity" and (array == 0.0).any():
-        raise ModelError(f"velocity holds a limit of 0: {ZERO_IS_NONE}")
+    if what in ZERO_IS_NONE and (array == 0.0).any():
+        raise ModelError(f"{what} holds a limit of 0: {ZERO_IS_NONE[what]}")
     found = {}
     for body in model.leading:
         index = list(body.q_index if of_q else body.v_index)
@@ -285,6 +286,6 @@ def _limit(model: Model, what: str, name: str, value: ArrayLike) -> float:
     if not body.has_one_coordinate:
         raise ModelError(f"joint {name!r} has {len(body.v_index)} degrees of freedom: only joints with one have limits")
     limit = float(real_array(f"{what} of joint {name!r}", value, batch=False))
-    if what == "velocity" and limit == 0.0:
-        raise ModelError(f"joint {name!r}: a velocity limit of 0: {ZERO_IS_NONE}")
+    if what in ZERO_IS_NONE and limit == 0.0:
+        raise ModelError(f"joint {name!r}: a limit of 0 of {what}: {ZERO_IS_NONE[what]}")
     return limit

@@ -23,7 +23,7 @@ from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.simulation.trouble import warn_of_trouble
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
-from kinetree.validation import Array
+from kinetree.validation import MASKED, Array, has_masked_entries
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -111,11 +111,13 @@ def with_callback(s: Simulation, rollout: Rollout, first: dict[str, Array]) -> I
 
 def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
     """Return what a controller in Python returned, for all robots."""
+    if has_masked_entries(tau):
+        raise ArgumentError(MASKED.format("controller: what it returned"))
     try:
         array = np.asarray(tau)
     except ValueError:  # rows of different lengths
         array = np.asarray(None)
-    if array.dtype.kind in "biuf":
+    if array.dtype.kind in "biuf" and array.shape[-1:] == shape[-1:]:
         with contextlib.suppress(ValueError):
             return np.broadcast_to(array.astype(np.float64, copy=False), shape)
     given = array.shape if array.ndim and array.dtype.kind in "biuf" else f"{tau!r:.100}"
