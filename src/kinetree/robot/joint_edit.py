@@ -25,7 +25,7 @@ ByJoint: TypeAlias = dict[str, tuple[float, ...]]
 
 _NONE = "it is read as none, as in URDF: give numpy.inf for none; "
 ZERO_IS_NONE = {
-    "velocity": f"{_NONE}a joint that stays is one of fixed= of inverse kinematics, or made part of its link: robot.lock",
+    "velocity": f"{_NONE}a joint that stays is one of fixed= of inverse kinematics, or part of its link (robot.lock)",
     "effort": f"{_NONE}a joint without a motor has the torque 0, and is left out of a mechanism's actuated=",
 }
 
