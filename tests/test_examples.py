@@ -18,7 +18,7 @@ SHOWN = {
     "first_torque": "panda_joint2                19.692",
     "follow_a_circle": "at 17 % of the speed limits",
     "hopping_leg": "it hops 30.3, 25.1, 23.9, 23.7, 23.6 cm high",
-    "identify_panda": "94% of the parameters are within two standard deviations of the truth",
+    "identify_panda": "95% of the parameters are within two standard deviations of the truth",
     "impedance_control": "2.0 s:  50.00 mm",
     "own_robot": "the cart sways by 0.167 m",
     "path_within_limits": "10 rad/s²: 0.769 s, at most  55 % of the effort limits",

@@ -98,7 +98,7 @@ def read_log(
     ...     np.savez(f"{folder}/log.npz", t=t, q=q, current=0.1 * q)
     ...     log = read_log(f"{folder}/log.npz", robot, torque_constants=0.12, gear_ratios=101.0)
     >>> log.samples(cutoff=5.0).tau.shape
-    (37, 6)
+    (34, 6)
     """
     return Reading(
         path,
@@ -172,8 +172,6 @@ class LogStream:
                 raise ArgumentError(f"{self.name} has no times: it cannot be filtered")
             elif (made := way.part(log.t, log.q, log.tau, log.f_ext)) is not None and len(np.asarray(made.q)):
                 yield made
-        if (made := way.rest()) is not None and len(np.asarray(made.q)):
-            yield made
 
     def __repr__(self) -> str:
         return f"<LogStream of {self.robot.name!r}: {self.name}>"

@@ -92,7 +92,7 @@ class Preparation:
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
 
-    def part(self, t: Array, q: Array, tau: Array, f_ext: Array | None = None, *, last: bool = False) -> Samples | None:
+    def part(self, t: Array, q: Array, tau: Array, f_ext: Array | None = None) -> Samples | None:
         """Return the samples of the next part of a motion; None where it is too short for one."""
         robot, nv = self._robot, self._robot.nv
         if self._outliers is not None:
@@ -112,14 +112,10 @@ class Preparation:
             return None
         if not self.window:
             self._choose(*arrays[:2])
-        return self._samples(arrays, last)
+        return self._samples(arrays)
 
-    def rest(self) -> Samples | None:
-        """Return the samples that wait for what follows, where nothing does."""
-        return None if self._kept is None else self._samples(self._kept, True)
-
-    def _samples(self, arrays: tuple[Array, ...], last: bool) -> Samples | None:
-        nv, found = self._robot.nv, self._fitted(arrays, last)
+    def _samples(self, arrays: tuple[Array, ...]) -> Samples | None:
+        nv, found = self._robot.nv, self._fitted(arrays)
         if not found:
             return None
         when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
@@ -142,7 +138,7 @@ class Preparation:
         self.rate, self._origin = 1.0 / step, float(t[0])
         self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
         chosen = int(0.5 / (self.frequency * step)) if self._decimate is None else int(self._decimate)
-        self.every, self._offset = max(1, chosen), self.window // 2
+        self.every, self._offset = max(1, chosen), self.reach
         if (cutoff := Cutoff(self.frequency, self.rate)).high:
             warn_user(f"the cut-off is {cutoff}: {HIGH}", LogWarning)
 
@@ -156,17 +152,13 @@ class Preparation:
         self._slides = q[-1], slides[-1]
         return slides
 
-    def _fitted(self, arrays: tuple[Array, ...], last: bool) -> list[tuple[Array, ...]]:
-        """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs.
-
-        Directions from velocities need a window around each sample of a window, but where a motion begins and ends.
-        """
-        t, half, found = arrays[0], self.window // 2, []
-        reach = half if self._smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
+    def _fitted(self, arrays: tuple[Array, ...]) -> list[tuple[Array, ...]]:
+        """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs."""
+        t, half, found, reach = arrays[0], self.window // 2, [], self.reach
         for start, stop in pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]):
-            own, ends = tuple(x[start:stop] for x in arrays), last or stop < len(t)
-            first = self._offset if start == 0 else half
-            centres = np.arange(first, stop - start - (half if ends else reach), self.every)
+            own = tuple(x[start:stop] for x in arrays)
+            first = self._offset if start == 0 else reach
+            centres = np.arange(first, stop - start - reach, self.every)
             if len(centres):
                 others = own[2] if self._smoothing is None else self._with_signs(own, self._smoothing)
                 found.append(fitted(self._robot, own[0], own[1], others, half, centres))
@@ -175,8 +167,14 @@ class Preparation:
             self._kept, self._offset = tuple(x[keep:] for x in own), first - keep
         return found
 
+    @property
+    def reach(self) -> int:
+        """How many recorded samples a fit needs to either side: directions from velocities a window around each."""
+        half = self.window // 2
+        return half if self._smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
+
     def _with_signs(self, arrays: tuple[Array, ...], smoothing: float) -> Array:
-        """Return the rest with the signs of filtered velocities after the forces; at ends these stay as they are."""
+        """Return the rest with the signs of filtered velocities after the forces; no fit needs those at the ends."""
         (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
         weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
         step, origin = 1.0 / self.rate, self._origin

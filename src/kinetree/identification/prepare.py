@@ -90,7 +90,7 @@ def prepare(
     >>> q, v, a = path(t)
     >>> samples = prepare(robot, t, q, robot.inverse_dynamics(q, v, a), cutoff=5.0)
     >>> samples.v.shape
-    (37, 6)
+    (34, 6)
     """
     times, position, force, wrench = _arrays(robot, t, q, tau, f_ext)
     run_checks("recording", Recorded(robot, times, position, force)).warn()
@@ -130,10 +130,10 @@ def _arrays(
 
 def _samples(times: Array, position: Array, force: Array, wrench: Array | None, way: Preparation) -> Samples:
     """Return the samples of a motion."""
-    samples = way.part(times, position, force, wrench, last=True)
+    samples = way.part(times, position, force, wrench)
     if samples is None:
         raise ArgumentError(
-            f"a cut-off of {way.frequency:.3g} Hz needs {way.window + 1} samples without a gap between them: give more "
+            f"a cut-off of {way.frequency:.3g} Hz needs {2 * way.reach + 1} samples without a gap: give more "
             "samples or a higher cutoff"
         )
     if samples.standing is not None and np.all(samples.standing):
