@@ -51,7 +51,6 @@ HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more 
 ABOVE_NOISE = 20.0
 """Power that is less than so many times the mean of white noise of the velocities is no motion: one in 5e8 is more."""
 
-
 ABOVE_LINES = 4.0
 """So is what is less than so many times the greatest one in the upper half: encoders at constant speeds make lines."""
 
