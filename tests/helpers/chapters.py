@@ -9,7 +9,8 @@ from types import ModuleType
 
 COURSE = Path(__file__).parents[2] / "docs/course"
 CHAPTERS = sorted(path.stem for path in COURSE.glob("*.md") if path.stem != "index")
-CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?::[^\n]*\n)*(.*?)^```$", re.MULTILINE | re.DOTALL)
+CELL = re.compile(r"^```\{code-cell\}\n(?::tags: \[hide-input\]\n)?([^:].*?)^```$", re.MULTILINE | re.DOTALL)
+"""A cell that is run; those with the tag skip-execution are only shown."""
 
 
 @functools.cache
