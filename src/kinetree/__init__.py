@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         payload,
     )
     from kinetree.functions.of_user import compile
-    from kinetree.integrators import integrator
+    from kinetree.integrators import StopReason, integrator
     from kinetree.loading import load, load_mechanism
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
@@ -91,6 +91,7 @@ __all__ = [
     "Rod",
     "SimulationInterrupted",
     "SimulationWarning",
+    "StopReason",
     "Trajectory",
     "Weld",
     "Wheel",
@@ -136,7 +137,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "constraints.shapes": ("box_contacts", "capsule_contacts"),
     "constraints.types.slot": ("ContactSlot",),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
-    "integrators": ("integrator",),
+    "integrators": ("StopReason", "integrator"),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
