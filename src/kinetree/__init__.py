@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from kinetree.functions.of_user import compile
     from kinetree.integrators import integrator
     from kinetree.loading import DHLink, from_dh, from_screws, load, load_mechanism
+    from kinetree.logs.filter import Filter
+    from kinetree.logs.sensors import Sensors
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
     from kinetree.robot.mechanism import Mechanism
@@ -71,6 +73,7 @@ __all__ = [
     "DHLink",
     "Event",
     "EventWarning",
+    "Filter",
     "FormatError",
     "FormatWarning",
     "Gear",
@@ -88,6 +91,7 @@ __all__ = [
     "Robot",
     "RobotNotFoundError",
     "Rod",
+    "Sensors",
     "SimulationInterrupted",
     "SimulationWarning",
     "Trajectory",
@@ -149,6 +153,8 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     ),
     "functions.of_user": ("compile",),
     "loading": ("DHLink", "from_dh", "from_screws", "load", "load_mechanism"),
+    "logs.filter": ("Filter",),
+    "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
     "robot.mechanism": ("Mechanism",),
