@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from kinetree.functions.of_user import compile
     from kinetree.integrators import StopReason, integrator
     from kinetree.loading import load, load_mechanism
+    from kinetree.logs.filter import Filter
+    from kinetree.logs.sensors import Sensors
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
     from kinetree.robot.mechanism import Mechanism
@@ -72,6 +74,7 @@ __all__ = [
     "DHLink",
     "Event",
     "EventWarning",
+    "Filter",
     "FormatError",
     "FormatWarning",
     "Gear",
@@ -89,6 +92,7 @@ __all__ = [
     "Robot",
     "RobotNotFoundError",
     "Rod",
+    "Sensors",
     "SimulationInterrupted",
     "SimulationWarning",
     "StopReason",
@@ -152,6 +156,8 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     ),
     "functions.of_user": ("compile",),
     "loading": ("load", "load_mechanism"),
+    "logs.filter": ("Filter",),
+    "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
     "robot.mechanism": ("Mechanism",),
