@@ -20,7 +20,7 @@ from kinetree.identification import Filtered, Fit, Payload, Samples, Validation
 from kinetree.identification.report import constants, joint_table, parameter_table
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.tables import make_table, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
 from kinetree.trajectories.files.write import check_output, whole_file

@@ -19,7 +19,7 @@ from kinetree.cli.motion_summary import MotionSummary
 from kinetree.cli.plot import check_plot, finish
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.simulation import SimulationInterrupted
 from kinetree.tables import print_warnings
 from kinetree.trajectories import Trajectory
