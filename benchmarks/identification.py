@@ -18,7 +18,7 @@ import kinetree as kt
 from benchmarks.machine import Section
 from benchmarks.timing import Timing, interleaved
 from kinetree.identification import BaseParameters
-from kinetree.identification.blas import on_one_thread
+from kinetree.identification.threads import one_thread
 from kinetree.identification.grouping import group
 
 TERMS = ("armature", "damping", "friction")
@@ -54,7 +54,7 @@ class Figaroh:
         W, phi = self.estimate(log)
         return (W @ phi).reshape(-1, len(log[0])).T
 
-    @on_one_thread  # as kinetree: more threads are slower where others use the processors too
+    @one_thread()  # as kinetree: more threads are slower where others use the processors too
     def estimate(self, log: Log) -> tuple[Array, Array]:
         """Return the regressor of the base parameters, and these."""
         q, v, a, tau = log

@@ -15,7 +15,7 @@ from kinetree.excitation.result import Excitation
 from kinetree.excitation.search import BARRIERS, Search
 from kinetree.excitation.series import Series
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.blas import on_one_thread
+from kinetree.identification.threads import one_thread
 from kinetree.identification.equations import Rows
 from kinetree.identification.terms import JointTerms
 from kinetree.robot.limits import given
@@ -31,7 +31,7 @@ PART_OF_EFFORT = 0.01
 """Of the largest joint force: its noise, where none is given."""
 
 
-@on_one_thread
+@one_thread()
 def excite(
     robot: Robot,
     joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),

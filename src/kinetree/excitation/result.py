@@ -11,7 +11,7 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
 from kinetree.identification.base_parameters import BaseParameters
-from kinetree.identification.blas import one_thread
+from kinetree.identification.threads import one_thread
 from kinetree.identification.equations import Rows
 from kinetree.identification.fit import UNTOLD
 from kinetree.identification.least_squares import Prior, solve

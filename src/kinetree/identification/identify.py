@@ -13,7 +13,7 @@ from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.identification import consistent as bodies
 from kinetree.identification import motors
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.blas import on_one_thread
+from kinetree.identification.threads import one_thread
 from kinetree.identification.checks import samples as of_samples
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.estimate import Estimated
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 WEIGHTS = ("joints", "covariance", None)
 
 
-@on_one_thread
+@one_thread()
 def identify(
     robot: Robot | Mechanism,
     log: Any,

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.identification.base_parameters import TEN
-from kinetree.identification.blas import on_one_thread
+from kinetree.identification.threads import one_thread
 from kinetree.identification.checks.estimate import few
 from kinetree.identification.checks.findings import LogWarning
 from kinetree.identification.consistent import THIN, Problem, newton, repaired
@@ -143,7 +143,7 @@ class Payload(NamedTuple):
         return "\n".join([title, *("  ".join([*(f"{number(float(x)):>10}" for x in row[:3]), row[3]]) for row in rows)])
 
 
-@on_one_thread
+@one_thread()
 def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None = "joints") -> Payload:
     """Estimate the inertia of what this robot holds, from a recorded motion.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.identification import mechanisms
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.blas import on_one_thread
+from kinetree.identification.threads import one_thread
 from kinetree.identification.checks import columns, estimate, model, recording, samples, wrenches
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.findings import Check, Finding, Findings, Found, Stage, made
@@ -101,7 +101,7 @@ def run_checks(stage: Stage, evidence: Any) -> Findings:
     return made(CHECKS, stage, evidence)
 
 
-@on_one_thread
+@one_thread()
 def diagnose(
     robot: Robot,
     log: Any,
