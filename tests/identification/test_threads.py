@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kinetree.identification.threads import _pools, one_thread
+from kinetree.identification.threads import _pools, on_one_thread, one_thread
 
 
 def test_one_thread_while_it_runs() -> None:
@@ -15,7 +15,7 @@ def test_one_thread_while_it_runs() -> None:
     blas = ThreadpoolController().select(user_api="blas")
     inside: list[int] = []
 
-    @one_thread()
+    @on_one_thread
     def work(fails: bool) -> None:
         inside.extend(pool.num_threads for pool in blas.lib_controllers)
         if fails:

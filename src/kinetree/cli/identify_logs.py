@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
 from kinetree.identification import LogStream, Recording, Samples, base_parameters, diagnose, stream_log
-from kinetree.identification.motors import checked
+from kinetree.identification.nonlinear import motors_of
 from kinetree.identification.payload import holding
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
@@ -50,7 +50,7 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
     found = Read([], [])
     how: dict[str, Any] = {name: getattr(arguments, name) for name in READING} | {"wrenches": dict(arguments.wrench)}
     choices = {choice: getattr(arguments, choice) for choice in CHOICES}
-    currents = [robot.v_names[k] for k in checked(robot, arguments.motor_constants).places]
+    currents = [robot.v_names[k] for k in motors_of(robot, arguments.motor_constants)]
     for name in names:
         stream = stream_log(name, robot, **choices, **how)
         if arguments.stream:

@@ -5,15 +5,31 @@ With two busy processors a factorization of a thousand rows takes up to thirty t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from typing import Any, TypeVar
+
+from kinetree.signatures import told
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def on_one_thread(function: F) -> F:
+    """Return the function with `one_thread` while it runs."""
+    own = told(function)
+
+    @wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:  # a decorator of contextlib's would be where warnings point
+        with one_thread():
+            return own(*args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Have NumPy's linear algebra use one thread, as a context or a decorator: ``@one_thread()``.
+    """Have NumPy's linear algebra use one thread.
 
     Without threadpoolctl, of the extra ``identification``, nothing is done.
     """
