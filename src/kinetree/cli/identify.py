@@ -18,10 +18,10 @@ from kinetree.cli.terminal import console, load_robot, print_json, progress, wai
 from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.identification import (
     Bodies,
+    Filtered,
     Fit,
     Generalised,
     LeastSquares,
-    LogStream,
     Payload,
     Robust,
     Samples,
@@ -252,7 +252,7 @@ def payload_table(found: Payload, width: int) -> Any:
     return make_table(headings, rows, width)
 
 
-def residuals(robot: Robot, log: list[Samples | LogStream]) -> Any:
+def residuals(robot: Robot, log: list[Samples | Filtered]) -> Any:
     """Return root mean squares (nv,) of what a robot does not explain."""
     count, squares = 0, np.zeros(robot.nv)
     for part in Watched(log, lambda done: None)():
