@@ -20,10 +20,10 @@ from kinetree.identification import Filtered, Fit, Payload, Samples, Validation
 from kinetree.identification.report import constants, joint_table, parameter_table
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
+from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
 from kinetree.tables import make_table, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
-from kinetree.trajectories.files.write import check_output, whole_file
 
 OF_ROBOTS = ("armature", "damping", "friction", "stiffness")
 """The joint terms that a robot has: `Robot.to_urdf` writes them, or says that it cannot."""
