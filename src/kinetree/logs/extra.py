@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.functions import model_inputs
 from kinetree.functions.model_inputs import ModelInput
+from kinetree.integrators import StopReason
 from kinetree.robot import Robot
 from kinetree.trajectories.states import Happened
 from kinetree.trajectories.trajectory import Trajectory
@@ -52,7 +53,7 @@ def unpacked(name: str, arrays: Mapping[str, Any], robot: Robot, lead: tuple[int
     """Return what a `Trajectory` takes of these arrays of a file; `FormatError` where they are none of it."""
     found: dict[str, Any] = {x: arrays[x] for x in ("stopped_at",) if x in arrays}
     if "reasons" in arrays:
-        reasons = [str(reason) or None for reason in arrays["reasons"].ravel()]
+        reasons = [StopReason.of(str(reason)) for reason in arrays["reasons"].ravel()]
         found["reasons"] = np.array(reasons, dtype=object).reshape(arrays["reasons"].shape)
     if held := {x: arrays[x] for x in (*TEXTS, *NUMBERS) if x in arrays and x.startswith("event")}:
         n = len(np.atleast_1d(next(iter(held.values()))))
