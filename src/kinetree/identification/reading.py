@@ -15,6 +15,7 @@ from kinetree.identification.recording import Recording, in_time, joined, notes_
 from kinetree.identification.regressor import positions
 from kinetree.identification.wrenches import on_bodies
 from kinetree.robot import Robot
+from kinetree.trajectories.columns.messages import MissingNumber
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files.logs import Arrays, Columns, open_log
 from kinetree.validation import Array, real_array
@@ -74,7 +75,7 @@ class Reading:
         """Yield the file's blocks; `notes` and `left_out` are complete in the end, and `done` the part so far."""
         last, self.left_out, self.done = -np.inf, 0, 0.0
         with open_log(Path(self.name), self.robot, self._meant) as file:
-            for arrays in file.blocks:
+            for arrays in _with_a_way_out(file.blocks):
                 log = self._at_joints(arrays)
                 block = in_time(log, last)
                 self.left_out += len(log) - len(block)
@@ -111,6 +112,14 @@ class Reading:
             v, a = (None if x is None else x / ratios for x in (v, a))
         f_ext = self._on_bodies(q, arrays["wrench"]) if "wrench" in arrays else None
         return Recording(robot, self.name, arrays.get("t"), q, v, a, tau, f_ext)
+
+
+def _with_a_way_out(blocks: Iterator[Arrays]) -> Iterator[Arrays]:
+    """Yield blocks; where a number is missing, the error says how such rows are left out."""
+    try:
+        yield from blocks
+    except MissingNumber as error:
+        raise FormatError(f"{error}; skip_missing=True (--skip-missing) leaves such rows out") from None
 
 
 def _driven(robot: Robot) -> list[int]:

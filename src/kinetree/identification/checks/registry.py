@@ -79,7 +79,6 @@ CHECKS = (
     Check("still", "warning", ("samples", "closed"), samples.still),
     Check("saturated", "error", ("samples", "closed"), samples.saturated),
     Check("constant", "error", ("samples", "closed"), samples.constant),
-    Check("force_unit", "warning", ("samples",), samples.force_unit),
     Check("base_not_held", "error", ("samples",), samples.held),
     Check("loop_forces", "warning", ("samples",), samples.loop_forces),
     Check("open_loops", "warning", ("closed",), mechanisms.open_loops),
