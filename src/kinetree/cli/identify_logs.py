@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+from warnings import catch_warnings
 
 import numpy as np
 
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
 from kinetree.identification import LogStream, Recording, Samples, base_parameters, diagnose, stream_log
+from kinetree.identification.checks.findings import Findings
 from kinetree.identification.motors import checked
 from kinetree.identification.payload import holding
 from kinetree.robot import Robot
@@ -52,33 +54,35 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
     choices = {choice: getattr(arguments, choice) for choice in CHOICES}
     currents = [robot.v_names[k] for k in checked(robot, arguments.motor_constants).places]
     for name in names:
-        stream = stream_log(name, robot, **choices, **how)
+        stream = stream_log(name, robot, **choices, **how, check=False)  # `refuse` says what the command can do
         if arguments.stream:
             seen: Recording | None = next(stream.recordings(), None)
-            samples: Samples | LogStream = stream
         else:
             with progress(f"reading {name}", shown=not arguments.quiet) as show:
                 seen = stream.whole(show)
-            samples = seen.samples(**choices)
+        if not arguments.force and seen is not None:
+            refuse(name, seen.diagnose())
+        samples: Samples | LogStream = stream
+        if not arguments.stream and seen is not None:
+            with catch_warnings(record=True, action="always") as said:
+                samples = seen.samples(**choices, check=False)
+            found.notes.extend(str(warning.message) for warning in said)
             for log, (mass, place, frame) in arguments.load:
                 if log == name:
                     known = mass if place is None else Inertia.from_com(mass, place, np.zeros((3, 3)))
                     samples = holding(robot, samples, frame, known)
             found.notes.extend(f"{name}: {note}" for note in seen.notes)
         if not arguments.force and seen is not None:
-            refuse(arguments, robot, seen, samples, currents)
+            base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
+            refuse(name, diagnose(robot, samples, base, currents=currents))
         found.samples.append(samples)
     return found
 
 
-def refuse(
-    arguments: argparse.Namespace, robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]
-) -> None:
+def refuse(name: str, found: Findings) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
-    base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
-    wrong = log.diagnose().errors or diagnose(robot, samples, base, currents=currents).errors
-    if wrong:
-        raise ArgumentError(f"{log.name}: {'; '.join(map(str, wrong))}; --force takes it as it is")
+    if found.errors:
+        raise ArgumentError(f"{name}: {'; '.join(map(str, found.errors))}; --force takes it as it is")
 
 
 def notes(*read: Read) -> list[str]:

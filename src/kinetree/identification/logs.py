@@ -127,7 +127,7 @@ class LogStream:
         What is to be known of the file, as far as it has been read.
     """
 
-    def __init__(self, reading: Reading, part: int, choices: Mapping[str, Any]) -> None:
+    def __init__(self, reading: Reading, part: int, choices: Mapping[str, Any], check: bool = True) -> None:
         self.robot, self.name, self._reading, self._part, self._choices = (
             reading.robot,
             reading.name,
@@ -135,6 +135,7 @@ class LogStream:
             part,
             choices,
         )
+        self._check = check
         Preparation(self.robot, **choices)  # wrong choices are known before anything is read
         self.notes: tuple[str, ...] = ()
 
@@ -164,7 +165,9 @@ class LogStream:
         """Yield samples for `Robot.identify`, part by part."""
         way = Preparation(self.robot, **self._choices)
         asis = all(x is None for name, x in self._choices.items() if name != "smoothing")
-        for log in self.recordings():
+        for k, log in enumerate(self.recordings()):
+            if k == 0:
+                log.diagnose().enforce(name=self.name, check=self._check)
             if asis and log.v is not None and log.a is not None:
                 smoothing = self._choices["smoothing"]
                 yield Samples(log.q, log.v, log.a, log.tau, log.f_ext, t=log.t, smoothing=smoothing)
@@ -188,6 +191,7 @@ def stream_log(
     decimate: int | None = None,
     outliers: float | None = None,
     standing: ArrayLike | None = None,
+    check: bool = True,
     **reading: Any,
 ) -> LogStream:
     """Return the recorded motion in a file as a log that is never in memory as a whole.
@@ -201,8 +205,8 @@ def stream_log(
         As `read_log` takes them.
     part : int, optional
         Recorded samples that are in memory at once; 131072 if not given.
-    cutoff, presliding, smoothing, decimate, outliers, standing
-        As in `kinetree.identification.prepare`.
+    cutoff, presliding, smoothing, decimate, outliers, standing, check
+        As in `kinetree.identification.prepare`; the first part is looked at.
 
     Returns
     -------
@@ -234,4 +238,4 @@ def stream_log(
         raise CallError(unknown_name("argument", name, inspect.signature(Reading).parameters))
     choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "smoothing": smoothing}
     choices |= {"decimate": decimate, "outliers": outliers, "standing": standing}
-    return LogStream(Reading(path, robot, **reading), part, choices)
+    return LogStream(Reading(path, robot, **reading), part, choices, check)

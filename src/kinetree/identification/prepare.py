@@ -32,6 +32,7 @@ def prepare(
     decimate: int | None = None,
     outliers: float | None = None,
     standing: ArrayLike | None = None,
+    check: bool = True,
 ) -> Samples:
     """Return samples for `Robot.identify` from recorded positions and joint forces.
 
@@ -63,6 +64,9 @@ def prepare(
     standing : float or (nv,) array-like, optional
         Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
         Its own equation is left out at these samples, and those of the other joints count. If not given, none is.
+    check : bool
+        Whether to refuse a recording in which a sensor is at its end or times are in another unit, which filtered
+        samples do not show; else it is warned of.
 
     Returns
     -------
@@ -71,14 +75,13 @@ def prepare(
     Warns
     -----
     LogWarning
-        Where a sensor seems to be at its end, or times to be in another unit: filtered samples do not show that. If
-        the cut-off is above half of Nyquist's frequency.
+        If the cut-off is above half of Nyquist's frequency.
 
     Raises
     ------
     ArgumentError
-        If arrays do not fit, times do not increase, too few samples are left, or nothing moves that could tell a
-        cut-off.
+        If arrays do not fit, times do not increase, too few samples are left, nothing moves that could tell a
+        cut-off, or the recording seems to be wrong (`check`).
 
     Examples
     --------
@@ -93,7 +96,7 @@ def prepare(
     (34, 6)
     """
     times, position, force, wrench = _arrays(robot, t, q, tau, f_ext)
-    run_checks("recording", Recorded(robot, times, position, force)).warn()
+    run_checks("recording", Recorded(robot, times, position, force)).enforce(check=check)
     choices = cutoff, presliding, smoothing, decimate, outliers, standing
     return _samples(times, position, force, wrench, Preparation(robot, *choices))
 

@@ -67,6 +67,7 @@ class Recording:
         decimate: int | None = None,
         outliers: float | None = None,
         standing: ArrayLike | None = None,
+        check: bool = True,
     ) -> Samples:
         """Return samples for `Robot.identify`.
 
@@ -76,14 +77,15 @@ class Recording:
         Warns
         -----
         LogWarning
-            Of what `diagnose` finds, which filtered samples do not show.
+            If the cut-off is above half of Nyquist's frequency.
 
         Raises
         ------
         ArgumentError
-            If they have to be made and there are no times, or as `prepare` raises it.
+            If they have to be made and there are no times, the recording seems to be wrong (with `check`), or as
+            `prepare` raises it.
         """
-        self.diagnose().warn(self.name)
+        self.diagnose().enforce(name=self.name, check=check)
         choices: dict[str, Any] = {"cutoff": cutoff, "presliding": presliding, "decimate": decimate}
         choices |= {"outliers": outliers, "standing": standing}
         if self.v is not None and self.a is not None and all(x is None for x in choices.values()):

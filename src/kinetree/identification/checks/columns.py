@@ -244,7 +244,8 @@ class Mistakes:
             return []
         poor = sorted(joints, key=lambda k: -now.alike[k])[:MOST] if (now.alike > POOR).any() else []
         every = {k: now.factor(k) for k in joints}
-        units = {k: x for k, (x, std) in every.items() if x > DOUBTFUL * std and not 1.0 / UNIT < x < UNIT}
+        units = {k: x if x > DOUBTFUL * std else self._ratios[k] for k, (x, std) in every.items()}
+        units = {k: x for k, x in units.items() if x > 0.0 and not 1.0 / UNIT < x < UNIT}
         alone = [k for k in joints if not self.right[k]]
         tried = [
             (Likelihood(self._rows, reading.of(piece, self._at)), reading)
@@ -269,16 +270,20 @@ class Mistakes:
     @property
     def _in_another_unit(self) -> Iterator[Mistake]:
         """Yield that forces have another size than the robot before expects, of joints of which it needs the most."""
-        seen, robot = self._equations.seen, self._robot
-        asked = np.isin(np.arange(robot.nv), self._equations.measured) & seen.driven & seen.moves
-        needed, there = (np.where(asked, (x**2).sum(axis=0), 0.0) for x in (seen.expected, np.nan_to_num(seen.whole.tau)))
-        heavy = np.flatnonzero((needed > HEAVY**2 * needed.max(initial=0.0)) & (there > 0.0))
-        ratios = np.sqrt(there[heavy] / needed[heavy])
-        k = int(np.argmax(needed[heavy])) if len(heavy) else 0
-        other = np.abs(np.log(ratios)) > np.log(UNITS)
-        if other.any() and other[k]:
-            joints = np.flatnonzero(asked) if other.all() else heavy[other]
-            yield Mistake("force_unit", tuple(map(int, joints)), {"ratio": float(ratios[k])})
+        asked = np.isin(np.arange(self._robot.nv), self._equations.measured) & self._equations.seen.moves
+        needed = np.where(self._equations.seen.driven, (self._equations.seen.expected**2).sum(axis=0), 0.0)
+        heavy = np.flatnonzero(asked & (needed > HEAVY**2 * needed.max(initial=0.0)) & (self._ratios > 0.0))
+        other = np.abs(np.log(self._ratios[heavy])) > np.log(UNITS)
+        if other.any() and other[np.argmax(needed[heavy])]:
+            joints, k = np.flatnonzero(asked) if other.all() else heavy[other], heavy[np.argmax(needed[heavy])]
+            yield Mistake("force_unit", tuple(map(int, joints)), {"ratio": float(self._ratios[k])})
+
+    @cached_property
+    def _ratios(self) -> Array:
+        """By how much forces (nv,) are larger than this robot needs; zero where that is not known."""
+        seen = self._equations.seen
+        needed, there = (np.linalg.norm(x, axis=0) for x in (seen.expected, np.nan_to_num(seen.whole.tau)))
+        return np.divide(there, needed, out=np.zeros_like(there), where=needed > 0.0)
 
     @cached_property
     def _enough(self) -> bool:
