@@ -236,7 +236,10 @@ def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
 def test_what_samples_do_not_show_is_refused(robot: kt.Robot, tmp_path: Path) -> None:
     q, tau = motion()
     np.savez(tmp_path / "ms.npz", t=1000.0 * T, q=q, tau=np.minimum(tau, np.quantile(tau, 0.9, axis=0)))
-    for log in (read_log(tmp_path / "ms.npz", robot).samples, stream_log(tmp_path / "ms.npz", robot).__iter__().__next__):
+    for log in (
+        read_log(tmp_path / "ms.npz", robot).samples,
+        stream_log(tmp_path / "ms.npz", robot).__iter__().__next__,
+    ):
         with pytest.raises(kt.ArgumentError, match=r"ms.npz: .*in seconds\?.*at its end\?.*check=False"):
             log()
     with pytest.warns(LogWarning) as said:

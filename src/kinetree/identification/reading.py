@@ -15,7 +15,7 @@ from kinetree.identification.recording import Recording, in_time, joined, notes_
 from kinetree.identification.regressor import positions
 from kinetree.identification.wrenches import on_bodies
 from kinetree.robot import Robot
-from kinetree.trajectories.columns.messages import MissingNumber
+from kinetree.trajectories.columns.messages import MissingNumberError
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files.logs import Arrays, Columns, open_log
 from kinetree.validation import Array, real_array
@@ -118,7 +118,7 @@ def _with_a_way_out(blocks: Iterator[Arrays]) -> Iterator[Arrays]:
     """Yield blocks; where a number is missing, the error says how such rows are left out."""
     try:
         yield from blocks
-    except MissingNumber as error:
+    except MissingNumberError as error:
         raise FormatError(f"{error}; skip_missing=True (--skip-missing) leaves such rows out") from None
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from kinetree.errors import listed
 from kinetree.identification.checks.equations import SINGULAR, JointEquations
 from kinetree.identification.checks.findings import Found
+from kinetree.identification.checks.likelihood import BESIDE, SMALL, Likelihood, beside
 from kinetree.identification.checks.signs import opposite
-from kinetree.identification.equations import Rows
 from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
@@ -42,9 +42,6 @@ CERTAIN, DOUBTFUL = 6.0, 3.0
 RIGHT = 5.0
 """Standard deviations of both together from which on the sign is right, whatever the robot before expects."""
 
-BESIDE = ("direction", "velocity", "acceleration")
-"""Further columns of each joint, and a constant."""
-
 PLACES = 200
 """Samples at which a joint's own inertia is looked at."""
 
@@ -54,14 +51,13 @@ EQUATIONS = 3000
 LIKELIER = 10.0
 """By how much the logarithm of the likelihood has to rise. Of good logs it falls, or rises by 3 at most."""
 
-ALIKE = 8.0
-"""Readings whose logarithms of likelihood differ by less are not told apart: both are named."""
+SMALLER = 0.1
+"""By how much the logarithm of the noise has to fall in the mean of the joints, unless a joint's own equation says it.
 
-WEIGHINGS = 3
-"""Steps by which the noise of each joint is found."""
+Where a model is poor, as that of a KR300 is at its friction, other readings are likelier by chance, but not much."""
 
-SMALL = 1e-3
-"""Residuals below this part of the forces' spread leave nothing to be explained."""
+ALIKE, POORLY = 8.0, 0.05
+"""Readings whose logarithms of likelihood differ by less, or by less an equation, are not told apart: both named."""
 
 ENOUGH = 2
 """So many times as many samples, or equations, as columns are needed."""
@@ -132,76 +128,6 @@ class Mistake(NamedTuple):
     others: tuple[Reading, ...] = ()
 
 
-class Likelihood:
-    """How likely samples are, if the noise of each joint is what its equations leave.
-
-    Attributes
-    ----------
-    value : float
-        The logarithm of the likelihood.
-    left, alike : (nv,) array
-        Root mean squares of what is left of the forces, by their spread, at least `SMALL`; and if all count alike.
-    """
-
-    def __init__(self, rows: Rows, piece: Piece) -> None:
-        self._grams, self._counts = _grams(rows, piece)
-        left, P = np.ones(len(self._grams)), self._grams.shape[-1] - 1
-        for weighing in range(WEIGHINGS):
-            x, inverse, _ = self._solved(left**-2.0)
-            z = np.append(-x, 1.0)
-            taken = left**-2.0 * np.einsum("ij,kij->k", inverse, self._grams[:, :P, :P])
-            squares = np.einsum("i,kij,j->k", z, self._grams, z) / np.maximum(self._counts - taken, 1.0)
-            left = np.sqrt(np.maximum(squares, SMALL**2))
-            self.alike = self.alike if weighing else left
-        self.left, self.value = left, -float((self._counts * np.log(left)).sum())
-
-    def _solved(self, weights: Array, without: int = -1) -> tuple[Array, Array, Array]:
-        """Return the least-squares solution, the inverse of its matrix, and directions that are not identifiable.
-
-        All of these may be without an entry of v, by the size of whose columns rounding is told.
-        """
-        whole = np.tensordot(weights, self._grams, 1)
-        size = np.sqrt(np.diag(whole)[:-1])
-        size = np.where(size > 0.0, size, 1.0)
-        if without >= 0:
-            whole = whole - weights[without] * self._grams[without]
-        w, V = np.linalg.eigh(whole[:-1, :-1] / size / size[:, None])
-        kept = w > SINGULAR * w.max(initial=0.0)
-        V = V / size[:, None]
-        inverse = (V[:, kept] / w[kept]) @ V[:, kept].T
-        return inverse @ whole[:-1, -1], inverse, V[:, ~kept]
-
-    def factor(self, k: int) -> tuple[float, float]:
-        """Return by how much forces of an entry of v are larger than those of all others say, and its deviation."""
-        x, _, free = self._solved(self.left**-2.0, without=k)
-        B, G = np.column_stack([x, free]), self._grams[k]
-        A, b = B.T @ G[:-1, :-1] @ B, B.T @ G[:-1, -1]
-        size = np.sqrt(np.diag(A))
-        if not size[0] > SINGULAR * np.sqrt(G[-1, -1]):
-            return 0.0, np.inf
-        size = np.where(size > 0.0, size, 1.0)
-        inverse = np.linalg.pinv(A / size / size[:, None], SINGULAR, hermitian=True) / size / size[:, None]
-        y = inverse @ b
-        squares = max(float(G[-1, -1] - b @ y), SMALL**2) / max(self._counts[k] - len(b), 1.0)
-        return float(y[0]), float(np.sqrt(squares * inverse[0, 0]))
-
-
-def _grams(rows: Rows, piece: Piece) -> tuple[Array, Array]:
-    """Return ``[Y τ]ᵀ[Y τ]`` of each entry of v, with friction of its own, by the spread of τ; and equations of each."""
-    Y, tau = rows.told(piece)
-    spread, driven, N = tau.std(axis=0), rows.robot.model.actuated, rows.dimension
-    spread = np.where(spread > SINGULAR * spread.max(initial=0.0), spread, spread.max(initial=0.0) or 1.0)
-    width = len(BESIDE) + 1
-    grams = np.zeros((len(Y), *2 * (N + width * len(driven) + 1,)))
-    for k, own in enumerate(rows.pattern):
-        block = [Y[k], np.column_stack([*beside(piece, k), np.ones(len(tau))]), tau[:, k]]
-        place = [own, N + width * driven.index(k) + np.arange(width) if k in driven else [], [-1]]
-        block = np.column_stack([x for x, at in zip(block, place, strict=True) if len(at)]) / spread[k]
-        at = np.concatenate(place).astype(int)
-        grams[k][np.ix_(at, at)] = block.T @ (block * (tau[:, k, None] != 0.0))
-    return grams, np.count_nonzero(tau, axis=0)
-
-
 class Mistakes:
     """What seems to be mistaken in the equations of a log."""
 
@@ -222,22 +148,24 @@ class Mistakes:
         piece, found, now = self._some, list[Mistake](), Likelihood(self._rows, self._some)
         for _ in joints:
             tried = self._tried(piece, now, joints, first=not found)
-            if not tried or tried[0][0].value < now.value + LIKELIER:
+            if not tried:
                 break
-            (best, reading), *rest = tried
-            others = tuple(other for seen, other in rest if seen.value > best.value - ALIKE)
-            gain = np.exp(min((best.value - now.value) / max(len(joints) * len(piece.q), 1), 20.0))
-            figures = {"residual_ratio": float(gain)}
+            alike = [pair for pair in tried if pair[0].value > tried[0][0].value - self._margin]
+            (best, reading), *rest = sorted(alike, key=lambda pair: pair[1].name != "force_sign")  # the most usual one
+            rise, count = best.value - now.value, len(joints) * len(piece.q)
+            expected = reading.name.endswith("_sign") and set(reading.joints) <= set(self.negative)
+            if rise < (LIKELIER if expected else max(LIKELIER, SMALLER * count)):
+                break
+            figures = {"residual_ratio": float(np.exp(min(rise / count, 20.0)))}
             if reading.name == "force_unit":
                 figures["ratio"] = 1.0 / float(reading.tau_factor[reading.joints])
             pairs = [(k,) for k in reading.joints] if reading.name == "force_sign" else [reading.joints]
+            others = tuple(other for _, other in rest)
             found += [Mistake(reading.name, own, figures, others) for own in pairs]
             piece, now = reading.of(piece, self._at), best
         return found or [*self._alike(now, joints), *self._in_another_unit]
 
-    def _tried(
-        self, piece: Piece, now: Likelihood, joints: list[int], first: bool
-    ) -> list[tuple[Likelihood, Reading]]:
+    def _tried(self, piece: Piece, now: Likelihood, joints: list[int], first: bool) -> list[tuple[Likelihood, Reading]]:
         """Return other readings of some samples, the likeliest first."""
         own = self.negative if first else []
         if not (own or (now.left > SMALL).any()):
@@ -263,9 +191,9 @@ class Mistakes:
                 (Likelihood(self._rows, reading.of(self._some, self._at)).value, reading)
                 for reading in readings(self._robot.nv, [k], [], [], {})
             )
-            (best, reading), (other, second) = sorted((force, position), key=lambda pair: -pair[0])
-            if best > now.value - LIKELIER:
-                yield Mistake(reading.name, (k,), {}, (second,) if other > best - ALIKE else ())
+            if max(position[0], force[0]) > now.value - LIKELIER:
+                one, other = (position, force) if position[0] > force[0] + self._margin else (force, position)
+                yield Mistake(one[1].name, (k,), {}, (other[1],) if other[0] > one[0] - self._margin else ())
 
     @property
     def _in_another_unit(self) -> Iterator[Mistake]:
@@ -283,7 +211,12 @@ class Mistakes:
         """By how much forces (nv,) are larger than this robot needs; zero where that is not known."""
         seen = self._equations.seen
         needed, there = (np.linalg.norm(x, axis=0) for x in (seen.expected, np.nan_to_num(seen.whole.tau)))
-        return np.divide(there, needed, out=np.zeros_like(there), where=needed > 0.0)
+        return np.asarray(np.divide(there, needed, out=np.zeros_like(there), where=needed > 0.0))
+
+    @property
+    def _margin(self) -> float:
+        """By how much the logarithm of the likelihood of readings differs that are told apart."""
+        return max(ALIKE, POORLY * len(self._some.q) * len(self._equations.measured))
 
     @cached_property
     def _enough(self) -> bool:
@@ -341,12 +274,6 @@ class Mistakes:
                 robots = own[own < base.dimension]  # the others are a load's
                 out[: len(robots)] += (rate[:, k] * whole.v[:, k]).mean() * (base.projection[robots, place] != 0.0)
         return out
-
-
-def beside(piece: Piece, k: int) -> Array:
-    """Return columns of an entry of v (3, n): the direction of sliding, the velocity, the acceleration."""
-    direction = np.sign(piece.v[:, k]) if piece.direction is None else piece.direction[:, k]
-    return np.stack([direction, piece.v[:, k], piece.a[:, k]])
 
 
 def _significance(A: Array, b: Array, weights: Array, equations: JointEquations, k: int) -> Array:

@@ -49,10 +49,10 @@ def few(factors: Factors) -> Iterator[Found]:
 
 
 def few_moving(factors: Factors, names: Sequence[str]) -> Iterator[Found]:
-    """Yield joints of which friction at rest leaves fewer equations than parameters: these fit them whatever they are."""
+    """Yield joints of which friction at rest leaves fewer equations than parameters: these fit them anyway."""
     most = np.array([len(own) for own in factors.pattern])
     few = (factors.counts > 0) & (factors.counts <= most) & (most < factors.count)
-    for k in np.flatnonzero(few):
+    for k in map(int, np.flatnonzero(few)):
         yield Found(
             f"{names[k]} moves faster than standing in {factors.counts[k]:.0f} of {factors.count} samples, too few for "
             f"the {most[k]} parameters of its equation: give it a lower speed, one at which none is left, or a motion "

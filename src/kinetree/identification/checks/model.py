@@ -2,7 +2,7 @@
 
 A force that is late by δ is ``τ(t − δ) ≈ τ − δ dτ/dt``: the factor of its rate is the delay, or where that is long, a
 part of it, the next one once the forces are shifted by that. Friction that falls off with speed, friction in proportion
-to the load, offsets and so on are columns as well, and the one that explains the most of all joints' residuals is named,
+to the load, offsets and so on are columns as well, and the one that explains the most of all residuals is named,
 then what explains the most of the rest. Joints that stand still do not count: friction at rest may be anything.
 """
 
@@ -191,7 +191,9 @@ class Lack:
         system, delay, std = self._plain, 0.0, np.inf
         for _ in range(STEPS if self._told else 0):
             pieces = [_later(piece, delay) for piece in self._pieces]
-            rates = [_spline(piece, force)[1] for piece, force in zip(self._pieces, self._forces(system.x), strict=True)]
+            rates = [
+                _spline(piece, force)[1] for piece, force in zip(self._pieces, self._forces(system.x), strict=True)
+            ]
             Y, tau = self._sides(pieces)
             rate = np.where(tau != 0.0, np.nan_to_num(np.concatenate(rates)), 0.0)
             if np.count_nonzero(tau) < np.count_nonzero(self._tau) / 2:
@@ -219,7 +221,7 @@ class Lack:
 def _standing(piece: Piece, slow: Array) -> Array:
     """Return where joints stand still (n, nv), as the samples say, or by their speeds."""
     standing = np.abs(piece.v) <= slow
-    return standing * 1.0 if piece.standing is None else np.maximum(standing, piece.standing)
+    return np.asarray(standing * 1.0 if piece.standing is None else np.maximum(standing, piece.standing))
 
 
 def _later(piece: Piece, delay: float) -> Piece:
@@ -229,7 +231,7 @@ def _later(piece: Piece, delay: float) -> Piece:
     tau = _spline(piece, np.nan_to_num(piece.tau), delay)[0]
     unknown = np.isnan(tau)
     tau = np.where(np.isnan(piece.tau), np.nan, np.nan_to_num(tau))
-    return piece._replace(tau=tau, standing=np.maximum(unknown, piece.standing))  # type: ignore[type-var]
+    return piece._replace(tau=tau, standing=_standing(piece._replace(v=np.where(unknown, 0.0, 1.0)), np.zeros(1)))
 
 
 def _spline(piece: Piece, y: Array, delay: float = 0.0) -> Array:

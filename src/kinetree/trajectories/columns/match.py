@@ -130,7 +130,7 @@ def _take_apart(name: str, spellings: Spellings) -> _Column:
         if core is not None and not is_si(unit, _quantity(core, spellings)):
             core = None
     number = spellings.vocabulary.number_in(core or "")
-    if core is None and (quantity := quantity_of(unit)) in spellings.vocabulary.words:
+    if core is None and (quantity := quantity_of(unit)) and quantity in spellings.vocabulary.words:
         number = spellings.vocabulary.axis_in(bare, quantity)  # the unit says what "A1 [rad]" is
     return _Column(name, bare, unit, spellings.find(core or ""), number)
 

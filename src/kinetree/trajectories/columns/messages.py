@@ -13,7 +13,7 @@ from kinetree.trajectories.coordinates import QUATERNION, TWIST, Coordinates, Sl
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 
 
-class MissingNumber(FormatError):
+class MissingNumberError(FormatError):
     """A number that a table lacks, or that is not finite: `Reading` says how such rows are left out."""
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.errors import FormatError
 from kinetree.trajectories.block import BLOCK, Block
 from kinetree.trajectories.columns.match import Layout, layout_of_header, layout_without_header
-from kinetree.trajectories.columns.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS, MissingNumber
+from kinetree.trajectories.columns.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS, MissingNumberError
 from kinetree.trajectories.columns.names import MOTION, Vocabulary
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.validation import Array
@@ -150,9 +150,11 @@ class CsvReader:
                     shown = repr(fields[k]) if fields[k] else "an empty field"
                     hint = f"; {NO_DECIMAL_COMMAS}" if DECIMAL_COMMA.fullmatch(fields[k]) else ""
                     hint = hint if fields[k] else ": fill it in, or leave the row out; a table has one rate for all"
-                    raise (FormatError if fields[k] else MissingNumber)(f"{where}, column {names[k]!r}: {shown} is not a number{hint}")
+                    raise (FormatError if fields[k] else MissingNumberError)(
+                        f"{where}, column {names[k]!r}: {shown} is not a number{hint}"
+                    )
                 if self._complete and not np.isfinite(float(fields[k])):
-                    raise MissingNumber(f"{where}, column {names[k]!r}: {fields[k]} is not a finite number")
+                    raise MissingNumberError(f"{where}, column {names[k]!r}: {fields[k]} is not a finite number")
 
     def _block(self, first: int, table: Array) -> Block:
         ends = np.cumsum([len(columns) for columns in self._columns.values()])[:-1]

@@ -12,7 +12,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.robot import Robot
 from kinetree.trajectories.columns.match import layout_of_header
-from kinetree.trajectories.columns.messages import MissingNumber, unused_columns
+from kinetree.trajectories.columns.messages import MissingNumberError, unused_columns
 from kinetree.trajectories.columns.names import LOG, WRENCHES
 from kinetree.trajectories.coordinates import Coordinates
 from kinetree.trajectories.files import bags, parquet
@@ -114,7 +114,7 @@ def _rows(
             arrays[quantity] = np.stack([block[table.names[k]] for k in at], axis=-1)
             for row, column in np.argwhere(~np.isfinite(arrays[quantity]))[: int(complete)]:
                 where = f"{name}, row {first + row}, column {table.names[at[column]]!r}"
-                raise MissingNumber(f"{where}: there is no finite number")
+                raise MissingNumberError(f"{where}: there is no finite number")
         if "t" in arrays:
             arrays["t"] = arrays["t"][:, 0]
         first += len(arrays["q"])
@@ -146,6 +146,6 @@ def _finite(name: str, blocks: Iterator[Arrays], coordinates: Coordinates, _: li
                 names = names[len(names) - array.shape[-1] :] if column else ("t",)  # those of the base are first
                 entry = names[column[0]] if column else "t"
                 where = f"{name}, row {first + row}, column {f'{quantity}.{entry}' if column else entry!r}"
-                raise MissingNumber(f"{where}: there is no finite number")
+                raise MissingNumberError(f"{where}: there is no finite number")
         first += len(block["q"])
         yield block

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.errors import FormatError
 from kinetree.trajectories.block import BLOCK, Block
 from kinetree.trajectories.columns.match import check_quantities
-from kinetree.trajectories.columns.messages import MissingNumber, numbered_notes, without_base
+from kinetree.trajectories.columns.messages import MissingNumberError, numbered_notes, without_base
 from kinetree.trajectories.columns.names import FORCES, MOTION, TIME, Vocabulary
 from kinetree.trajectories.coordinates import Coordinates, some
 from kinetree.trajectories.files.happened import NUMBERS, TEXTS
@@ -163,5 +163,7 @@ class NpzReader:
         for row, *column in np.argwhere(~np.isfinite(numbers))[: int(self._complete)]:
             entry = f", column {column[0]} ({held.names[column[0]]})" if held.names else ""
             value = numbers[(row, *column)]
-            raise MissingNumber(f"{self._name}, {held.key!r}, row {first + row}{entry}: {value} is not a finite number")
+            raise MissingNumberError(
+                f"{self._name}, {held.key!r}, row {first + row}{entry}: {value} is not a finite number"
+            )
         return numbers
