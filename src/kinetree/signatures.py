@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from kinetree.errors import CallError, unknown_name
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+VALUES: dict[str, tuple[str, ...]] = {}
+"""The fields of each class of choices, see `kinetree.options`."""
 
 
 def told(function: F) -> F:
@@ -55,6 +59,11 @@ def wrong_call(
     own = known[:1] in (["self"], ["robot"], ["mech"])  # of a method
     count = len(known) - len(by_name)
     unknown = next((key for key in kwargs if key not in known), None)
+    for p in signature.parameters.values() if unknown is not None else ():
+        for kind in (
+            kind for kind, of in VALUES.items() if unknown in of and re.search(rf"\b{kind}\b", f"{p.annotation}")
+        ):
+            return CallError(f"{name} has no argument {unknown!r}: write {p.name}=kinetree.{kind}({unknown}=…)")
     if unknown is not None:
         return CallError(f"{name} has {unknown_name('argument', unknown, known[own:])}")
     if count < len(args) <= len(known):

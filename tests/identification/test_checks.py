@@ -191,7 +191,7 @@ def test_delays_are_read_right_whatever_the_cutoff_and_the_motion(late: float) -
 
 
 def test_moves_from_point_to_point_lack_nothing() -> None:
-    """Friction at rest, which may be anything, was taken for play, load friction, a delay in 19 of 70 logs; in 4 now."""
+    """Friction at rest, which may be anything, was taken for play, load friction, delays in 19 of 70 logs, now in 4."""
     found = []
     for seed in range(8):
         how = Conditions(motion="points", stamps="received" if seed % 4 > 1 else "taken", duration=20.0)
@@ -249,7 +249,7 @@ def standing(dog: kt.Robot, seed: int, bias: float = 0.0, given: tuple[int, ...]
         return np.asarray(size * np.sin(angles).sum(axis=1))
 
     q = np.hstack([sway(3, 0.02), sway(3, 0.05), np.ones((2001, 1)), sway(12, 0.1) + 4 * [0, 0.8, -1.5]])
-    q, v, a, *_ = (np.asarray(x) for x in prepare(dog, t, q, np.zeros((2001, 18)), cutoff=8.0)[:3])
+    q, v, a, *_ = (np.asarray(x) for x in prepare(dog, t, q, np.zeros((2001, 18)), filter=kt.Filter(cutoff=8.0))[:3])
     J = np.concatenate([dog.jacobian(q, frame=foot, reference="aligned")[:, 3:, :6] for foot in FEET], axis=1)
     forces = (np.linalg.pinv(J.mT) @ real.inverse_dynamics(q, v, a)[:, :6, None]).reshape(-1, 4, 3)
     forces += 0.2 * rng.normal(size=forces.shape)

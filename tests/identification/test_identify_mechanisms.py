@@ -127,7 +127,7 @@ def test_joints_without_encoders_follow_from_the_others() -> None:
     np.testing.assert_array_equal(path[:, 0], q[:, 0])
     assert np.abs(mech.constraint_error(path)).max() < 1e-9
     assert np.abs(np.diff(path, axis=0)).max() < 0.1, "one way of assembly"
-    samples = kt.identification.prepare(mech.tree, t, path, np.zeros((600, 3)), cutoff=5.0)
+    samples = kt.identification.prepare(mech.tree, t, path, np.zeros((600, 3)), filter=kt.Filter(cutoff=5.0))
     unknown = np.full_like(samples.v, np.nan)
     unknown[:, 0] = samples.v[:, 0]
     own = Samples(samples.q, unknown, samples.a, samples.tau)

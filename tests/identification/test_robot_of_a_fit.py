@@ -216,7 +216,7 @@ def test_filtered_friction_is_as_sure_as_it_says(arm: kt.Robot) -> None:
     for seed in range(12):
         rng = np.random.default_rng(seed)
         noisy = q + 1e-4 * rng.normal(size=q.shape), tau + 0.5 * rng.normal(size=q.shape)
-        samples = prepare(arm, t, *noisy, smoothing=0.05)
+        samples = prepare(arm, t, *noisy, filter=kt.Filter(smoothing=0.05))
         fit = arm.identify(samples, base, consistent=False)
         errors.append((fit.values - base.of(real)) / fit.std)
     assert 50 < len(np.asarray(samples.t)) < 500

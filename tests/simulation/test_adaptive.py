@@ -303,7 +303,7 @@ def test_a_state_that_is_not_finite_ends_it() -> None:
         integrator="tsitouras",
         joints="none",
     )
-    assert moved.reasons.tolist() == ["not finite", None]
+    assert moved.reasons.tolist() == [kt.StopReason.CONTROLLER, None]
     assert moved.stopped_at[0] == pytest.approx(0.6, rel=1e-12)
 
 

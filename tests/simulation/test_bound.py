@@ -26,6 +26,15 @@ def box_on_a_table(extent: tuple[float, float, float] | None) -> kt.Mechanism:
     return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("box", height=0.1, radius=0.05, extent=extent)])
 
 
+def box_on_three_feet() -> kt.Mechanism:
+    tree = box_on_a_table(None).tree
+    points = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)]
+    feet = [
+        kt.Contact("box", name=f"{k}", point=x, height=0.1, radius=0.05, friction=0.9) for k, x in enumerate(points)
+    ]
+    return kt.Mechanism(tree, feet)
+
+
 @pytest.mark.parametrize("lead", [(), (3,)])
 def test_calls_are_simulations_to_the_bit(lead: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
@@ -140,7 +149,7 @@ def test_what_diverges_and_what_is_not_solved_is_told() -> None:
     with pytest.warns(
         kt.SimulationWarning, match=r"contacts were not solved .* in \d+ of 30 steps of 'table'; .*at t = "
     ):
-        box_on_a_table(None).simulate([0, 0, 0.16, 0, 0, 0, 1], [3, 0, 0, 1, 0, -1], steps=30, max_iterations=1)
+        box_on_three_feet().simulate([0, 0, 0.16, 0, 0, 0, 1], [3, 0, 0, 1, 0, -1], steps=30, max_iterations=1)
 
 
 def test_beside_its_extent_a_plane_is_not_there() -> None:
@@ -188,3 +197,127 @@ def test_no_foot_gets_deeper_than_its_links_turn() -> None:
     bound = 0.5 * ((omega * 1e-3) ** 2 @ [0.4, 0.3])
     depth = -leg.constraint_error(moved.q)[..., 2]
     assert (depth[:, 1:] <= np.maximum(bound[:, 1:], bound[:, :-1]) + 1e-7).all()
+
+
+@ROBOT.compile
+def spring(q, v, kp: float):  # type: ignore[no-untyped-def]
+    return -kp * q - v
+
+
+def hold(q: Any, v: Any, t: float) -> Any:
+    return -q
+
+
+SLIDE = {"q": [0, 0, 0.15, 0, 0, 0, 1], "v": [3, 0, 0, 1, 0, -1]}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"controller": spring, "inputs": {"kp": 3.0}},
+        {"controller": hold},
+        {"integrator": "tsitouras", "rtol": 1e-9},
+        {"tau": {"upper_joint": 1.0}, "f_ext": {"lower": np.ones(6)}},
+    ],
+)
+def test_it_pickles(given: dict[str, Any]) -> None:
+    rollout = ROBOT.simulation([0.1, 0.2], steps=5, **given)
+    expected = rollout([0.3, 0.2])
+    again = pickle.loads(pickle.dumps(rollout))
+    assert np.array_equal(again([0.3, 0.2]).q, expected.q)
+    assert np.array_equal(again.run().q, rollout.run().q)
+    table = pickle.loads(pickle.dumps(box_on_a_table(None).simulation(**SLIDE, steps=5)))
+    assert np.array_equal(table.run().v, box_on_a_table(None).simulate(**SLIDE, steps=5).v)
+
+
+def test_forces_may_be_given_by_name() -> None:
+    rollout = ROBOT.simulation([0.1, 0.2], steps=5, tau=[0.0, 0.0], f_ext=np.zeros((2, 6)), f_ext_frame="world")
+    named = {"tau": {"lower_joint": 2.0}, "f_ext": {"lower": np.arange(6.0)}}
+    expected = ROBOT.simulate([0.1, 0.2], steps=5, f_ext_frame="world", **named)
+    assert np.array_equal(rollout([0.1, 0.2], **named).q, expected.q)
+
+
+def test_numbers_of_a_controller_may_be_given_anew() -> None:
+    rollout = ROBOT.simulation([0.1, 0.2], steps=5, controller=spring, inputs={"kp": 3.0})
+    expected = ROBOT.simulate([0.1, 0.2], steps=5, controller=spring, inputs={"kp": 7.0})
+    assert np.array_equal(rollout([0.1, 0.2], inputs={"kp": 7.0}).q, expected.q)
+
+
+@ROBOT.compile
+def loses_its_root(q, t: float):  # type: ignore[no-untyped-def]
+    return np.sqrt(0.0032 - t) * q
+
+
+@ROBOT.compile
+def loses_its_sum(v, t: float, a: float, total: float):  # type: ignore[no-untyped-def]
+    return {"tau": a * v + 1e-9 * total, "total": total + np.sqrt(0.0022 - t)}
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "tsitouras"])
+@pytest.mark.parametrize(
+    ("controller", "more"),
+    [
+        (lambda q, v, t: np.where([t > 0.003, False], np.nan, 0.0) + 0.0 * q, {}),
+        (lambda q, v, t: np.where([t > 0.003, False], np.inf, 0.0) + 0.0 * q, {"control_every": 2}),
+        (loses_its_root, {"control_every": 1}),
+        (loses_its_root, {"control_every": 2}),
+        (loses_its_sum, {"inputs": {"a": np.arange(10.0), "total": 1.0}, "per_step": "a"}),
+    ],
+)
+def test_a_controller_that_returns_nan_is_named(integrator: str, controller: Any, more: dict[str, Any]) -> None:
+    """Beside a robot whose motion diverges."""
+    start: dict[str, Any] = {"q": [[0.1, 0.2], [0.1, 0.2]], "v": [[0.0, 0.0], [1e200, 0.0]], "joints": "none"}
+    with pytest.warns(kt.SimulationWarning) as told:
+        motion = ROBOT.simulate(**start, steps=10, integrator=integrator, controller=controller, **more)
+    assert motion.reasons.tolist() == [kt.StopReason.CONTROLLER, kt.StopReason.NOT_FINITE]
+    assert len(told) == 2
+    cause = f"t = {motion.stopped_at[0]:g} s, the controller returned NaN or inf"
+    assert any(cause in str(x.message) for x in told)
+    assert 0.002 <= motion.stopped_at[0] < 0.0041
+
+
+@pytest.mark.parametrize("quaternion", [[0, 0, 0, 0], [1e-200, 0, 0, 0], [1e200, 0, 0, 0]])
+def test_no_rotation_is_no_beginning(quaternion: list[float]) -> None:
+    table = box_on_a_table(None).tree
+    right, wrong = [0, 0, 1.0, 0, 0, 0, 2.0], [0, 0, 1.0, *quaternion]
+    rollout = table.simulation(right, steps=3)
+    for call in (lambda: table.simulate([right, wrong], steps=3), lambda: rollout(wrong)):
+        with pytest.raises(ArgumentError, match=r"are no coordinates of 'free'; a quaternion .* not be zero"):
+            call()
+    assert rollout(right).reasons == None  # noqa: E711
+
+
+def test_what_is_solved_in_its_last_iteration_is_solved() -> None:
+    table = box_on_three_feet()
+    needed = table.simulate(**SLIDE, steps=1).counts["iterations"]
+    assert needed > 2
+    assert table.simulate(**SLIDE, steps=1, max_iterations=int(needed)).counts["unsolved"] == 0
+    with pytest.warns(kt.SimulationWarning, match="in 1 of 1 steps"):
+        assert table.simulate(**SLIDE, steps=1, max_iterations=int(needed) - 1).counts["unsolved"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+@pytest.mark.parametrize("speed", [1.0, 1e10, 1e40, 1e66, 1e80])
+def test_no_solution_has_a_large_residual(speed: float) -> None:
+    v = speed * np.array([1, 1, 0, 0, 0, -1.0])
+    moved = box_on_three_feet().simulate([0, 0, 0.15, 0, 0, 0, 1], v, steps=5)
+    assert moved.counts["unsolved"] > 0 or moved.counts["worst_residual"] <= 1.2
+    assert speed > 1.0 or moved.counts["unsolved"] == 0
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_a_controller_in_continuous_time_may_return_nan_within_a_step(integrator: str) -> None:
+    with pytest.warns(kt.SimulationWarning, match=r"t = 0.00[34] s, the controller returned NaN or inf"):
+        motion = ROBOT.simulate([0.1, 0.2], steps=10, integrator=integrator, controller=loses_its_root)
+    assert motion.reasons[()] is kt.StopReason.CONTROLLER
+
+
+def test_reasons_are_values(tmp_path: Any) -> None:
+    with pytest.warns(kt.SimulationWarning):
+        lost = ROBOT.simulate([0.1, 0.2], [1e200, 0.0], steps=5)
+    lost.save(tmp_path / "lost.npz")
+    again = kt.Trajectory.load(tmp_path / "lost.npz", ROBOT)
+    for motion in (lost, again, pickle.loads(pickle.dumps(lost))):
+        assert motion.reasons[()] is kt.StopReason.NOT_FINITE
+        assert str(motion.reasons) == "not finite"

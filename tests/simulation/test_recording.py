@@ -178,7 +178,7 @@ def test_a_python_controller_that_returns_nan_stops_its_robot():
     expected = ROBOT.simulate(Q, V, steps=100, controller=hold, control_every=1)
     others = [0, 1, 3, 4, 5]
     assert np.array_equal(motion.q[others], expected.q[others])
-    assert list(motion.reasons) == [None, None, "not finite", None, None, None]
+    assert list(motion.reasons) == [None, None, kt.StopReason.CONTROLLER, None, None, None]
     assert motion.stopped_at[2] == pytest.approx(0.051)
 
 

@@ -16,7 +16,7 @@ from kinetree.cli.compiling import compiling_notice
 from kinetree.cli.identify_logs import Read, Watched, notes, read
 from kinetree.cli.terminal import console, load_robot, print_json, progress, waiting
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import Fit, LogStream, Payload, Samples, Validation
+from kinetree.identification import Filtered, Fit, Payload, Samples, Validation
 from kinetree.identification.report import constants, joint_table, parameter_table
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
@@ -231,7 +231,7 @@ def payload_table(found: Payload, width: int) -> Any:
     return make_table(headings, rows, width)
 
 
-def residuals(robot: Robot, log: list[Samples | LogStream]) -> Any:
+def residuals(robot: Robot, log: list[Samples | Filtered]) -> Any:
     """Return root mean squares (nv,) of what a robot does not explain."""
     count, squares = 0, np.zeros(robot.nv)
     for part in Watched(log, lambda done: None)():

@@ -8,6 +8,7 @@ import numpy as np
 from rich.console import JustifyMethod
 from rich.table import Table
 
+from kinetree.integrators import StopReason
 from kinetree.robot.limits import given
 from kinetree.tables import make_table, number
 from kinetree.trajectories import Trajectory
@@ -72,7 +73,7 @@ class MotionSummary:
         if motion.reasons.item() is None:
             return []
         reason = motion.reasons.item()
-        advice = "--integrator implicit_euler" if reason == "too many steps" else "A smaller --dt"
+        advice = "--integrator implicit_euler" if reason is StopReason.TOO_MANY_STEPS else "A smaller --dt"
         return [f"it stopped at {float(motion.stopped_at):g} s: {reason}. {advice} may help"]
 
 

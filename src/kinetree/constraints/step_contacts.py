@@ -20,6 +20,12 @@ TOLERANCE = 1e-6
 
 MOST_ITERATIONS = 500.0
 
+FASTEST = 1e6
+"""Velocities (m/s, rad/s) beyond this one allow no larger residual: rounding alone would be one."""
+
+SLACK = 1.1
+"""By how much residuals may exceed the tolerance afterwards: sweeps add σ up with rounding of their own."""
+
 NEARBY = 10.0
 """What is so many times farther from touching than the deepest has penetrated is as far as that, in moving back."""
 
@@ -81,8 +87,12 @@ class StepContacts:
         )
 
     def arrived(self, found: Solution) -> Scalar:
-        """Return 1 where a solution took fewer iterations than it may, else 0."""
-        return select_less(found.iterations, self.settings.get("max_iterations", MOST_ITERATIONS), 1.0, 0.0)
+        """Return 1 where the residuals of a solution are within the tolerance, else 0."""
+        part = SLACK * self.settings.get("tolerance", TOLERANCE)
+        speed = largest([abs(x) for x in self.free])
+        dual = part * select_less(speed, FASTEST, speed, FASTEST)
+        size = largest([each.force_set.magnitude(part) for each, part in parts(self.meeting, found.force)])
+        return select((found.dual <= dual) & (found.complementarity <= part * speed * size), 1.0, 0.0)
 
     def rebounding(self, begin: Column, force: Vector) -> list[Scalar]:
         """Return b where what met under these impulses, approaching with the velocity `begin`, rebounds."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.integrators.contract import Integrator, State, registered
+from kinetree.integrators.contract import Integrator, State, StopReason, registered
 from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS, Motion, Tolerances, parts, select_all, staged
 from kinetree.integrators.runge_kutta import weighted
 from kinetree.integrators.system import System
@@ -158,7 +158,7 @@ tsitouras = registered(
         _step,
         settings=(("rtol", RTOL), ("atol", ATOL)),
         counts=(("steps", Motion._fields.index("steps")), ("rejected", Motion._fields.index("rejected"))),
-        failure="too many steps",
+        failure=StopReason.TOO_MANY_STEPS,
     )
 )
 """The embedded pair of Tsitouras, Runge–Kutta pairs of order 5(4) satisfying only the first column simplifying

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from kinetree.errors import ArgumentError
@@ -15,6 +16,19 @@ from kinetree.scalars.functions import Scalar
 
 State = tuple[Column, Column]
 Step = Callable[[System, Scalar, Column, Column, Scalar], State]
+
+
+class StopReason(StrEnum):
+    """Why a robot stops while it is simulated, where no event asked for it: an entry of `Trajectory.reasons`."""
+
+    NOT_FINITE = "not finite"
+    CONTROLLER = "the controller returned NaN or inf"
+    TOO_MANY_STEPS = "too many steps"
+
+    @classmethod
+    def of(cls, text: str) -> StopReason | str | None:
+        """Return the reason that is written so: one of these, the name of an event, or none."""
+        return cls(text) if text in {*cls} else text or None
 
 
 @dataclass(frozen=True)
@@ -33,7 +47,7 @@ class Integrator:
         Numbers that it finds in `System.settings`, such as tolerances: their names and what they are if not given.
     counts : tuple of pairs
         What it counts, such as rejected steps: names and places in its memory.
-    failure : str
+    failure : StopReason, optional
         Why a motion ends where the method gives up, if it may.
     """
 
@@ -42,10 +56,17 @@ class Integrator:
     step: Step
     settings: tuple[tuple[str, float], ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
-    failure: str = ""
+    failure: StopReason | None = None
 
     impulses: ClassVar[bool] = False
     """Whether velocities jump: then its memory begins with the impulses of a mechanism's rows in the last step."""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Support pickle: the step of a registered one by its name, under which another process has it too."""
+        known = INTEGRATORS.get(self.name)
+        if known is None or known.step is not self.step:
+            return super().__reduce__()
+        return _again, (type(self), {x.name: getattr(self, x.name) for x in fields(self) if x.name != "step"})
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step; they are zero before the first one."""
@@ -140,6 +161,10 @@ def registered(made: Integrator) -> Integrator:
         raise ArgumentError(f"{_module(known.step)} has an integrator {made.name!r} already: give yours another name")
     INTEGRATORS[made.name] = made
     return made
+
+
+def _again(cls: type[Integrator], given: dict[str, Any]) -> Integrator:
+    return cls(step=INTEGRATORS[given["name"]].step, **given)
 
 
 def _module(function: object) -> str:

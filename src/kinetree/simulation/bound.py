@@ -14,7 +14,7 @@ from kinetree.runtime.batch import address
 from kinetree.runtime.steps import tables
 from kinetree.simulation import run
 from kinetree.simulation.calls import own
-from kinetree.simulation.choices import OF_CONSTRAINTS, ended
+from kinetree.simulation.choices import OF_CONSTRAINTS, ended, unnamed
 from kinetree.simulation.constrained import check_range, numbers, of_shape
 from kinetree.simulation.inputs import check_finite, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
@@ -118,7 +118,8 @@ class Bound:
                 f"{unknown_name('argument', name, known)}; what changes from call to call is given when the "
                 "simulation is made"
             )
-        array = real_array(name, numbers(name, value))
+        named = unnamed(self._made.robot, name, value, self._made.plan.f_ext_frame)
+        array = real_array(name, numbers(name, named))
         if array.shape != view.shape:
             least, axes = self._entries[name], array.ndim
             if not (least <= axes <= view.ndim and array.shape == view.shape[view.ndim - axes :]):
@@ -140,7 +141,7 @@ class Bound:
 
 def _unflattened(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """Return an array of the step with the axes that a caller's has."""
-    return array.reshape(*lead, *array.shape[1:-1], *shape)
+    return array.reshape((*lead, *array.shape[1:-1], *shape))
 
 
 class _Call:

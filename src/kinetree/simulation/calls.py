@@ -13,7 +13,7 @@ from kinetree.simulation.controllers import Controller
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Expr
-from kinetree.tracing.loops import repeat
+from kinetree.tracing.loops import repeat_relaxed
 
 
 def own(port: Port) -> str:
@@ -75,5 +75,5 @@ def sampled(controller: Controller, given: Mapping[str, Any], t: Scalar) -> dict
         return list(tau), after
 
     with context.outside(), context.tracing({}, t.graph):
-        held, state = repeat(sample, (given["held"], state), until=lambda *_: elapsed > 0.0, most=1)
+        held, state = repeat_relaxed(t, sample, (given["held"], state), lambda *_: elapsed > 0.0, 1)
     return {"held": held} | {own(port): nested(state[port.name]) for port in controller.state}

@@ -64,7 +64,24 @@ def start(robot: Robot | Mechanism, q: Any, v: Any) -> Start:
         check_finite(name, array, ": the motion begins there")
     if not math.prod(lead):
         raise ArgumentError(f"q and v have the leading axes {lead}: there is no robot to simulate")
-    return Start(flattened(q, lead, 1, False).copy(), flattened(v, lead, 1, False).copy(), lead, before)
+    found = Start(flattened(q, lead, 1, False).copy(), flattened(v, lead, 1, False).copy(), lead, before)
+    check_configurations(robot.model, found.q)
+    return found
+
+
+def check_configurations(model: Model, q: Array) -> None:
+    """Raise where coordinates (n, nq) stand for no configuration, as those of a quaternion of zeros do."""
+    for body in model.leading:
+        if len(body.q_index) > len(body.v_index):
+            own = q[:, body.q_index]
+            with np.errstate(all="ignore"):
+                reached = np.asarray(body.joint.integrate([*own.T], [0.0] * len(body.v_index)))
+            if not np.isfinite(reached).all():
+                wrong = own[~np.isfinite(reached).all(axis=0)][0]
+                raise ArgumentError(
+                    f"q: {wrong.tolist()} are no coordinates of {body.joint_name!r}; a quaternion need not be "
+                    "normalised, but not be zero either: no rotation is (0, 0, 0, 1)"
+                )
 
 
 def ended(motion: Trajectory) -> End:
@@ -145,11 +162,7 @@ def forces(
     linear: bool,
 ) -> Given:
     """Return what acts on the robot, and what is given for its constraints."""
-    tree = robot if isinstance(robot, Robot) else robot.tree
-    if isinstance(f_ext, Mapping):
-        f_ext = named_wrenches(robot.model, "simulate")(f_ext, {"f_ext_frame": f_ext_frame})
-    if isinstance(tau, Mapping):
-        tau = named_forces(tree, tau)
+    tau, f_ext = (unnamed(robot, name, x, f_ext_frame) for name, x in (("tau", tau), ("f_ext", f_ext)))
     found = Given({}, {})
     values = {"tau": (np.zeros(robot.nv) if tau is None else tau, (robot.nv,)), "f_ext": (f_ext, (robot.nb, 6))}
     for name, value in of_constraints.items():
@@ -163,6 +176,15 @@ def forces(
             if array.ndim == 3:
                 found.counts[name] = array.shape[1] - (linear and name in ("tau", "f_ext"))
     return found
+
+
+def unnamed(robot: Robot | Mechanism, name: str, value: Any, f_ext_frame: str) -> Any:
+    """Return joint forces or wrenches as an array where they are given by the names of joints or frames."""
+    if not isinstance(value, Mapping):
+        return value
+    if name == "tau":
+        return named_forces(robot if isinstance(robot, Robot) else robot.tree, value)
+    return named_wrenches(robot.model, "simulate")(value, {"f_ext_frame": f_ext_frame})
 
 
 def over_steps(name: str, value: Any, shape: tuple[int, ...], lead: tuple[int, ...]) -> Array:

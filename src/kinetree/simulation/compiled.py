@@ -11,7 +11,7 @@ from kinetree.functions.model_inputs import ModelInput, traced, traced_model, wi
 from kinetree.functions.of_robot import identity
 from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.graph import Port
-from kinetree.integrators import Integrator, System
+from kinetree.integrators import Integrator, StopReason, System
 from kinetree.integrators.step import is_own
 from kinetree.model import JointFriction, Model
 from kinetree.runtime.function import Function
@@ -25,9 +25,6 @@ from kinetree.simulation.locating import located, logged
 
 MOVING, NOT_FINITE, FAILED = 0.0, 1.0, 2.0
 """Why a robot has stopped, as carried from step to step; then come the events."""
-
-UNBOUNDED = "not finite"
-"""The reason in words."""
 
 
 class Plan(NamedTuple):
@@ -81,17 +78,9 @@ class Plan(NamedTuple):
         return shapes | {own(port): port.shape for port in self.state}
 
     @property
-    def reasons(self) -> list[str | None]:
-        """Why a robot has stopped, in words, by the number that is carried."""
-        return [None, UNBOUNDED, self.integrator.failure, *(event.name for event in self.events)]
-
-    @property
-    def failures(self) -> dict[str, str]:
-        """Reasons that nobody has asked for, and what to do about them."""
-        shorter = "a shorter dt, integrator='implicit_euler' for stiff joints, or smaller forces and gains"
-        looser = "a larger rtol, joints without 'friction', or integrator='implicit_euler' for what is stiff"
-        found = {UNBOUNDED: f"try {shorter}", self.integrator.failure: f"try {looser}"}
-        return {reason: advice for reason, advice in found.items() if reason}
+    def reasons(self) -> list[StopReason | str | None]:
+        """Why a robot has stopped, by the number that is carried."""
+        return [None, StopReason.NOT_FINITE, self.integrator.failure, *(event.name for event in self.events)]
 
     @property
     def has_soft_stops(self) -> bool:

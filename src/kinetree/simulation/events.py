@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.graph import Port
-from kinetree.integrators import INTEGRATORS
+from kinetree.integrators import INTEGRATORS, StopReason
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, select
@@ -118,8 +118,7 @@ def events_of(model: Model, events: Any) -> tuple[Event, ...]:
     if isinstance(events, Event | Function) or not isinstance(events, Sequence):
         raise ArgumentError(f"events takes a list: [kt.Event(condition)]; it is {events!r}")
     made = tuple(event if isinstance(event, Event) else Event(event) for event in events)
-    own_names = ((i.failure, *(name for name, _ in i.counts)) for i in INTEGRATORS.values())
-    taken = {"not finite"}.union(*own_names)
+    taken = {*StopReason}.union(*((name for name, _ in i.counts) for i in INTEGRATORS.values()))
     for event in made:
         spec = checked_arguments(model, event.condition, f"event {event.name!r}")
         if len(spec.outputs) != 1 or spec.outputs[0].shape:

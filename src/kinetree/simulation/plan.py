@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -172,6 +172,9 @@ class Simulation:
             array = array[:, 0] if array.ndim == 3 else array
             known[port.name] = array.reshape(len(array), *port.shape)
         return np.asarray(event(known))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, x.name) for x in fields(self) if x.init)
 
     def __repr__(self) -> str:
         of = f"{' × '.join(map(str, self.lead))} robots, " if self.lead else ""

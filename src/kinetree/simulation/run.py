@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from kinetree.simulation.choices import memory as memory_for
 from kinetree.simulation.compiled import MOVING, Plan, observer
 from kinetree.simulation.events import FIRST_EVENT, LOGS, History
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
-from kinetree.simulation.trouble import warn_of_trouble
+from kinetree.simulation.trouble import stops, warn_of_trouble
 from kinetree.trajectories.states import End
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import MASKED, Array, has_masked_entries
@@ -163,10 +162,7 @@ def motion(
     left = {name: x.copy() for name, x in carried.items() if name in ("memory", "event_counts")}
     counts = functools.partial(_counts, s.plan, left, lead)
     if stopped := np.count_nonzero(carried["reason"]):
-        reason = carried["reason"].reshape(lead)
-        ended = s.times.of(carried["step"].reshape(lead) - s.times.first)
-        stopped_at = np.where(reason == MOVING, math.nan, ended)
-        reasons = np.asarray(np.array(s.plan.reasons)[reason.astype(np.intp)], dtype=object)
+        stopped_at, reasons = stops(s, carried)
     if stopped or _unsolved(s.plan, carried):
         warn_of_trouble(s, stopped_at, reasons, counts())
     return Trajectory.of_arrays(

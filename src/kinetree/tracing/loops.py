@@ -86,9 +86,9 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any] | N
 
 def repeat_relaxed(
     like: Expr,
-    body: Callable[[Any], Any],
+    body: Callable[..., Any],
     init: Any,
-    until: Callable[[Any], Any],
+    until: Callable[..., Any],
     most: int,
     captured: dict[int, int] | None = None,
 ) -> Any:

@@ -57,7 +57,7 @@ class Trajectory(Quantities):
     stopped_at : (...) array-like, optional
         When a robot stopped; NaN where it did not. From then on its samples are its last state.
     reasons : (...) array-like of str or None, optional
-        Why it stopped.
+        Why it stopped: a `kinetree.StopReason`, or the name of the event that stopped it.
     events : sequence, optional
         Records of what happened on the way, with their times ``time``.
     counts : dict of (...) arrays, optional

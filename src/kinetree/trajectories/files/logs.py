@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
+from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
 from kinetree.trajectories.columns.match import layout_of_header
 from kinetree.trajectories.columns.messages import MissingNumberError, unused_columns
@@ -41,18 +42,8 @@ class Opened(NamedTuple):
     done: Callable[[], float]
 
 
-class Columns(NamedTuple):
-    """Which topics and columns are meant: see `read_log`."""
-
-    wrenches: Mapping[str, str]
-    topic: str | None
-    odometry: str | None
-    currents: bool
-    skip_missing: bool = False
-
-
 @contextmanager
-def open_log(path: Path, robot: Robot, meant: Columns) -> Iterator[Opened]:
+def open_log(path: Path, robot: Robot, sensors: Sensors) -> Iterator[Opened]:
     """Open a recorded motion, of any format.
 
     Raises
@@ -60,18 +51,20 @@ def open_log(path: Path, robot: Robot, meant: Columns) -> Iterator[Opened]:
     FormatError, ArgumentError, OSError
         As `read_log`; while the blocks are read, too.
     """
-    coordinates = Coordinates(robot.q_names, robot.v_names, wrenches=tuple(meant.wrenches.values()))
-    vocabulary = WRENCHES if meant.wrenches else LOG
+    coordinates = Coordinates(robot.q_names, robot.v_names, wrenches=tuple(sensors.called.values()))
+    vocabulary = WRENCHES if sensors.called else LOG
     is_bag = path.is_dir() or path.suffix.lower() in bags.SUFFIXES
     if not is_bag:
-        for what, given in (("a topic", meant.topic), ("odometry", meant.odometry)):
+        for what, given in (("a topic", sensors.topic), ("odometry", sensors.odometry)):
             if given is not None:
                 raise ArgumentError(f"{what} is for ROS bags; {path} is none")
     if is_bag:
         with bags.open_bag(path) as bag:
-            topics = bags.topics(bag, path, coordinates, topic=meant.topic, odometry=meant.odometry)
-            reader = bags.Messages(bag, path, robot, topics, meant.wrenches, currents=meant.currents)
-            found = _missing_left_out if meant.skip_missing else _finite
+            topics = bags.topics(bag, path, coordinates, topic=sensors.topic, odometry=sensors.odometry)
+            reader = bags.Messages(
+                bag, path, robot, topics, sensors.called, currents=sensors.torque_constants is not None
+            )
+            found = _missing_left_out if sensors.skip_missing else _finite
             yield Opened(
                 found(str(path), reader.blocks(), coordinates, reader.notes), reader.notes, lambda: reader.done
             )
@@ -84,15 +77,15 @@ def open_log(path: Path, robot: Robot, meant: Columns) -> Iterator[Opened]:
                 raise FormatError(f"{path}: {error}") from None
             columns = {x: at for x in ("t", *vocabulary.words) if (at := layout.columns(x))}
             notes = [*_ignored(layout.ignored, set(columns)), *layout.notes]
-            blocks = _rows(str(path), table, columns, complete=not meant.skip_missing)
-            if meant.skip_missing:
+            blocks = _rows(str(path), table, columns, complete=not sensors.skip_missing)
+            if sensors.skip_missing:
                 blocks = _missing_left_out(str(path), blocks, coordinates, notes)
             yield Opened(blocks, notes, lambda: table.done)
     else:
-        with open_trajectory(path, coordinates, vocabulary, complete=not meant.skip_missing) as file:
+        with open_trajectory(path, coordinates, vocabulary, complete=not sensors.skip_missing) as file:
             notes = [*_ignored(file.ignored, file.quantities), *file.notes]
             blocks = ({x: getattr(block, x) for x in file.quantities} for block in file.blocks())
-            if meant.skip_missing:
+            if sensors.skip_missing:
                 blocks = _missing_left_out(str(path), blocks, coordinates, notes)
             size = max(path.stat().st_size, 1)
             yield Opened(blocks, notes, lambda: file.position() / size)

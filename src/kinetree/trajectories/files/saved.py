@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
+from kinetree.integrators import StopReason
 from kinetree.robot import Robot
 from kinetree.trajectories.block import blocks_of
 from kinetree.trajectories.coordinates import Coordinates, some
@@ -119,7 +120,9 @@ def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
         raise FormatError(f"{name}: there is no {' and no '.join(missing)}; a trajectory has t, q and v")
     reasons = read.get("reasons")
     if reasons is not None:
-        read["reasons"] = np.array([str(r) or None for r in reasons.ravel()], dtype=object).reshape(reasons.shape)
+        read["reasons"] = np.array([StopReason.of(str(r)) for r in reasons.ravel()], dtype=object).reshape(
+            reasons.shape
+        )
     for x in ("q", "v"):  # a and tau are not, where a robot stopped as its state was about to be so
         if not np.isfinite(read[x]).all():
             raise FormatError(f"{name}: {x} holds a number that is not finite (NaN or inf)")
