@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from kinetree.loading import load, load_mechanism
     from kinetree.logs.filter import Filter
     from kinetree.logs.sensors import Sensors
+    from kinetree.mechanism_methods import Mechanism
     from kinetree.model import JointLimits, Model, ModelBuilder
-    from kinetree.robot import Robot
-    from kinetree.robot.mechanism import Mechanism
+    from kinetree.robot_methods import Robot
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
@@ -159,8 +159,8 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "logs.filter": ("Filter",),
     "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),
-    "robot": ("Robot",),
-    "robot.mechanism": ("Mechanism",),
+    "robot_methods": ("Robot",),
+    "mechanism_methods": ("Mechanism",),
     "runtime": ("get_num_threads", "set_num_threads"),
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),
@@ -214,7 +214,7 @@ def _no_attribute(name: str) -> str:
     """Return what to say of a name that is not here: functions, methods and properties are a robot's."""
     with importing:
         from kinetree.algorithms.table import INDEX
-        from kinetree.robot import Robot
+        from kinetree.robot_methods import Robot
 
     if name in INDEX or hasattr(Robot, name):
         kind = "function" if name in INDEX else "method" if callable(getattr(Robot, name)) else "property"

@@ -33,7 +33,7 @@ from kinetree.identification.samples import repeated
 from kinetree.identification.terms import OF_ROBOTS
 from kinetree.identification.validation import verdict
 from kinetree.output import check_output, whole_file
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.tables import make_table, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
 

@@ -18,7 +18,7 @@ from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
-from kinetree.robot.robot import OPEN_LOOPS
+from kinetree.robot.base import OPEN_LOOPS
 from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
