@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from kinetree import robot as robot
     from kinetree import spatial as spatial
     from kinetree.chains import DHLink, from_dh, from_screws
+    from kinetree.constraints.inputs import ContactInputs
     from kinetree.constraints.shapes import box_contacts, capsule_contacts
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
     from kinetree.constraints.types.slot import ContactSlot
+    from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -64,19 +66,23 @@ if TYPE_CHECKING:
     from kinetree.trajectories import Trajectory
 
 __all__ = [
+    "ADMM",
     "ArgumentError",
     "Array",
     "CacheWarning",
     "Constraint",
     "Contact",
+    "ContactInputs",
     "ContactSlot",
     "ContactSolution",
+    "ContactSolver",
     "DHLink",
     "Event",
     "EventWarning",
     "Filter",
     "FormatError",
     "FormatWarning",
+    "GaussSeidel",
     "Gear",
     "Inertia",
     "JointLimits",
@@ -138,8 +144,10 @@ __all__ = [
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "chains": ("DHLink", "from_dh", "from_screws"),
+    "constraints.inputs": ("ContactInputs",),
     "constraints.shapes": ("box_contacts", "capsule_contacts"),
     "constraints.types.slot": ("ContactSlot",),
+    "contacts.solvers": ("ADMM", "ContactSolver", "GaussSeidel"),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
     "integrators": ("StopReason", "integrator"),
     "embedded": ("robots",),
