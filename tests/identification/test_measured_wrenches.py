@@ -206,7 +206,7 @@ def test_the_speed_of_friction_goes_with_samples_as_they_are(robot: kt.Robot, lo
 
 def test_blocks_of_a_bag_fit_together(robot: kt.Robot, bag: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))
-    monkeypatch.setattr("kinetree.trajectories.files.bags.BLOCK", 100)
+    monkeypatch.setattr("kinetree.logs.codecs.bag.ROWS", 100)
     parts = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))
     assert parts.notes == whole.notes
     for name in ("t", "q", "tau", "f_ext"):

@@ -30,10 +30,10 @@ from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.terms import OF_ROBOTS
 from kinetree.identification.validation import verdict
+from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
 from kinetree.tables import Cells, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
-from kinetree.trajectories.files.write import check_output, whole_file
 
 WEIGHTS: dict[str, Literal["joints"] | None] = {"joints": "joints", "none": None}
 

@@ -18,10 +18,10 @@ from kinetree.identification.prepare import prepared
 from kinetree.identification.samples import Samples
 from kinetree.logs.filter import Filter
 from kinetree.logs.joints import AtJoints, Block
+from kinetree.logs.read import blocks, open_log
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
 from kinetree.trajectories.coordinates import some
-from kinetree.trajectories.files.logs import open_log
 from kinetree.trajectories.signals.differentiate import gaps
 from kinetree.validation import Array
 
@@ -93,13 +93,13 @@ class Recording:
 
     def whole(self, show: Callable[[float], object] | None = None) -> Recording:
         """Return it as a whole; what shows is told which part of the file has been read."""
-        blocks = []
+        parts = []
         for block in self._read():
-            blocks.append(block)
+            parts.append(block)
             if show is not None:
                 show(self.progress)
         log = Recording(self.name, self.robot, self._sensors, None)
-        log._whole, log.progress = joined(blocks), 1.0
+        log._whole, log.progress = joined(parts), 1.0
         log.notes = (*self.notes, *_gaps(log.t))
         return log
 
@@ -107,16 +107,17 @@ class Recording:
         """Yield the file's blocks, in which time goes on."""
         last, left_out, self.progress = -np.inf, 0, 0.0
         with open_log(Path(self.name), self.robot, self._sensors) as file:
-            for arrays in file.blocks:
+            for arrays in blocks(file, skip_missing=self._sensors.skip_missing):
                 made = self._at_joints(arrays)
                 block = in_time(self.name, made, last)
                 left_out += len(made.q) - len(block.q)
-                self.progress = file.done()
+                self.progress = file.progress
                 if len(block.q):
                     last = last if block.t is None else float(block.t[-1])
                     yield block
             self.notes = tuple(file.notes)
-        if not {"tau", "current"} & arrays.keys():
+            forces = {"tau", "current"} & file.layout.groups.keys()
+        if not forces:
             self.notes += ("no joint forces: only the equations of the base tell",)
         if left_out:
             self.notes += (f"{left_out} samples with the time of the one before are left out",)

@@ -1,4 +1,4 @@
-"""Events, counts and numbers of the robot of a trajectory as arrays, for files."""
+"""What of a trajectory is no column, as arrays for files: stops, events, counts, numbers of the robot."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import numpy as np
 from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.functions import model_inputs
 from kinetree.functions.model_inputs import ModelInput
+from kinetree.integrators import StopReason
 from kinetree.robot import Robot
 from kinetree.trajectories.states import Happened
 from kinetree.trajectories.trajectory import Trajectory
 
-TEXTS = ("event_names", "count_names", "input_names", "input_kinds", "input_frames")
-NUMBERS = ("event_times", "event_robots", "event_q", "event_v", "counts", "inputs")
-"""The arrays in a file: of m events (m, …), of c counts (c, …) with the axes of the robots, and of the numbers of the
-robot that were given to a simulation (…, n or 1, entries of all)."""
+TEXTS = ("reasons", "event_names", "count_names", "input_names", "input_kinds", "input_frames")
+NUMBERS = ("stopped_at", "event_times", "event_robots", "event_q", "event_v", "counts", "inputs")
+"""The arrays in a file: of the robots (…), of m events (m, …), of c counts (c, …) with the axes of the robots, and of
+the numbers of the robot that were given to a simulation (…, n or 1, entries of all)."""
 
 _OF_JOINTS = (model_inputs.joint_damping, model_inputs.joint_friction, model_inputs.joint_armature)
 _INPUTS = {x.kind: x for x in (model_inputs.gravity, *_OF_JOINTS)}
@@ -28,8 +29,9 @@ _AT_FRAMES = {"inertia": model_inputs.body_inertia, "payload": model_inputs.payl
 
 
 def packed(trajectory: Trajectory) -> dict[str, Any]:
-    """Return the events of a simulation and what was counted, as arrays; none of these where there is nothing."""
-    found: dict[str, Any] = {}
+    """Return where robots stopped and why; events, counts and numbers of the robot where there are any."""
+    reasons = np.array([reason or "" for reason in trajectory.reasons.ravel()], dtype=np.str_)
+    found: dict[str, Any] = {"stopped_at": trajectory.stopped_at, "reasons": reasons.reshape(trajectory.batch_shape)}
     if events := [e for e in trajectory.events if isinstance(e, Happened)]:
         found["event_times"] = np.array([e.time for e in events])
         found["event_names"] = np.array([e.name for e in events], dtype=np.str_)
@@ -48,8 +50,11 @@ def packed(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def unpacked(name: str, arrays: Mapping[str, Any], robot: Robot, lead: tuple[int, ...], samples: int) -> dict[str, Any]:
-    """Return events, counts and numbers of the robot from these arrays of a file; `FormatError` where they are none."""
-    found: dict[str, Any] = {}
+    """Return what a `Trajectory` takes of these arrays of a file; `FormatError` where they are none of it."""
+    found: dict[str, Any] = {x: arrays[x] for x in ("stopped_at",) if x in arrays}
+    if "reasons" in arrays:
+        reasons = [StopReason.of(str(reason)) for reason in arrays["reasons"].ravel()]
+        found["reasons"] = np.array(reasons, dtype=object).reshape(arrays["reasons"].shape)
     if held := {x: arrays[x] for x in (*TEXTS, *NUMBERS) if x in arrays and x.startswith("event")}:
         n = len(np.atleast_1d(next(iter(held.values()))))
         wanted = {"times": (), "names": (), "robots": (len(lead),), "q": (robot.nq,), "v": (robot.nv,)}
