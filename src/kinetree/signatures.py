@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from kinetree.errors import CallError, unknown_name
+from kinetree.locks import importing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,7 +57,7 @@ def wrong_call(
     count = len(known) - len(by_name)
     unknown = next((key for key in kwargs if key not in known), None)
     if unknown is not None:
-        return CallError(f"{name} has {unknown_name('argument', unknown, known[own:])}")
+        return CallError(f"{name} has {unknown_argument(unknown, known[own:])}")
     if count < len(args) <= len(known):
         needed = [p.name for p in signature.parameters.values() if p.name in by_name and p.default is p.empty]
         named = list(dict.fromkeys([*needed, *by_name]))[: max(len(args) - count, len(needed))]
@@ -64,3 +65,20 @@ def wrong_call(
         few = {0: "no argument", 1: "one argument"}.get(count - own, f"{count - own} arguments")
         return CallError(f"{name} takes {few} without a name: write {name}({write})")
     return CallError(f"{error}; its arguments are {', '.join(known[own:])}")
+
+
+def unknown_argument(name: str, known: Sequence[str]) -> str:
+    """Return the message for an argument that does not exist: where it is now a part of another one, how to write it.
+
+    Examples
+    --------
+    >>> unknown_argument("record_every", ["q", "record"])
+    "no argument 'record_every'; write record=kt.Record(every=…)"
+    """
+    with importing:
+        from kinetree.aliases import PARTS
+
+    for here in PARTS.get(name, ()):
+        if here.partition("=")[0] in known:
+            return f"no argument {name!r}; write {here}"
+    return unknown_name("argument", name, known)
