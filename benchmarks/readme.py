@@ -1,13 +1,16 @@
-"""Put the newest results into the README: ``python -m benchmarks.readme``."""
+"""Put the newest results into docs/speed.md, and six rows of them into the README: ``python -m benchmarks.readme``."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+SHORT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "jacobian", "center_of_mass")
+"""The rows of the README."""
 START, END = "<!-- benchmark table -->\n", "<!-- end of the benchmark table -->"
 
 
@@ -32,11 +35,12 @@ def _ratio(row: dict[str, Any] | None) -> str:
     return f"{middle:.3g}" if low is None else f"{low:.3g} / {middle:.3g}"
 
 
-def table(results: dict[str, Any]) -> list[str]:
+def table(results: dict[str, Any], only: Collection[str] = ()) -> list[str]:
     single, batch = results["single"], results["batch"]
     names = list(dict.fromkeys(r["function"] for r in single if r["function"] != "geometric mean"))
+    names = [name for name in names if name in only] if only else names
     lines = ["| function | Panda, one call | Panda, batch | G1, one call | G1, batch |", "|---|---|---|---|---|"]
-    for name in [*names, "geometric mean"]:
+    for name in names if only else [*names, "geometric mean"]:
         cells = []
         for robot in ("panda", "g1"):
             ours = row_of(single, robot, name, "kinetree")
@@ -60,29 +64,27 @@ def large_outputs(batch: list[dict[str, Any]], least_ns: float = 500.0) -> str:
             parts.append(f"`{row['function']}` {' ('.join(times)}{')' * (len(times) - 1)}")
     return (
         "Where a result is large, memory sets the pace: against `np.full` of a fresh array of that size, the batches "
-        f"of G1 take {', '.join(parts)}. In brackets, where the result cannot have the memory of one that is gone."
+        f"of G1 take {', '.join(parts)}. In brackets, where the result is not in reused memory."
     )
+
+
+def write(page: Path, lines: list[str]) -> None:
+    """Put lines between the marks of a page."""
+    before, rest = page.read_text(encoding="utf-8").split(START)
+    page.write_text(before + START + "\n" + "\n".join(lines) + "\n\n" + END + rest.split(END)[1], encoding="utf-8")
 
 
 def main() -> None:
     path, results = newest()
-    text = README.read_text(encoding="utf-8")
-    before, rest = text.split(START)
-    after = rest.split(END)[1]
-    note = (
-        f"Times faster than Pinocchio called from Python (minimum / median of the rounds), and kinetree's own time for "
-        f"one state. One core, {results['machine']}; commit {results['commit']}. "
-        f"[All results](benchmarks/results/{path.stem}.md)."
+    what = (
+        "Times faster than Pinocchio called from Python (minimum / median of the rounds), and our own time for a state"
     )
-    README.write_text(
-        before
-        + START
-        + "\n"
-        + "\n".join([note, "", *table(results), "", large_outputs(results["batch"])])
-        + "\n\n"
-        + END
-        + after,
-        encoding="utf-8",
+    note = f"{what}. One core, {results['machine']}; commit {results['commit']}. [All results]({{}}/{path.stem}.md)."
+    full = [note.format("../benchmarks/results"), "", *table(results), "", large_outputs(results["batch"])]
+    write(ROOT / "docs" / "speed.md", full)
+    write(
+        ROOT / "README.md",
+        [*table(results, SHORT), "", f"{what}. [All functions, and what else is measured](docs/speed.md)."],
     )
 
 

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 project = "kinetree"
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx_copybutton"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx_copybutton"]
 html_theme = "furo"
 html_title = "kinetree"
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+nb_execution_raise_on_error = True  # the chapters of docs/course are run when the site is built
+nb_execution_timeout = 120
+nb_merge_streams = True
 autodoc_default_options = {"member-order": "bysource"}
 autodoc_typehints = "none"
 autodoc_inherit_docstrings = False

@@ -1,6 +1,6 @@
 """Draws docs/pictures/*.svg with the code beside them: ``python docs/draw_pictures.py``, and each build of the site.
 
-Each picture is a module with a function `picture` that returns a figure of Matplotlib's.
+Each picture is a module with a function `picture` that returns a figure of Matplotlib's, or the text of an SVG file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def svg(figure: Figure) -> str:
 def draw_all() -> None:
     """Draw each picture beside its module."""
     for module in sorted(PICTURES.glob("*.py")):
-        module.with_suffix(".svg").write_text(svg(runpy.run_path(str(module))["picture"]()), encoding="utf-8")
+        drawn = runpy.run_path(str(module))["picture"]()
+        text = drawn if isinstance(drawn, str) else svg(drawn)
+        module.with_suffix(".svg").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def main(folder: str = "") -> None:
             record(place / name, reality(), seed)
         robot = kt.load("panda")
         logs = (read_log(place / name, robot) for name in ("train.csv", "test.csv"))
-        train, test = (log.samples(cutoff=CUTOFF, smoothing=0.01) for log in logs)
+        train, test = (log.filtered(kt.Filter(cutoff=CUTOFF, smoothing=0.01)) for log in logs)
         fit = robot.identify(train, ["armature", "damping", "friction"], smoothing=0.01)
         found = validate(fit, test)
         print(f"{fit.base.dimension} base parameters from {fit.count} samples")

@@ -61,6 +61,9 @@ def test_every_block_of_python_is_an_example_that_runs(path: Path) -> None:
 def test_a_picture_is_what_its_code_draws(path: Path) -> None:
     drawn = runpy.run_path(str(path))["picture"]()
     shown = path.with_suffix(".svg").read_text(encoding="utf-8")
+    if isinstance(drawn, str):  # the text of the file itself
+        assert drawn == shown
+        return
     drawn.canvas.draw()
     for text in drawn.findobj(Text):
         assert all(f"<!-- {line} -->" in shown for line in text.get_text().splitlines() if text.get_visible())

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kinetree import model as model
     from kinetree import robot as robot
     from kinetree import spatial as spatial
+    from kinetree.chains import DHLink, from_dh, from_screws
     from kinetree.constraints.shapes import box_contacts, capsule_contacts
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
     from kinetree.constraints.types.slot import ContactSlot
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
     )
     from kinetree.functions.of_user import compile
     from kinetree.integrators import StopReason, Tsitouras, integrator
-    from kinetree.loading import DHLink, from_dh, from_screws, load, load_mechanism
+    from kinetree.loading import load, load_mechanism
+    from kinetree.logs.filter import Filter
+    from kinetree.logs.sensors import Sensors
     from kinetree.model import JointLimits, Model, ModelBuilder
     from kinetree.robot import Robot
     from kinetree.robot.mechanism import Mechanism
@@ -72,6 +75,7 @@ __all__ = [
     "DHLink",
     "Event",
     "EventWarning",
+    "Filter",
     "Forces",
     "FormatError",
     "FormatWarning",
@@ -91,6 +95,7 @@ __all__ = [
     "Robot",
     "RobotNotFoundError",
     "Rod",
+    "Sensors",
     "SimulationInterrupted",
     "SimulationWarning",
     "State",
@@ -137,6 +142,7 @@ __all__ = [
 ]
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
+    "chains": ("DHLink", "from_dh", "from_screws"),
     "constraints.shapes": ("box_contacts", "capsule_contacts"),
     "constraints.types.slot": ("ContactSlot",),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
@@ -154,7 +160,9 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
         "payload",
     ),
     "functions.of_user": ("compile",),
-    "loading": ("DHLink", "from_dh", "from_screws", "load", "load_mechanism"),
+    "loading": ("load", "load_mechanism"),
+    "logs.filter": ("Filter",),
+    "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),
     "robot": ("Robot",),
     "robot.mechanism": ("Mechanism",),

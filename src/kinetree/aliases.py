@@ -9,7 +9,6 @@ import re
 
 from kinetree.alias_tables import CONSTRAINTS, DRAKE, MUJOCO, OTHERS, PINOCCHIO, ROBOTICS_TOOLBOX
 from kinetree.alias_tables import KEYWORDS as KEYWORDS_TABLE
-from kinetree.alias_tables import PARTS as PARTS_TABLE
 from kinetree.alias_tables import WITHOUT as WITHOUT_TABLE
 
 
@@ -23,9 +22,6 @@ ALIASES: dict[str, str] = _by_name(OTHERS, DRAKE, ROBOTICS_TOOLBOX, MUJOCO, PINO
 
 KEYWORDS: dict[str, list[str]] = {name: here.split() for name, here in _by_name(KEYWORDS_TABLE).items()}
 """Arguments that another library's is here, of which a function has some: names that functions share, not robots."""
-
-PARTS: dict[str, list[str]] = {name: [here.format(name)] for name, here in _by_name(PARTS_TABLE).items()}
-"""How to write arguments that are parts of a value here: names that functions share, not robots."""
 
 WITHOUT: dict[str, str] = _by_name(WITHOUT_TABLE)
 """What to know instead, by names elsewhere that have no equal here."""

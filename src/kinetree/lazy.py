@@ -39,7 +39,7 @@ class cached_property(Generic[T]):  # noqa: N801  (named as its model in functoo
 
 
 class lazy_method:  # noqa: N801  (used like a function definition)
-    """A function of another module as a method, imported and perhaps decorated at its first use."""
+    """A function of another module, or a method made of it, imported and perhaps decorated at its first use."""
 
     def __init__(self, module: str, name: str, decorate: Decorator | None = None) -> None:
         self._module, self._name, self._decorate = module, name, decorate
@@ -49,6 +49,10 @@ class lazy_method:  # noqa: N801  (used like a function definition)
         with importing:
             function: Callable[..., Any] = getattr(import_module(self._module), self._name)
             return self._decorate(function) if self._decorate else function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function, without an object whose method it is."""
+        return self._function(*args, **kwargs)
 
     def __get__(self, instance: object | None, owner: type) -> Callable[..., Any]:
         return self._function if instance is None else MethodType(self._function, instance)

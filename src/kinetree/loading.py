@@ -1,55 +1,26 @@
-"""`load`, `load_mechanism`, `from_dh`, `from_screws`: robots from files, their text, names, and tables of textbooks."""
+"""`load` and `load_mechanism`: robots from files, their text, and names."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, ParamSpec
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from kinetree.errors import ArgumentError
-from kinetree.formats import load_model
-from kinetree.formats.chains.dh import DHLink, model_from_dh
-from kinetree.formats.chains.screws import model_from_screws
-from kinetree.formats.load import load_cut_model
-from kinetree.formats.spanning import frame_names
-from kinetree.formats.srdf import Source, configurations_of
+from kinetree.formats.load import Source, load_cut_model, load_model
 from kinetree.locks import importing
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
 from kinetree.robot import Robot
-from kinetree.signatures import told, wrong_call
+from kinetree.signatures import told
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
 
-__all__ = ["DHLink", "from_dh", "from_screws", "load", "load_mechanism"]
-
-P = ParamSpec("P")
+__all__ = ["load", "load_mechanism"]
 
 
-def _robot_by(read: Callable[P, Robot | Model]) -> Callable[[Callable[[], None]], Callable[P, Robot]]:
-    """Decorate a name and its documentation: a function with the arguments of `read` that returns its robot."""
-    signature = inspect.signature(read).replace(return_annotation="Robot")
-
-    def decorate(documented: Callable[[], None]) -> Callable[P, Robot]:
-        @functools.wraps(documented)
-        def load(*args: P.args, **kwargs: P.kwargs) -> Robot:
-            try:
-                signature.bind(*args, **kwargs)
-            except TypeError as error:
-                name = documented.__name__
-                raise wrong_call(name, signature, args, kwargs, TypeError(f"{name}() {error}")) from None
-            made = read(*args, **kwargs)
-            return made if isinstance(made, Robot) else Robot(made)
-
-        load.__signature__ = signature  # type: ignore[attr-defined]
-        return load
-
-    return decorate
-
-
-def _loaded(
+@told
+def load(
     source: Source,
     *,
     floating_base: bool | None = None,
@@ -59,15 +30,6 @@ def _loaded(
     lenient: bool = False,
     srdf: Source | None = None,
 ) -> Robot:
-    """Return the robot of a file, with the configurations of another; `load` documents the arguments."""
-    model = load_model(
-        source, floating_base=floating_base, base_pose=base_pose, gravity=gravity, mimic=mimic, lenient=lenient
-    )
-    return Robot(model, None if srdf is None else configurations_of(model, srdf))
-
-
-@_robot_by(_loaded)
-def load() -> None:
     """Load a robot.
 
     Parameters
@@ -111,6 +73,20 @@ def load() -> None:
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
+    model = load_model(
+        source, floating_base=floating_base, base_pose=base_pose, gravity=gravity, mimic=mimic, lenient=lenient
+    )
+    return _robot(model, srdf)
+
+
+def _robot(model: Model, srdf: Source | None) -> Robot:
+    """Return the robot of a model, with the configurations of an SRDF file if there is one."""
+    if srdf is None:
+        return Robot(model)
+    with importing:
+        from kinetree.formats.srdf import configurations_of
+
+    return Robot(model, configurations_of(model, srdf))
 
 
 @told
@@ -184,6 +160,7 @@ def load_mechanism(
     """
     with importing:
         from kinetree.constraints.types.loop import Loop, why_it_cannot_close
+        from kinetree.formats.spanning import frame_names
         from kinetree.robot.mechanism import Mechanism
 
     given = (cut,) if isinstance(cut, str) else cut
@@ -200,100 +177,5 @@ def load_mechanism(
         mimic=mimic,
         lenient=lenient,
     )
-    robot = Robot(model, None if srdf is None else configurations_of(model, srdf))
     loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in cuts]
-    return Mechanism(robot, loops, motors if actuated is None else actuated, stabilization=stabilization)
-
-
-@_robot_by(model_from_dh)
-def from_dh() -> None:
-    """Make a robot from Denavit–Hartenberg parameters.
-
-    Its moving bodies are ``link1`` … ``linkn``. Its frames are these, ``base``, the DH frames ``frame1`` … ``framen``
-    and ``tool``. In the modified convention body and DH frame coincide; in the standard one the DH frame is at the far
-    end of the link, and the body's frame, to which f_ext refers, is at its joint: where ``Rz(θ) Tz(d)`` leads.
-
-    Parameters
-    ----------
-    links : sequence of DHLink
-        One row a joint.
-    convention : {"standard", "modified"}
-        ``T = Rz(θ) Tz(d) Tx(a) Rx(α)``, or ``T = Rx(α) Tx(a) Rz(θ) Tz(d)`` (Craig) with the a and α of the link before.
-    name : str
-    joint_names : sequence of str, optional
-        ``joint1`` … by default.
-    tool_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
-        Pose of the frame ``tool`` in the last DH frame.
-    base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
-        Pose of the DH frame 0 in the world.
-    gravity : 3 numbers
-        Acceleration of gravity in the world's axes (m/s²).
-
-    Raises
-    ------
-    ModelError
-        If a row is wrong; the message has its number.
-
-    References
-    ----------
-    Denavit and Hartenberg 1955; Craig, *Introduction to Robotics*, section 3.4.
-
-    Examples
-    --------
-    >>> from kinetree.spatial import Inertia
-    >>> rod = Inertia.from_com(1.5, [-0.2, 0, 0], [[0.001, 0, 0], [0, 0.02, 0], [0, 0, 0.02]])
-    >>> arm = from_dh([DHLink(a=0.4, inertia=rod), DHLink(a=0.4, inertia=rod)], gravity=(0, -9.81, 0))
-    >>> print(arm.gravity_forces([0.0, 0.0]).round(4))
-    [11.772  2.943]
-    """
-
-
-@_robot_by(model_from_screws)
-def from_screws() -> None:
-    """Make a robot from screw axes and home placements (product of exponentials), as *Modern Robotics* does.
-
-    A screw may be a rotation, a translation, or a helix. The moving bodies are ``link1`` … ``linkn``. The frames are
-    these, ``base``, the link frames {i} of the book as ``frame1`` … ``framen``, and ``tool``. A body's frame, to which
-    f_ext refers, is parallel to {i} and on the joint's axis, where that is next to {i}.
-
-    Parameters
-    ----------
-    M : (n, 4, 4) or (n + 1, 4, 4) array-like, or SciPy's RigidTransform
-        M_{i−1,i}: pose of link frame i in link frame i − 1 in the home position; the last one is the tool's.
-    G : (n, 6, 6) array-like
-        Spatial inertias in the link frames, angular part first: ``diag(I_xx, I_yy, I_zz, m, m, m)`` for frames at the
-        centre of mass along the principal axes, but any rigid body's will do.
-    screws : (6, n) array-like
-        Screw axes (ω, v), one column a joint, with ``|ω| = 1``, or ω = 0 and ``|v| = 1``. One of another length scales
-        its coordinate, as the exponential ``e^{[S]θ}`` says, with a `FormatWarning`.
-    frame : {"space", "body", "link"}
-        Where the screws are given, in the home position: S_i in {0}, B_i in the tool's frame, A_i each in its {i}.
-    name : str
-    joint_names : sequence of str, optional
-        ``joint1`` … by default.
-    limits : sequence of JointLimits, optional
-    armature, damping, friction : float or (n,) array-like
-        Reflected rotor inertia, viscous and Coulomb friction of the joints.
-    base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
-        Pose of {0} in the world.
-    gravity : 3 numbers
-        Acceleration of gravity in the world's axes (m/s²).
-
-    Raises
-    ------
-    ModelError
-        If something is no pose, inertia or screw; the message says which.
-
-    References
-    ----------
-    Lynch and Park, *Modern Robotics*, sections 4.1 and 8.3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> M = np.tile(np.eye(4), (2, 1, 1))
-    >>> M[0, :3, 3] = 0.5, 0.0, 0.0  # a rod with its middle at x = 0.5, turning about y at the origin
-    >>> rod = from_screws(M, [np.diag([0.001, 0.08, 0.08, 1.0, 1.0, 1.0])], np.array([[0, 1, 0, 0, 0, 0]]).T)
-    >>> print(rod.gravity_forces([0.0]))
-    [-4.905]
-    """
+    return Mechanism(_robot(model, srdf), loops, motors if actuated is None else actuated, stabilization=stabilization)

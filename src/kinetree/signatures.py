@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from kinetree.errors import CallError, unknown_name
-from kinetree.locks import importing
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+VALUES: dict[str, tuple[str, ...]] = {}
+"""The fields of each class of choices, see `kinetree.options`."""
 
 
 def told(function: F) -> F:
@@ -28,7 +31,10 @@ def told(function: F) -> F:
     kinetree.errors.CallError: wait takes one argument without a name: write wait(duration, until=…)
     """
     if isinstance(function, type):
-        setattr(function, "__init__", _told(vars(function)["__init__"], function.__name__))  # noqa: B010
+        if "__init__" in vars(function):
+            setattr(function, "__init__", _told(vars(function)["__init__"], function.__name__))  # noqa: B010
+        else:  # a named tuple
+            setattr(function, "__new__", staticmethod(_told(function.__new__, function.__name__)))  # noqa: B010
         return function
     return cast(F, _told(function, function.__name__))
 
@@ -53,11 +59,16 @@ def wrong_call(
     """Return the error of a call with these arguments that does not fit the signature, as Python has told it."""
     known = [p.name for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
     by_name = [p.name for p in signature.parameters.values() if p.kind == p.KEYWORD_ONLY]
-    own = known[:1] in (["self"], ["robot"], ["mech"])  # of a method
+    own = known[:1] in (["self"], ["_cls"], ["robot"], ["mech"])  # of a method
     count = len(known) - len(by_name)
     unknown = next((key for key in kwargs if key not in known), None)
+    for p in signature.parameters.values() if unknown is not None else ():
+        for kind in (
+            kind for kind, of in VALUES.items() if unknown in of and re.search(rf"\b{kind}\b", f"{p.annotation}")
+        ):
+            return CallError(f"{name} has no argument {unknown!r}: write {p.name}=kinetree.{kind}({unknown}=…)")
     if unknown is not None:
-        return CallError(f"{name} has {unknown_argument(unknown, known[own:])}")
+        return CallError(f"{name} has {unknown_name('argument', unknown, known[own:])}")
     if count < len(args) <= len(known):
         needed = [p.name for p in signature.parameters.values() if p.name in by_name and p.default is p.empty]
         named = list(dict.fromkeys([*needed, *by_name]))[: max(len(args) - count, len(needed))]
@@ -65,20 +76,3 @@ def wrong_call(
         few = {0: "no argument", 1: "one argument"}.get(count - own, f"{count - own} arguments")
         return CallError(f"{name} takes {few} without a name: write {name}({write})")
     return CallError(f"{error}; its arguments are {', '.join(known[own:])}")
-
-
-def unknown_argument(name: str, known: Sequence[str]) -> str:
-    """Return the message for an argument that does not exist: where it is now a part of another one, how to write it.
-
-    Examples
-    --------
-    >>> unknown_argument("record_every", ["q", "record"])
-    "no argument 'record_every'; write record=kt.Record(every=…)"
-    """
-    with importing:
-        from kinetree.aliases import PARTS
-
-    for here in PARTS.get(name, ()):
-        if here.partition("=")[0] in known:
-            return f"no argument {name!r}; write {here}"
-    return unknown_name("argument", name, known)

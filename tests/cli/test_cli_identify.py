@@ -13,7 +13,7 @@ from helpers import kr300
 from helpers.logs import HOPPER, hop
 from kinetree.cli import main
 from kinetree.cli.identify import Watched
-from kinetree.identification import stream_log
+from kinetree.identification import read_log
 
 LINK = '<link name="{0}"><visual><geometry><mesh filename="package://{0}.stl"/></geometry></visual><!-- {0} -->\n'
 LINK += '<inertial><origin xyz="0.1 0 {1}"/><mass value="{2}"/>'
@@ -235,7 +235,7 @@ def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: s
         (["a.npz", "--bounds", "c=1,0,0,1,0,1"], 1, "has to be a box"),
         (["a.npz", "--wrench", "=foot"], 2, "is not FRAME[=NAME]"),
         (["a.npz", "--wrench", "c"], 1, "a.npz: there is no wrench of c. Expected columns: t, q.hip"),
-        (["a.npz", "--weights", "covariance", "--loss", "huber"], 1, "a loss needs the noise of each joint"),
+        (["a.npz", "--weights", "covariance", "--loss", "huber"], 1, "--loss needs the noise of each joint"),
         (["a.npz", "--payload", "d"], 1, "no frame 'd'"),
         (["a.npz", "--terms", "damping@ankle"], 1, "no joint 'ankle'"),
         (["a.npz", "--terms", "dumping"], 1, "no joint term 'dumping'"),
@@ -270,7 +270,7 @@ def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(files, capsys
     (files / "hopper.urdf").write_text(HOPPER)
     log = hop(kt.load(HOPPER, floating_base=True), 600)
     np.savez("hop.npz", t=log["t"], q=log["q"], wrench=log["wrench"])
-    monkeypatch.setattr("kinetree.identification.logs.PART", 200)
+    monkeypatch.setattr("kinetree.cli.identify_logs.BLOCK", 200)
     options = ["hopper.urdf", "--floating-base", "hop.npz", "--terms", "none", "--cutoff", "25", "--json"]
     code, out, err = identify(capsys, *options)
     assert (code, out) == (1, "")
@@ -289,7 +289,7 @@ def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(files, capsys
 
 def test_progress_goes_from_nothing_to_all(files, real: kt.Robot):
     shown: list[float] = []
-    log = stream_log("a.npz", real, part=100)
+    log = read_log("a.npz", real, block=100).filtered()
     motions = [log, next(iter(log))]
     assert sum(len(part.q) for part in Watched(motions, shown.append)()) == N + 100
     assert shown == sorted(shown)

@@ -172,9 +172,9 @@ def test_a_format_is_a_reader_in_the_table(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_loaders_show_their_arguments_and_documentation() -> None:
-    for name in ("load", "from_dh", "from_screws"):
+    for name, module in (("load", "loading"), ("from_dh", "chains"), ("from_screws", "chains")):
         function = getattr(kt, name)
-        assert (function.__name__, function.__module__) == (name, "kinetree.loading")
+        assert (function.__name__, function.__module__) == (name, f"kinetree.{module}")
         assert inspect.signature(function).parameters["gravity"].default == (0.0, 0.0, -9.81)
         assert inspect.signature(function).return_annotation == "Robot"
         assert "Parameters\n" in function.__doc__

@@ -39,4 +39,4 @@ def kr300() -> kt.Robot:
 def motion(robot: kt.Robot, name: str, **choices: float) -> Samples:
     with np.load(FOLDER / f"repeat_{name}.npz") as data:
         q, tau = np.cumsum(data["q_1e7"], axis=0) * 1e-7, data["motor_torque_1e2"] * 1e-2 * GEARS
-    return prepare(robot, 0.004 * np.arange(len(q)), q, tau, **choices)
+    return prepare(robot, 0.004 * np.arange(len(q)), q, tau, filter=kt.Filter(**choices))

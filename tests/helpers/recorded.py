@@ -68,7 +68,7 @@ class Log:
 
     def samples(self, **choices: Any) -> Samples:
         """Return samples for `identify`."""
-        return prepare(arm(self.robot), *self.recorded(), **choices)
+        return prepare(arm(self.robot), *self.recorded(), filter=kt.Filter(**choices))
 
     def _motion(self, robot: kt.Robot, rng: np.random.Generator) -> tuple[Array, tuple[Array, Array, Array]]:
         t = np.arange(round(self.duration * self.rate)) / self.rate

@@ -131,7 +131,7 @@ def test_what_the_model_lacks_is_named(term: str, part: float) -> None:
         assert (first.name, first.figures["candidate"]) == ("lacking", term)
         assert (first.figures["gain"] > 0.15).all()
         with pytest.warns(LogWarning, match=f'"{term}" among the joint terms would explain'):
-            fit = arm(name).identify(log.samples(), consistent=False)
+            fit = arm(name).identify(log.samples(), bodies=None)
         assert fit.checks.names[0] == "lacking"
         known = [*fit.base.joint_terms, term]
         if term != "stribeck":  # its speeds are not known to `diagnose`
@@ -178,7 +178,7 @@ def standing(dog: kt.Robot, seed: int, bias: float = 0.0, given: tuple[int, ...]
         return np.asarray(size * np.sin(angles).sum(axis=1))
 
     q = np.hstack([sway(3, 0.02), sway(3, 0.05), np.ones((2001, 1)), sway(12, 0.1) + 4 * [0, 0.8, -1.5]])
-    q, v, a, *_ = (np.asarray(x) for x in prepare(dog, t, q, np.zeros((2001, 18)), cutoff=8.0)[:3])
+    q, v, a, *_ = (np.asarray(x) for x in prepare(dog, t, q, np.zeros((2001, 18)), filter=kt.Filter(cutoff=8.0))[:3])
     J = np.concatenate([dog.jacobian(q, frame=foot, reference="aligned")[:, 3:, :6] for foot in FEET], axis=1)
     forces = (np.linalg.pinv(J.mT) @ real.inverse_dynamics(q, v, a)[:, :6, None]).reshape(-1, 4, 3)
     forces += 0.2 * rng.normal(size=forces.shape)

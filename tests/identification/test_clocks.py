@@ -17,7 +17,7 @@ from helpers.arm_logs import Array, Conditions, recorded, true_robot
 from helpers.clocks import AT, CLOCKS, autocorrelation
 from helpers.sampling import ALL
 from kinetree.identification import BaseParameters, LogWarning, Samples, prepare
-from kinetree.identification.correlations import correlation_times
+from kinetree.identification.estimators.correlations import correlation_times
 
 TERMS = ["armature", "damping", "friction"]
 LOGS = {
@@ -47,7 +47,7 @@ def log(arm: kt.Robot, clock: str, kind: str, seed: int) -> tuple[kt.Robot, Arra
     return real, *recorded(real, replace(LOGS[kind], clock=clock), seed)
 
 
-def quietly(*arguments: object, **choices: float) -> Samples:
+def quietly(*arguments: object, **choices: kt.Filter) -> Samples:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LogWarning)
         return prepare(*arguments, **choices)  # type: ignore[arg-type]
@@ -83,9 +83,11 @@ def test_the_cutoff_is_printed_and_doubted_above_half_of_nyquists(
     with pytest.warns(
         LogWarning, match=r"the cut-off is 40 Hz, more than half of Nyquist's 46.\d Hz: accelerations are"
     ):
-        high = prepare(arm, t, q, tau, cutoff=40.0)
+        high = prepare(arm, t, q, tau, filter=kt.Filter(cutoff=40.0))
     assert "cut-off: 40 Hz, more than half of Nyquist's" in str(arm.identify(high, base))
-    fit = arm.identify([prepare(arm, t, q, tau, cutoff=c) for c in (4.0, 5.0, 4.5)], base, check=False)
+    fit = arm.identify(
+        [prepare(arm, t, q, tau, filter=kt.Filter(cutoff=c)) for c in (4.0, 5.0, 4.5)], base, check=False
+    )
     assert "cut-off: 4 Hz to 5 Hz\n" in str(fit) + "\n"
     fit.report(tmp_path / "page.html")
     assert "filtered at 4 Hz to 5 Hz" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -113,7 +115,7 @@ def test_error_bars_cover_as_often_as_they_say(arm: kt.Robot, base: BaseParamete
     for seed in range(40 if ALL else 3):
         for clock in CLOCKS:
             real, t, q, tau = log(arm, clock, kind, seed)
-            fit = arm.identify(quietly(arm, t, q, tau, **choices), base, check=False)
+            fit = arm.identify(quietly(arm, t, q, tau, filter=kt.Filter(**choices)), base, check=False)
             told = np.isfinite(fit.std)
             inside.append(np.abs(fit.values - base.of(real))[told] < 1.96 * fit.std[told])
     covered = float(np.mean(np.concatenate(inside)))
@@ -134,7 +136,7 @@ def test_residuals_are_those_of_independent_least_squares(
     used = quietly(arm, t, q, tau)
     assert used.cutoff is not None
     again = recorded(real, replace(LOGS[kind], clock=clock), 1000)
-    unseen = quietly(arm, *again, cutoff=used.cutoff.frequency)._replace(standing=None)
+    unseen = quietly(arm, *again, filter=kt.Filter(cutoff=used.cutoff.frequency))._replace(standing=None)
 
     def rows(samples: Samples) -> Array:
         q, v, a = (np.asarray(x) for x in samples[:3])
@@ -147,7 +149,7 @@ def test_residuals_are_those_of_independent_least_squares(
         values = np.linalg.lstsq((Y / scale[:, None]).reshape(-1, Y.shape[2]), (right / scale).ravel(), rcond=1e-10)[0]
         scale = (right - Y @ values).std(axis=0)
     others = np.sqrt(((np.asarray(unseen.tau) - rows(unseen) @ values) ** 2).mean(axis=0))
-    own = arm.identify(used, base).residual(unseen, consistent=False).rms
+    own = arm.identify(used, base).validate(unseen, consistent=False).rms
     assert (own < 1.1 * others).all()
 
 
@@ -157,7 +159,7 @@ def test_joints_at_rest_do_not_tell_their_friction(arm: kt.Robot, base: BasePara
     friction = [k for k, name in enumerate(base.names) if name.startswith("friction")]
 
     def errors(**choices: float) -> Array:
-        fit = arm.identify(quietly(arm, t, q, tau, **choices), base)
+        fit = arm.identify(quietly(arm, t, q, tau, filter=kt.Filter(**choices)), base)
         return np.abs(fit.values - base.of(real))[friction] / fit.std[friction]
 
     assert errors(standing=0.03).max() < 4.0 < errors().max()

@@ -9,15 +9,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.identification import LogWarning, read_log, stream_log
+from helpers.bags import URDF, bag
+from kinetree.identification import LogWarning, read_log
 
 Array = np.ndarray
-
-LINK = '<link name="{0}"><inertial><mass value="1"/>'
-LINK += '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
-JOINT = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/><axis xyz="{3}"/></joint>'
-URDF = f"""<robot name="leg">{"".join(map(LINK.format, "abc"))}
-{JOINT.format("hip", "a", "b", "0 0 1")}{JOINT.format("knee", "b", "c", "0 1 0")}</robot>"""
 
 T = np.arange(50) * 0.01
 RATIOS, CONSTANTS = np.array([100.0, -50.0]), np.array([0.1, 0.2])
@@ -35,29 +30,6 @@ def motion() -> tuple[Array, Array]:
 
 def write(path: Path, header: str, *columns: Array) -> Path:
     np.savetxt(path, np.column_stack(columns), delimiter=",", header=header, comments="", fmt="%.17g")
-    return path
-
-
-def bag(
-    path: Path, messages: list[tuple[float, list[str], Array, Array]], *, epoch: int = 10**9, **topics: str
-) -> Path:
-    """Write messages of the type JointState: time, names, positions, efforts."""
-    writer = pytest.importorskip("rosbags.rosbag2").Writer
-    from rosbags.typesys import Stores, get_typestore
-
-    store: Any = get_typestore(Stores.ROS2_HUMBLE)
-    types = store.types
-    with writer(path, version=9) as out:
-        for topic in topics.values() or ("/joint_states",):
-            kind = "sensor_msgs/msg/JointState" if "joint" in topic else "std_msgs/msg/String"
-            connection = out.add_connection(topic, kind, typestore=store)
-            for t, names, q, tau in messages if "joint" in topic else ():
-                stamp = types["builtin_interfaces/msg/Time"](
-                    sec=epoch + int(t) * (epoch > 0), nanosec=round(t % 1 * 1e9) * (epoch > 0)
-                )
-                head = types["std_msgs/msg/Header"](stamp=stamp, frame_id="")
-                made = types[kind](header=head, name=names, position=q, velocity=np.zeros(0), effort=tau)
-                out.write(connection, int(t * 1e9), store.serialize_cdr(made, kind))
     return path
 
 
@@ -108,19 +80,21 @@ def test_currents_of_motors_become_forces_of_joints(robot: kt.Robot, tmp_path: P
     currents = tau / (CONSTANTS * RATIOS)
     path = write(tmp_path / "log.csv", "t,q1,q2,current1 [A],current2 [A]", T, q * RATIOS, currents)
     choices: dict[str, Any] = {"gear_ratios": RATIOS, "torque_constants": CONSTANTS}
-    log = read_log(path, robot, motor_positions=True, **choices)
+    log = read_log(path, robot, sensors=kt.Sensors(motor_positions=True, **choices))
     np.testing.assert_allclose(log.q, q, atol=1e-15)
     np.testing.assert_allclose(log.tau, tau, atol=1e-13)
-    np.testing.assert_array_equal(read_log(path, robot, **choices).q, q * RATIOS)
+    np.testing.assert_array_equal(read_log(path, robot, sensors=kt.Sensors(**choices)).q, q * RATIOS)
     both = write(tmp_path / "both.csv", "t,q1,q2,i1,i2,tau1,tau2", T, q, currents, tau)
-    np.testing.assert_allclose(read_log(both, robot, **choices).tau, tau, atol=1e-13)
+    np.testing.assert_allclose(read_log(both, robot, sensors=kt.Sensors(**choices)).tau, tau, atol=1e-13)
     np.testing.assert_array_equal(read_log(both, robot).tau, tau)
     np.savez(tmp_path / "moving.npz", t=T, q=q * RATIOS, v=q * RATIOS, a=tau * RATIOS, current=currents)
-    moving = read_log(tmp_path / "moving.npz", robot, motor_positions=True, **choices)
+    moving = read_log(tmp_path / "moving.npz", robot, sensors=kt.Sensors(motor_positions=True, **choices))
     for found, expected in ((moving.q, q), (moving.v, q), (moving.a, tau), (moving.tau, tau)):
         np.testing.assert_allclose(np.asarray(found), expected, atol=1e-13)
     there = [(t, ["hip", "knee"], x, i) for t, x, i in zip(T, q, currents, strict=True)]
-    np.testing.assert_allclose(read_log(bag(tmp_path / "bag", there), robot, **choices).tau, tau, atol=1e-13)
+    np.testing.assert_allclose(
+        read_log(bag(tmp_path / "bag", there), robot, sensors=kt.Sensors(**choices)).tau, tau, atol=1e-13
+    )
     for wrong, message in [
         ({}, "there are currents and no joint forces: give torque_constants"),
         ({"torque_constants": [1.0]}, r"torque_constants has shape \(1,\): a number, or 2 are needed, of hip, knee"),
@@ -129,7 +103,7 @@ def test_currents_of_motors_become_forces_of_joints(robot: kt.Robot, tmp_path: P
         ({"topic": "/x"}, "a topic is for ROS bags"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
-            read_log(path, robot, **wrong)
+            read_log(path, robot, sensors=kt.Sensors(**wrong))
 
 
 def test_nothing_drives_a_floating_base(tmp_path: Path) -> None:
@@ -142,10 +116,10 @@ def test_nothing_drives_a_floating_base(tmp_path: Path) -> None:
     for name in "log.csv", "log.npz":
         log = read_log(tmp_path / name, robot)
         np.testing.assert_array_equal(log.tau, np.hstack([np.zeros((50, 6)), tau]))
-    samples = log.samples()
+    samples = log.filtered()
     np.testing.assert_array_equal(samples.a, a)
     np.testing.assert_array_equal(
-        read_log(tmp_path / "log.npz", robot, gear_ratios=[2.0, 3.0]).tau[:, 6:], [2, 3] * tau
+        read_log(tmp_path / "log.npz", robot, sensors=kt.Sensors(gear_ratios=[2.0, 3.0])).tau[:, 6:], [2, 3] * tau
     )
 
 
@@ -194,10 +168,10 @@ def test_time_goes_on(robot: kt.Robot, tmp_path: Path) -> None:
     )
     assert "0 to 1.49 s" in repr(log)
     with pytest.raises(kt.ArgumentError, match=r"b.csv: a cut-off of 5 Hz needs 73 samples without a gap"):
-        log.samples(cutoff=5.0)
+        log.filtered(kt.Filter(cutoff=5.0))
     np.savez(tmp_path / "c.npz", q=q, v=q, a=q, tau=tau)
     with pytest.raises(kt.ArgumentError, match="has no times"):
-        read_log(tmp_path / "c.npz", robot).samples(cutoff=5.0)
+        read_log(tmp_path / "c.npz", robot).filtered(kt.Filter(cutoff=5.0))
 
 
 def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
@@ -210,7 +184,7 @@ def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
     without = read_log(bag(tmp_path / "without", own, epoch=0), robot)
     np.testing.assert_allclose(np.asarray(without.t), T, atol=1e-8, err_msg="when they were recorded")
     two = bag(tmp_path / "two", own, a="/left/joint_states", b="/right/joint_states")
-    assert len(read_log(two, robot, topic="/left/joint_states")) == 50
+    assert len(read_log(two, robot, sensors=kt.Sensors(topic="/left/joint_states"))) == 50
     nan = [(t, names, x * np.nan if k == 7 else x, y) for k, (t, names, x, y) in enumerate(own)]
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -224,11 +198,11 @@ def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
             "no topic has messages of the type JointState; there are /chatter",
         ),
         (bag(tmp_path / "still", [(t, n, x, y[:0]) for t, n, x, y in own]), {}, "neither joint forces nor currents"),
-        (bag(tmp_path / "nan", nan), {}, "row 7, column 'q.hip': there is no finite number"),
+        (bag(tmp_path / "nan", nan), {}, "row 7, column 'q.hip': nan is not a finite number"),
         (empty, {}, "not a readable ROS bag"),
     ]:
         with pytest.raises(kt.KinetreeError, match=message):
-            read_log(path, robot, **choices)
+            read_log(path, robot, sensors=kt.Sensors(**choices))
     with pytest.raises(OSError, match=r"nothing.mcap"):
         read_log(tmp_path / "nothing.mcap", robot)
 
@@ -237,7 +211,7 @@ def test_what_samples_do_not_show_is_warned_of(robot: kt.Robot, tmp_path: Path) 
     q, tau = motion()
     np.savez(tmp_path / "ms.npz", t=1000.0 * T, q=q, tau=np.minimum(tau, np.quantile(tau, 0.9, axis=0)))
     with pytest.warns(LogWarning) as said:
-        read_log(tmp_path / "ms.npz", robot).samples()
+        read_log(tmp_path / "ms.npz", robot).filtered()
     texts = [str(warning.message) for warning in said]
     assert ["in seconds?" in texts[0], "at its end?" in texts[1], len(texts)] == [True, True, 3], texts
     assert "more than half of Nyquist" in texts[2]
@@ -262,13 +236,13 @@ def test_rows_without_numbers_are_left_out_on_request(robot: kt.Robot, tmp_path:
             path.write_text(path.read_text().replace("nan", "").replace("inf", ""))
     with pytest.raises(kt.FormatError, match="number"):
         read_log(path, robot)
-    log = read_log(path, robot, skip_missing=True)
+    log = read_log(path, robot, sensors=kt.Sensors(skip_missing=True))
     assert log.notes == ("2 of 50 rows, in which a number is missing, are left out",)
     kept = np.delete(np.arange(50), [3, 40])
     np.testing.assert_array_equal(log.t, T[kept])
     np.testing.assert_array_equal(log.tau, tau[kept])
-    streamed = stream_log(path, robot, skip_missing=True, part=7)
-    np.testing.assert_array_equal(np.concatenate([x.q for x in streamed.recordings()]), q[kept])
+    streamed = read_log(path, robot, block=7, sensors=kt.Sensors(skip_missing=True))
+    np.testing.assert_array_equal(np.concatenate([x.q for x in streamed]), q[kept])
     assert streamed.notes == log.notes
 
 
@@ -276,4 +250,4 @@ def test_a_file_without_a_whole_row_is_refused(robot: kt.Robot, tmp_path: Path) 
     q, tau = motion()
     np.savez(tmp_path / "log.npz", t=T, q=q, tau=tau * [1.0, np.nan])
     with pytest.raises(kt.FormatError, match="in every one of 50 rows a number is missing"):
-        read_log(tmp_path / "log.npz", robot, skip_missing=True)
+        read_log(tmp_path / "log.npz", robot, sensors=kt.Sensors(skip_missing=True))

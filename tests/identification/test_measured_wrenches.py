@@ -11,7 +11,7 @@ import pytest
 
 import kinetree as kt
 from helpers.logs import FEET, HOPPER, Array, hop, write_bag
-from kinetree.identification import Samples, diagnose, prepare, read_log, stream_log
+from kinetree.identification import Generalised, Instrumental, Robust, Samples, diagnose, prepare, read_log
 from kinetree.identification.report import joint_rows
 
 N = 900
@@ -74,7 +74,7 @@ def bag(log: Log, tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_wrenches_in_columns(robot: kt.Robot, log: Log, tmp_path: Path, names: list[str]) -> None:
     path = write(tmp_path / "log.csv", robot, log, names)
-    found = read_log(path, robot, wrenches={"foot": "/sole"} if "sole" in names[0] else FEET)
+    found = read_log(path, robot, sensors=kt.Sensors(wrenches={"foot": "/sole"} if "sole" in names[0] else FEET))
     assert found.f_ext is not None
     assert found.notes == ()
     v, a = log["v"], log["a"]
@@ -87,12 +87,12 @@ def test_every_format_holds_the_same_wrench(robot: kt.Robot, log: Log, bag: Path
     turned = np.einsum("nij,nkj->nki", R, log["wrench"].reshape(-1, 2, 3)).reshape(-1, 1, 6)
     np.savez_compressed(tmp_path / "a.npz", t=log["t"], q=log["q"], tau=np.asfortranarray(log["tau"]), wrench=turned)
     write(tmp_path / "b.parquet", robot, log, [f"wrench.foot.{x}" for x in ENDS])
-    first = read_log(tmp_path / "a.npz", robot, wrenches=FEET, wrench_axes="world")
-    second = read_log(tmp_path / "b.parquet", robot, wrenches=FEET)
+    first = read_log(tmp_path / "a.npz", robot, sensors=kt.Sensors(wrenches=FEET, wrench_axes="world"))
+    second = read_log(tmp_path / "b.parquet", robot, sensors=kt.Sensors(wrenches=FEET))
     assert first.f_ext is not None
     assert second.f_ext is not None
     np.testing.assert_allclose(first.f_ext, second.f_ext, atol=1e-12)
-    third = read_log(bag, robot, wrenches=FEET)
+    third = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))
     assert third.notes == (
         "wrenches not used: /ft/hand",
         "2 samples without messages of /odom, /ft/foot before and after are left out",
@@ -114,10 +114,10 @@ def test_a_base_tells_without_torque_sensors(robot: kt.Robot, log: Log, tmp_path
         path = write(tmp_path / "log.csv", robot, log, names, efforts=False)
     else:
         path = foot_bag(tmp_path / "bag", log)
-    recording = read_log(path, robot, wrenches=FEET)
+    recording = read_log(path, robot, sensors=kt.Sensors(wrenches=FEET))
     assert "no joint forces: only the equations of the base tell" in recording.notes
     assert np.isnan(recording.tau[:, 6]).all()
-    samples = recording.samples(cutoff=25.0)
+    samples = recording.filtered(kt.Filter(cutoff=25.0))
     assert diagnose(robot, samples) == ()
     before = robot.with_inertial_parameters(1.3 * robot.inertial_parameters)
     fit = before.identify(samples, [], check=False)
@@ -125,7 +125,11 @@ def test_a_base_tells_without_torque_sensors(robot: kt.Robot, log: Log, tmp_path
     assert (fit.noise[:6] > 0.0).all()
     np.testing.assert_allclose(fit.values, fit.base.of(robot), atol=0.01 * np.abs(fit.values).max())
     assert abs(fit.robot.mass / robot.mass - 1.0) < 0.01
-    streamed = before.identify(stream_log(path, robot, part=400, wrenches=FEET, cutoff=25.0), [], check=False)
+    streamed = before.identify(
+        read_log(path, robot, block=400, sensors=kt.Sensors(wrenches=FEET)).filtered(kt.Filter(cutoff=25.0)),
+        [],
+        check=False,
+    )
     assert streamed.count == fit.count
     np.testing.assert_allclose(streamed.values, fit.values, atol=1e-3 * np.abs(fit.values).max())
     found = fit.validate(samples)
@@ -148,8 +152,8 @@ def test_forces_that_were_not_measured_go_with_every_choice(
         held = robot.identify_payload(samples, "foot")
         assert abs(held.inertia.m) < 1e-3 + 0.1 * noise
         return
-    choices = {"covariance": {"weights": choice}, "instruments": {"instruments": samples}}
-    fit = robot.identify(samples, ["damping"], **choices.get(choice, {"loss": choice}))
+    by = {"covariance": Generalised(), "instruments": Instrumental(samples)}.get(choice) or Robust(choice)  # type: ignore[arg-type]
+    fit = robot.identify(samples, ["damping"], by=by)
     assert fit.untold == ("damping of hip",)
     assert np.isnan(fit.noise[6])
     np.testing.assert_allclose(fit.noise[:6], noise, rtol=0.3, atol=1e-9)
@@ -176,9 +180,10 @@ def test_a_stream_has_the_samples_of_the_whole(
     tau = log["tau"].copy()
     tau[[200, 600]] = 1e9 * ("outliers" in choices)
     np.savez(tmp_path / "log.npz", t=t, q=log["q"], tau=tau, wrench=log["wrench"])
-    read = read_log(tmp_path / "log.npz", robot, wrenches=FEET)
-    whole = read.samples(cutoff=20.0, **choices)
-    stream = stream_log(tmp_path / "log.npz", robot, part=part, wrenches=FEET, cutoff=20.0, **choices)
+    read = read_log(tmp_path / "log.npz", robot, sensors=kt.Sensors(wrenches=FEET))
+    whole = read.filtered(kt.Filter(cutoff=20.0, **choices))
+    recording = read_log(tmp_path / "log.npz", robot, block=part, sensors=kt.Sensors(wrenches=FEET))
+    stream = recording.filtered(kt.Filter(cutoff=20.0, **choices))
     for again in (stream, pickle.loads(pickle.dumps(stream))):
         parts = list(again)
         assert len(parts) > 2
@@ -190,18 +195,19 @@ def test_a_stream_has_the_samples_of_the_whole(
 
 def test_the_speed_of_friction_goes_with_samples_as_they_are(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
     np.savez(tmp_path / "log.npz", **log)
-    read = read_log(tmp_path / "log.npz", robot, wrenches=FEET)
-    assert read.samples().smoothing is None
-    (part,) = stream_log(tmp_path / "log.npz", robot, wrenches=FEET, smoothing=0.5)
-    assert part.smoothing == read.samples(smoothing=0.5).smoothing == 0.5
+    read = read_log(tmp_path / "log.npz", robot, sensors=kt.Sensors(wrenches=FEET))
+    assert read.filtered().smoothing is None
+    stream = read_log(tmp_path / "log.npz", robot, sensors=kt.Sensors(wrenches=FEET), block=1 << 17)
+    (part,) = stream.filtered(kt.Filter(smoothing=0.5))
+    assert part.smoothing == read.filtered(kt.Filter(smoothing=0.5)).smoothing == 0.5
     with pytest.raises(kt.ArgumentError, match=r"prepared with smoothing=0\.5, and 0\.001 is asked"):
         robot.identify([part], ["friction"])
 
 
 def test_blocks_of_a_bag_fit_together(robot: kt.Robot, bag: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = read_log(bag, robot, wrenches=FEET)
-    monkeypatch.setattr("kinetree.trajectories.files.bags.BLOCK", 100)
-    parts = read_log(bag, robot, wrenches=FEET)
+    whole = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))
+    monkeypatch.setattr("kinetree.logs.codecs.bag.ROWS", 100)
+    parts = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))
     assert parts.notes == whole.notes
     for name in ("t", "q", "tau", "f_ext"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12, atol=1e-12)
@@ -240,11 +246,11 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
         ),
     ]:
         with pytest.raises(kt.KinetreeError, match=message):
-            read_log(path, who, **choices)
+            read_log(path, who, sensors=kt.Sensors(**choices))
     with pytest.raises(kt.ArgumentError, match="one sample is the least"):
-        stream_log(csv, robot, part=0)
+        read_log(csv, robot, block=0)
     with pytest.raises(kt.ArgumentError, match="no argument 'topics'"):
-        stream_log(csv, robot, topics="/x")
+        read_log(csv, robot, topics="/x")  # type: ignore[call-arg]
     with pytest.raises(kt.ArgumentError, match="cutoff"):
-        stream_log(csv, robot, cutoff=-1.0)
-    assert prepare(robot, log["t"], log["q"], np.full((N, 7), np.nan), cutoff=20.0).f_ext is None
+        read_log(csv, robot).filtered(kt.Filter(cutoff=-1.0))
+    assert prepare(robot, log["t"], log["q"], np.full((N, 7), np.nan), filter=kt.Filter(cutoff=20.0)).f_ext is None

@@ -29,7 +29,7 @@ T = np.linspace(0.0, 6.0, 3001)
 def test_a_recorded_motion_is_smoothed_and_differentiated(robot: kt.Robot, noise: float, off: float) -> None:
     q, v, a = wave(T)
     noisy = q + noise * np.random.default_rng(0).normal(size=q.shape)
-    samples = prepare(robot, T, noisy, 10.0 * a, cutoff=8.0)
+    samples = prepare(robot, T, noisy, 10.0 * a, filter=kt.Filter(cutoff=8.0))
     q, v, a = wave(np.asarray(samples.t))
     assert len(q) == 90
     for found, expected in ((samples.q, q), (samples.v, v), (samples.a, a), (samples.tau, 10.0 * a)):
@@ -39,7 +39,7 @@ def test_a_recorded_motion_is_smoothed_and_differentiated(robot: kt.Robot, noise
 def test_the_filter_is_3_db_down_at_the_cutoff(robot: kt.Robot) -> None:
     for frequency in (2.0, 10.0):
         force = np.sin(2.0 * np.pi * frequency * T)[:, None] * [1.0, 1.0]
-        samples = prepare(robot, T, wave(T)[0], force, cutoff=frequency, decimate=1)
+        samples = prepare(robot, T, wave(T)[0], force, filter=kt.Filter(cutoff=frequency, decimate=1))
         gain = np.sqrt(2.0 * np.square(samples.tau).mean())
         assert abs(gain - np.sqrt(0.5)) < 0.12
 
@@ -69,14 +69,14 @@ def test_without_motion_there_is_no_cutoff(robot: kt.Robot, noise: float) -> Non
     q = 0.3 + noise * np.random.default_rng(0).normal(size=(len(T), 2))
     with pytest.raises(kt.ArgumentError, match="no joint moves by more than the noise"):
         prepare(robot, T, q, q)
-    assert len(prepare(robot, T, q, q, cutoff=8.0).q) > 50
+    assert len(prepare(robot, T, q, q, filter=kt.Filter(cutoff=8.0)).q) > 50
 
 
 def test_nothing_is_fitted_across_a_gap(robot: kt.Robot) -> None:
     there = (T < 2.0) | (T > 4.0)
     t = T[there]
     q, _, a = wave(t)
-    samples = prepare(robot, t, q, a, cutoff=8.0, decimate=5)
+    samples = prepare(robot, t, q, a, filter=kt.Filter(cutoff=8.0, decimate=5))
     assert not ((np.asarray(samples.t) > 1.95) & (np.asarray(samples.t) < 4.05)).any()
     np.testing.assert_allclose(samples.a, wave(np.asarray(samples.t))[2], atol=0.1)
 
@@ -86,7 +86,9 @@ def test_rotations_are_smoothed_on_their_manifold() -> None:
     t = np.linspace(0.0, 2.0, 401)
     v = np.array([0.3, -0.5, 0.2])
     q = ball.integrate(ball.neutral(), t[:, None] * v)
-    samples = prepare(ball, t, q * np.where(t < 1.0, 1.0, -1.0)[:, None], np.zeros((401, 3)), cutoff=10.0)
+    samples = prepare(
+        ball, t, q * np.where(t < 1.0, 1.0, -1.0)[:, None], np.zeros((401, 3)), filter=kt.Filter(cutoff=10.0)
+    )
     np.testing.assert_allclose(samples.v, np.tile(v, (len(samples.q), 1)), atol=1e-8)
     np.testing.assert_allclose(np.linalg.norm(samples.q, axis=-1), 1.0)
 
@@ -106,13 +108,15 @@ def test_friction_goes_through_the_same_filter(robot: kt.Robot, cutoff: float) -
     """Around the instants at which joints turn round, its direction is filtered as the forces are."""
     q, v, a = wave(T)
     tau = robot.inverse_dynamics(q, v, a) + [2.0, 3.0] * np.sign(v) + [0.5, 0.25] * v
-    samples = prepare(robot, T, q + 1e-5 * np.random.default_rng(0).normal(size=q.shape), tau, cutoff=cutoff)
+    samples = prepare(
+        robot, T, q + 1e-5 * np.random.default_rng(0).normal(size=q.shape), tau, filter=kt.Filter(cutoff=cutoff)
+    )
     fit = robot.identify(samples, ["damping", "friction"])
     np.testing.assert_allclose(fit.values[-4:], [0.5, 0.25, 2.0, 3.0], rtol=0.05)
     held = robot.with_joint_physics(damping=[0.5, 0.25], friction=[2.0, 3.0]).with_friction()
     payload = held.identify_payload(samples, robot.body_names[-1])
     assert abs(payload.values[0]) < 0.05 * robot.mass, "nothing is held, and friction is known"
-    still = prepare(robot, T, np.zeros_like(q), tau, cutoff=cutoff)
+    still = prepare(robot, T, np.zeros_like(q), tau, filter=kt.Filter(cutoff=cutoff))
     assert still.direction is not None
     np.testing.assert_array_equal(still.direction, 0.0)
 
@@ -120,7 +124,7 @@ def test_friction_goes_through_the_same_filter(robot: kt.Robot, cutoff: float) -
 def test_friction_turns_round_at_the_speed_that_is_given(robot: kt.Robot) -> None:
     v = wave(T)[1]
     for speed in (0.5, 2.0):
-        samples = prepare(robot, T, wave(T)[0], v, cutoff=20.0, smoothing=speed)
+        samples = prepare(robot, T, wave(T)[0], v, filter=kt.Filter(cutoff=20.0, smoothing=speed))
         np.testing.assert_allclose(samples.direction, samples.v / np.hypot(samples.v, speed), atol=0.02)
 
 
@@ -133,14 +137,14 @@ def test_outliers_are_left_out(robot: kt.Robot) -> None:
         dirty, force = recorded.copy(), 10.0 * a + 0.1 * rng.normal(size=a.shape)
         dirty[hit[:20], 0] += 0.5
         force[hit[20:], 1] -= 300.0
-        samples = prepare(robot, T, dirty, force, cutoff=8.0, outliers=10.0)
+        samples = prepare(robot, T, dirty, force, filter=kt.Filter(cutoff=8.0, outliers=10.0))
         _, vs, accelerations = wave(np.asarray(samples.t))
         assert np.abs(samples.v - vs).max() < 0.05
         assert np.abs(samples.tau - 10.0 * accelerations).max() < 1.5
-        bent = prepare(robot, T, dirty, force, cutoff=8.0)
+        bent = prepare(robot, T, dirty, force, filter=kt.Filter(cutoff=8.0))
         assert np.abs(bent.v - wave(np.asarray(bent.t))[1]).max() > 0.3
-    clean = prepare(robot, T, q, 10.0 * a, cutoff=8.0, outliers=50.0)
-    np.testing.assert_array_equal(clean.tau, prepare(robot, T, q, 10.0 * a, cutoff=8.0).tau)
+    clean = prepare(robot, T, q, 10.0 * a, filter=kt.Filter(cutoff=8.0, outliers=50.0))
+    np.testing.assert_array_equal(clean.tau, prepare(robot, T, q, 10.0 * a, filter=kt.Filter(cutoff=8.0)).tau)
 
 
 @pytest.mark.parametrize("step", [1e-3, 4e-3, 0.01])
@@ -149,14 +153,14 @@ def test_how_many_samples_there_are_does_not_depend_on_rounding(robot: kt.Robot,
     for start in (0.0, 0.1, 77.7):
         t = start + step * np.arange(200)
         q = np.sin(np.outer(t, np.arange(1, robot.nv + 1)))
-        assert np.diff(prepare(robot, t, q, q, cutoff=0.1 / step).t) == pytest.approx(5.0 * step)
+        assert np.diff(prepare(robot, t, q, q, filter=kt.Filter(cutoff=0.1 / step)).t) == pytest.approx(5.0 * step)
 
 
 def test_joints_that_stand_still_do_not_tell_friction(robot: kt.Robot) -> None:
     q = wave(T)[0]
     q[1000:2000, 0] = q[1000, 0]
     q[2000:, 0] += q[1000, 0] - q[2000, 0]
-    samples = prepare(robot, T, q, q, cutoff=8.0, standing=[0.1, 0.2], presliding=1e-4)
+    samples = prepare(robot, T, q, q, filter=kt.Filter(cutoff=8.0, standing=[0.1, 0.2], presliding=1e-4))
     standing, t = np.asarray(samples.standing), np.asarray(samples.t)
     np.testing.assert_array_equal(standing, np.abs(samples.v) <= [0.1, 0.2])
     assert np.shape(samples.direction) == np.shape(samples.v)
@@ -177,11 +181,11 @@ def test_what_is_refused(robot: kt.Robot) -> None:
         ((T[:9], q[:9], q[:9]), "give more samples"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
-            prepare(robot, *arguments, cutoff=5.0)
+            prepare(robot, *arguments, filter=kt.Filter(cutoff=5.0))
     with pytest.raises(kt.ArgumentError, match="every joint is slower"):
-        prepare(robot, T, 0.0 * q, q, cutoff=5.0, standing=0.1)
+        prepare(robot, T, 0.0 * q, q, filter=kt.Filter(cutoff=5.0, standing=0.1))
     with pytest.raises(kt.ArgumentError, match=r"presliding is 0\.0: it must be positive"):
-        prepare(robot, T, q, q, presliding=0.0)
+        prepare(robot, T, q, q, filter=kt.Filter(presliding=0.0))
 
 
 @pytest.mark.parametrize("after", [0.1, 0.15, 0.2])

@@ -171,17 +171,17 @@ def test_a_value_checks_itself(make: Callable[[], object], message: str) -> None
         ("f_ext", "forces=kt.Forces(f_ext=…)"),
         ("f_ext_frame", "forces=kt.Forces(frame=…)"),
         ("interpolation", "forces=kt.Forces(interpolation=…)"),
-        ("control_every", "controller=kt.Controller(law, every=…)"),
-        ("per_step", "controller=kt.Controller(law, over_time={…})"),
+        ("control_every", "controller=kt.Controller(law,every=…)"),
+        ("per_step", "controller=kt.Controller(law,over_time=…)"),
         ("record_every", "record=kt.Record(every=…)"),
-        ("out", "record=kt.Record(out={…})"),
+        ("out", "record=kt.Record(out=…)"),
         ("rtol", "integrator=kt.Tsitouras(rtol=…)"),
-        ("t0", "q=kt.State(t, q, v)"),
+        ("t0", "q=kt.State(t,q,v)"),
     ],
 )
 def test_arguments_that_are_parts_of_a_value(old: str, new: str) -> None:
     for call in (ROBOT.simulate, ROBOT.simulation):
-        with pytest.raises(ArgumentError, match=re.escape(f"has no argument '{old}'; write {new}")):
+        with pytest.raises(ArgumentError, match=re.escape(f"has no argument '{old}'; here it is '{new}'")):
             call([0.0, 0.0], steps=3, **{old: 1.0})
 
 

@@ -6,8 +6,10 @@ import argparse
 from functools import partial
 
 from kinetree.cli.excite_arguments import box
-from kinetree.cli.options import add_gravity
-from kinetree.cli.readers import joint_terms, load, number, numbers
+from kinetree.cli.options import add_fields, add_gravity
+from kinetree.cli.readers import joint_terms, load, number
+from kinetree.logs.filter import Filter
+from kinetree.logs.sensors import Sensors
 
 DESCRIPTION = """\
 Estimates a robot's inertias and friction from recorded motions. Prints how far the estimate is from the motions, joint
@@ -118,7 +120,6 @@ def add_choices(command: argparse.ArgumentParser) -> None:
         help="forces count by the noise of each joint, by how it goes together, or all alike (joints)",
     )
     what.add_argument("--loss", choices=("huber", "cauchy"), help="outliers count less, or hardly at all")
-    what.add_argument("--smoothing", type=positive, metavar="V", help="speed around which friction turns, > 0 (1e-3)")
     what.add_argument(
         "--prior-spread", type=positive, default=1.0, metavar="X", help="how far off ROBOT may be, > 0 (1; 0.2 for CAD)"
     )
@@ -131,32 +132,8 @@ def add_choices(command: argparse.ArgumentParser) -> None:
         metavar="LOG=M[,X,Y,Z]@FRAME",
         help="what was held in LOG, and is known: a point mass (kg) at X, Y, Z (m) in a frame, or its mass alone",
     )
-    data.add_argument("--cutoff", type=positive, metavar="HZ", help="above it all is noise (chosen from the motion)")
-    data.add_argument("--presliding", type=positive, metavar="X", help="rad until friction turns, such as 5e-5 (none)")
-    data.add_argument(
-        "--decimate", type=number(int, "≥", 1), metavar="N", help="use every N-th sample (by the cut-off)"
-    )
-    data.add_argument("--outliers", type=positive, metavar="X", help="leave out what is X deviations away, such as 8")
-    data.add_argument(
-        "--standing", type=positive, metavar="V", help="leave out joints slower than V rad/s (those that stop)"
-    )
-    data.add_argument("--gear-ratios", type=numbers, metavar="N,…", help="forces and currents are those of motors")
-    data.add_argument("--torque-constants", type=numbers, metavar="K,…", help="N·m/A: forces are K times the currents")
-    data.add_argument("--motor-positions", action="store_true", help="positions are those of motors too")
-    data.add_argument("--topic", help="of a ROS bag with several topics of joint states")
-    data.add_argument("--odometry", metavar="TOPIC", help="of a ROS bag with several topics of odometry")
-    data.add_argument(
-        "--wrench",
-        type=wrench,
-        action="append",
-        default=[],
-        metavar="FRAME[=NAME]",
-        help="a wrench on the robot is measured there, in columns or a topic of that NAME (FRAME)",
-    )
-    data.add_argument("--skip-missing", action="store_true", help="leave out rows with an empty field, NaN or infinity")
-    data.add_argument(
-        "--wrench-axes", choices=("frame", "world"), default="frame", help="whose axes wrenches are in (frame)"
-    )
+    add_fields(data, Filter)
+    add_fields(data, Sensors)
     data.add_argument("--stream", action="store_true", help="read files part by part: they are larger than memory")
     data.add_argument("--force", action="store_true", help="use a log that seems wrong")
 
@@ -167,11 +144,3 @@ def known(text: str) -> tuple[str, float]:
     if not name:
         raise argparse.ArgumentTypeError(f"{text!r} is not PARAMETER=STD, as in 'damping of elbow=0'")
     return name.strip(), number(float, "≥", 0)(rest)
-
-
-def wrench(text: str) -> tuple[str, str]:
-    """Return a frame, and what its wrench is called."""
-    frame, _, called = text.partition("=")
-    if not frame:
-        raise argparse.ArgumentTypeError(f"{text!r} is not FRAME[=NAME], as in left_foot=/ft/left")
-    return frame, called or frame

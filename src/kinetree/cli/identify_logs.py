@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.cli.options import value_of
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
-from kinetree.identification import LogStream, Recording, Samples, base_parameters, diagnose, stream_log
-from kinetree.identification.motors import checked
+from kinetree.identification import Filtered, Recording, Samples, base_parameters, diagnose, read_log
+from kinetree.identification.nonlinear import motors_of
 from kinetree.identification.payload import holding
+from kinetree.logs.filter import Filter
+from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 
-CHOICES = ("cutoff", "presliding", "smoothing", "decimate", "outliers", "standing")
-"""How samples are made of a recording."""
-
-READING = ("gear_ratios", "torque_constants", "motor_positions", "topic", "odometry", "wrench_axes", "skip_missing")
-"""How a file is read."""
+BLOCK = 1 << 17
+"""Recorded samples that are in memory at once where files are streamed."""
 
 
 class Read(NamedTuple):
     """What the files hold: samples of each, and what is to be known of them."""
 
-    samples: list[Samples | LogStream]
+    samples: list[Samples | Filtered]
     notes: list[str]
 
 
 class Watched:
     """Motions that show how far each pass through them is."""
 
-    def __init__(self, motions: list[Samples | LogStream], show: Callable[[float], None]) -> None:
+    def __init__(self, motions: list[Samples | Filtered], show: Callable[[float], None]) -> None:
         self.motions, self.show = motions, show
 
     def __call__(self) -> Iterator[Samples]:
@@ -41,38 +41,34 @@ class Watched:
         for k, motion in enumerate(self.motions):
             for part in (motion,) if isinstance(motion, Samples) else motion:
                 yield part
-                done = motion.done if isinstance(motion, LogStream) else 1.0
+                done = motion.recording.progress if isinstance(motion, Filtered) else 1.0
                 self.show((k + done) / len(self.motions))
 
 
 def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
     """Return the samples of these files; `ArgumentError` says what seems wrong with one."""
     found = Read([], [])
-    how: dict[str, Any] = {name: getattr(arguments, name) for name in READING} | {"wrenches": dict(arguments.wrench)}
-    choices = {choice: getattr(arguments, choice) for choice in CHOICES}
-    currents = [robot.v_names[k] for k in checked(robot, arguments.motor_constants).places]
+    sensors, chosen = value_of(arguments, Sensors), value_of(arguments, Filter)
+    currents = [robot.v_names[k] for k in motors_of(robot, arguments.motor_constants)]
     for name in names:
-        stream = stream_log(name, robot, **choices, **how)
-        if arguments.stream:
-            seen: Recording | None = next(stream.recordings(), None)
-            samples: Samples | LogStream = stream
-        else:
+        recording = read_log(name, robot, sensors=sensors, block=BLOCK)
+        if not arguments.stream:
             with progress(f"reading {name}", shown=not arguments.quiet) as show:
-                seen = stream.whole(show)
-            samples = seen.samples(**choices)
-            for log, (mass, place, frame) in arguments.load:
-                if log == name:
-                    known = mass if place is None else Inertia.from_com(mass, place, np.zeros((3, 3)))
-                    samples = holding(robot, samples, frame, known)
-            found.notes.extend(f"{name}: {note}" for note in seen.notes)
-        if not arguments.force and seen is not None:
-            refuse(arguments, robot, seen, samples, currents)
+                recording = recording.whole(show)
+            found.notes.extend(f"{name}: {note}" for note in recording.notes)
+        samples = recording.filtered(chosen)
+        for log, (mass, place, frame) in arguments.load:
+            if log == name:
+                known = mass if place is None else Inertia.from_com(mass, place, np.zeros((3, 3)))
+                samples = holding(robot, samples, frame, known)
+        if not arguments.force:
+            refuse(arguments, robot, recording, samples, currents)
         found.samples.append(samples)
     return found
 
 
 def refuse(
-    arguments: argparse.Namespace, robot: Robot, log: Recording, samples: Samples | LogStream, currents: list[str]
+    arguments: argparse.Namespace, robot: Robot, log: Recording, samples: Samples | Filtered, currents: list[str]
 ) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
     base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
@@ -83,5 +79,5 @@ def refuse(
 
 def notes(*read: Read) -> list[str]:
     """Return what is to be known of files that were streamed."""
-    streams = [log for one in read for log in one.samples if isinstance(log, LogStream)]
+    streams = [log.recording for one in read for log in one.samples if isinstance(log, Filtered)]
     return [f"{log.name}: {note}" for log in streams for note in log.notes]

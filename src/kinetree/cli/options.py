@@ -3,8 +3,50 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from kinetree.cli.readers import gravity, payload
+from kinetree.errors import ArgumentError
+from kinetree.options import Option, options
+
+T = TypeVar("T")
+
+
+def add_fields(group: argparse._ArgumentGroup, kind: type) -> None:
+    """Add an option for each field of a class of choices, see `kinetree.options`."""
+    for name, said in options(kind):
+        about: dict[str, Any] = {"dest": name, "help": said.help.replace("%", "%%")}
+        if said.choices:
+            about["choices"] = said.choices
+        elif said.read is None and said.metavar is None:
+            about["action"] = "store_true"
+        else:
+            about |= {"type": _reader(name, said), "metavar": said.metavar or "X"}
+        if said.repeated:
+            about |= {"action": "append"}
+        group.add_argument(f"--{said.name}", default=None, **about)
+
+
+def value_of(arguments: argparse.Namespace, kind: type[T]) -> T:
+    """Return the choices that the arguments give; what is not given is as it is by default."""
+    given = {name: (x, said) for name, said in options(kind) if (x := getattr(arguments, name)) is not None}
+    return kind(**{name: dict(x) if said.repeated else x for name, (x, said) in given.items()})
+
+
+def _reader(name: str, said: Option) -> Callable[[str], Any]:
+    """Return what reads an option's text, and checks it as Python does."""
+
+    def read(text: str) -> Any:
+        try:
+            x = text if said.read is None else said.read(text)
+            return x if said.repeated or said.check is None else said.check(name, x)
+        except ArgumentError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+    return read
 
 
 def add_robot_options(command: argparse.ArgumentParser) -> None:

@@ -20,13 +20,13 @@ from kinetree.cli.plot import check_plot, finish
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
 from kinetree.integrators import Integrator, Tsitouras
+from kinetree.logs.codecs.parquet import check_installed
+from kinetree.output import check_output
 from kinetree.robot import Robot
 from kinetree.simulation import Record, SimulationInterrupted
 from kinetree.tables import print_warnings
 from kinetree.trajectories import Trajectory
 from kinetree.trajectories.figures import draw
-from kinetree.trajectories.files.parquet import check_installed
-from kinetree.trajectories.files.write import check_output
 from kinetree.trajectories.stick_figure import check_animation
 from kinetree.validation import Array
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pkgutil import get_data
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -129,4 +130,6 @@ def embedded_text(name: str) -> str:
     >>> embedded_text("ur5").count('type="revolute"')
     6
     """
-    return embedded_path(name).read_text(encoding="utf-8")
+    if name not in EMBEDDED:
+        raise ModelError(unknown_name("embedded robot", name, EMBEDDED))
+    return (get_data(__name__, f"{name}.urdf") or b"").decode()

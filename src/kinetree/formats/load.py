@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -12,20 +11,27 @@ from kinetree.errors import FormatError, KinetreeError, shortened
 from kinetree.formats.descriptions import described_names, description_path
 from kinetree.formats.graph import GraphJoint, KinematicGraph
 from kinetree.formats.graph_model import model_of
-from kinetree.formats.sdf.model import graph_from_element as graph_from_sdf
-from kinetree.formats.spanning import cut_into_tree
 from kinetree.formats.urdf.model import graph_from_element as graph_from_urdf
 from kinetree.formats.xml.elements import MAX_BYTES, Element, check_size, parse_xml
 from kinetree.joints import Joint
+from kinetree.lazy import lazy_method
+from kinetree.locks import importing
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
 
+get_close_matches = lazy_method("difflib", "get_close_matches")
+
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
+
+Source = str | bytes | os.PathLike[str]
 
 Reader = Callable[[Element], KinematicGraph]
 """Takes the root element, which knows whether to be lenient."""
 
-READERS: dict[str, Reader] = {"robot": graph_from_urdf, "sdf": graph_from_sdf}
+READERS: dict[str, Reader] = {
+    "robot": graph_from_urdf,
+    "sdf": lazy_method("kinetree.formats.sdf.model", "graph_from_element"),
+}
 """The reader of a file by the tag of its root element: a new format is a module and a row."""
 
 UNREADABLE = {"mujoco": "MJCF"}
@@ -37,7 +43,7 @@ class RobotNotFoundError(KinetreeError, FileNotFoundError):
 
 
 def load_model(
-    source: str | bytes | os.PathLike[str],
+    source: Source,
     *,
     floating_base: bool | None = None,
     base_pose: Pose | None = None,
@@ -63,7 +69,7 @@ def load_model(
 
 
 def load_cut_model(
-    source: str | bytes | os.PathLike[str],
+    source: Source,
     cut: Sequence[str],
     closes: Callable[[Joint], bool],
     *,
@@ -79,6 +85,9 @@ def load_cut_model(
     that leads has it; where the file says of no joint that it has a motor, None is returned for their names. `closes`
     tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
     """
+    with importing:
+        from kinetree.formats.spanning import cut_into_tree
+
     graph, floats = read_graph(source, mimic, lenient, floating_base)
     tree, cuts = cut_into_tree(graph, cut, closes)
     model = model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity)
@@ -89,7 +98,7 @@ def load_cut_model(
 
 
 def read_graph(
-    source: str | bytes | os.PathLike[str], mimic: str, lenient: bool, floating_base: bool | None
+    source: Source, mimic: str, lenient: bool, floating_base: bool | None
 ) -> tuple[KinematicGraph, bool | None]:
     """Return what a source describes, and whether it floats; None where that is for the file to say."""
     text, name, floats = find_source(source)
@@ -101,7 +110,7 @@ def read_graph(
     return read(root).with_mimic(mimic), floats if floating_base is None else floating_base
 
 
-def find_source(source: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str, bool | None]:
+def find_source(source: Source) -> tuple[str | bytes, str, bool | None]:
     """Return the document that a source stands for, its name for messages, and whether it floats by default.
 
     For a file that is None: its reader knows.
@@ -151,11 +160,11 @@ def _not_found(name: str) -> str:
         return "the name of the robot is empty: give a file, XML or one of " + ", ".join(EMBEDDED)
     folder, base = os.path.split(name)
     if folder or base.endswith(ENDINGS):
-        near = difflib.get_close_matches(base, _robot_files(folder or "."), n=3)
+        near = get_close_matches(base, _robot_files(folder or "."), n=3)
         hint = f"; there is {' and '.join(map(repr, near))}" if near else f"; looked from {os.getcwd()}"
         return f"no file {shortened(name)!r}{hint}"
     known = [*EMBEDDED, *described_names()]
-    near = difflib.get_close_matches(name, known, n=3)
+    near = get_close_matches(name, known, n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"embedded are {', '.join(EMBEDDED)}"
     extra = "" if described_names() else "; `pip install robot_descriptions` adds that package's robots"
     return f"no file and no robot is named {shortened(name)!r}; {hint}{extra}"

@@ -14,17 +14,20 @@ from kinetree.algorithms.registry import Algorithm, Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
 from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.model_inputs import extended, traced_model
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import Choices, shape_of
 from kinetree.graph import Port
 from kinetree.joints import Joint
+from kinetree.lazy import lazy_method
 from kinetree.locks import importing
 from kinetree.model import Body, Model
 from kinetree.runtime.cache import covers_source_of
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names, OneName, Option, Value
 from kinetree.runtime.spec import FunctionSpec
+
+# What only a trace needs is imported for the first one: a cached function needs none.
+extended, traced_model = (lazy_method("kinetree.functions.model_inputs", name) for name in ("extended", "traced_model"))
 
 
 def robot_function(model: Model, name: str, module: str | None = None) -> Function:
@@ -63,7 +66,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port, inputs[port.name]),
         named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
-        flags=frozenset({"active"} & inputs.keys()),
+        ranges=algorithm.ranges,
         truths=frozenset({"converged"} & algorithm.outputs.keys()),
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )

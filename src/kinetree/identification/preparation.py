@@ -11,8 +11,9 @@ from kinetree.errors import ArgumentError, warn_user
 from kinetree.identification.checks.findings import LogWarning
 from kinetree.identification.samples import Cutoff, Samples, measured, of_joints
 from kinetree.identification.terms import smooth_sign
+from kinetree.logs.filter import Filter
 from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
-from kinetree.validation import Array, positive, real_array
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -69,24 +70,17 @@ class Preparation:
         Recorded samples in a fit, and from one fit to the next.
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        cutoff: float | None = None,
-        presliding: ArrayLike | None = None,
-        smoothing: float | None = None,
-        decimate: int | None = None,
-        outliers: float | None = None,
-        standing: ArrayLike | None = None,
-    ) -> None:
-        slow = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
-        self._smoothing = slow if presliding is None else None
-        self._robot, self._presliding, self._decimate = robot, presliding, decimate
-        self._outliers = None if outliers is None else positive("outliers", outliers)
-        self.frequency = 0.0 if cutoff is None else positive("cutoff", cutoff)
+    def __init__(self, robot: Robot, chosen: Filter) -> None:
+        slow = robot.model.friction.smoothing if chosen.smoothing is None else chosen.smoothing
+        self._smoothing = slow if chosen.presliding is None else None
+        self._robot, self._chosen = robot, chosen
+        self._presliding, self._standing = (
+            None if x is None else of_joints(robot, name, x)
+            for name, x in (("presliding", chosen.presliding), ("standing", chosen.standing))
+        )
+        self.frequency = chosen.cutoff or 0.0
         self.rate = self._origin = 0.0
         self.window = self.every = 0
-        self._standing = None if standing is None else of_joints(robot, "standing", standing)
         self._kept: tuple[Array, ...] | None = None
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
@@ -94,9 +88,9 @@ class Preparation:
     def part(self, t: Array, q: Array, tau: Array, f_ext: Array | None = None) -> Samples | None:
         """Return the samples of the next part of a motion; None where it is too short for one."""
         robot, nv = self._robot, self._robot.nv
-        if self._outliers is not None:
+        if self._chosen.outliers is not None:
             path = np.vstack([np.zeros(nv), np.cumsum(robot.difference(q[:-1], q[1:]), axis=0)])
-            kept = ~far_out(np.hstack([path, measured(tau)]), self._outliers)
+            kept = ~far_out(np.hstack([path, measured(tau)]), self._chosen.outliers)
             t, q, tau, f_ext = t[kept], q[kept], tau[kept], None if f_ext is None else f_ext[kept]
         others = [tau]
         if self._presliding is not None:
@@ -136,8 +130,7 @@ class Preparation:
         step = float(f"{usual:.6g}")  # of a part as of the whole, whatever rounding does
         self.rate, self._origin = 1.0 / step, float(t[0])
         self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
-        chosen = int(0.5 / (self.frequency * step)) if self._decimate is None else int(self._decimate)
-        self.every, self._offset = max(1, chosen), self.reach
+        self.every, self._offset = self._chosen.decimate or max(1, int(0.5 / (self.frequency * step))), self.reach
         if (cutoff := Cutoff(self.frequency, self.rate)).high:
             warn_user(f"the cut-off is {cutoff}: {HIGH}", LogWarning)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from kinetree.identification.checks.recording import Recorded
 from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.preparation import Preparation
 from kinetree.identification.samples import Samples, measured
+from kinetree.logs.filter import Filter
+from kinetree.signatures import told
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+@told
 def prepare(
     robot: Robot,
     t: ArrayLike,
@@ -26,12 +29,7 @@ def prepare(
     tau: ArrayLike,
     f_ext: ArrayLike | None = None,
     *,
-    cutoff: float | None = None,
-    presliding: ArrayLike | None = None,
-    smoothing: float | None = None,
-    decimate: int | None = None,
-    outliers: float | None = None,
-    standing: ArrayLike | None = None,
+    filter: Filter | None = None,
 ) -> Samples:
     """Return samples for `Robot.identify` from recorded positions and joint forces.
 
@@ -47,22 +45,8 @@ def prepare(
         Columns that are NaN throughout are forces that were not measured.
     f_ext : (n, nb, 6) array-like, optional
         Measured wrenches on the bodies, see `Samples`.
-    cutoff : float, optional
-        Frequency (Hz) above which the motion is noise. If not given, six times the one below which 99.99 % of the
-        power of the velocities is that stands out of their noise. `Samples.cutoff` and `Fit.cutoffs` have it.
-    presliding : float or (nv,) array-like, optional
-        By how far a joint moves (rad, m) until its friction has turned round, see `sliding_direction`: about 1e-4 rad
-        of geared joints. If not given, friction has the sign of the velocity.
-    smoothing : float, optional
-        The speed around which that changes (rad/s, m/s); the robot's if not given, as in `Robot.identify`.
-    decimate : int, optional
-        Every so many-th sample is returned; if not given, two a period of the cut-off.
-    outliers : float, optional
-        Recorded samples whose positions or forces are by so many standard deviations away from the median of their
-        neighbours are left out, such as 8. If not given, none is.
-    standing : float or (nv,) array-like, optional
-        Speed (rad/s, m/s) below which a joint stands still: its friction then has any value up to what makes it slide.
-        Its own equation is left out at these samples, and those of the other joints count. If not given, none is.
+    filter : Filter, optional
+        The cut-off, what is left out, how friction changes sign: `Samples.cutoff` and `Fit.cutoffs` have the cut-off.
 
     Returns
     -------
@@ -88,21 +72,25 @@ def prepare(
     >>> t = np.linspace(0, 4, 1001)
     >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=4.0)
     >>> q, v, a = path(t)
-    >>> samples = prepare(robot, t, q, robot.inverse_dynamics(q, v, a), cutoff=5.0)
+    >>> samples = prepare(robot, t, q, robot.inverse_dynamics(q, v, a), filter=kt.Filter(cutoff=5.0))
     >>> samples.v.shape
     (34, 6)
     """
     times, position, force, wrench = _arrays(robot, t, q, tau, f_ext)
     run_checks("recording", Recorded(robot, times, position, force)).warn()
-    choices = cutoff, presliding, smoothing, decimate, outliers, standing
-    return _samples(times, position, force, wrench, Preparation(robot, *choices))
+    return _samples(times, position, force, wrench, Preparation(robot, filter or Filter()))
 
 
 def prepared(
-    robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, **choices: Any
+    robot: Robot,
+    t: ArrayLike,
+    q: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None,
+    filter: Filter,
 ) -> Samples:
     """Return the same of a recording that has been looked at."""
-    return _samples(*_arrays(robot, t, q, tau, f_ext), Preparation(robot, **choices))
+    return _samples(*_arrays(robot, t, q, tau, f_ext), Preparation(robot, filter))
 
 
 def _arrays(

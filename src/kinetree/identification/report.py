@@ -14,9 +14,9 @@ from kinetree._version import __version__
 from kinetree.identification import pictures
 from kinetree.identification.fit import Fit
 from kinetree.identification.validation import Validation, validate, verdict
+from kinetree.output import check_output, whole_file
 from kinetree.tables import make_table, number
 from kinetree.trajectories.curves import torque_units
-from kinetree.trajectories.files.write import check_output, whole_file
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, copysign, power, select, select_less
 from kinetree.scalars.loops import repeat
+from kinetree.signatures import told
 from kinetree.validation import positive
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0
@@ -29,6 +30,7 @@ MOST_STEPS = 10_000
 """Tries, of steps taken or not, in one call."""
 
 
+@told
 @dataclass(frozen=True)
 class Tsitouras(Integrator):
     """An embedded Runge–Kutta pair that takes as many steps of its own as tolerances ask for.

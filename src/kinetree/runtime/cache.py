@@ -62,9 +62,9 @@ def source_digest() -> str | None:
 
     The contents are read, not sizes and times: a checkout that goes back and forth must not meet old code.
     """
+    package = _package()
     try:
-        files = sorted(_package().rglob("*.py"))
-        parts = [part for f in files for part in (f.relative_to(_package()).as_posix(), f.read_bytes())]
+        parts = [part for name in sorted(_sources(package)) for part in (name, _content(package, name))]
     except OSError:
         parts = []
     if not parts:
@@ -72,8 +72,23 @@ def source_digest() -> str | None:
     return digest(parts) if parts else None
 
 
-def _package() -> Path:
-    return Path(__file__).resolve().parent.parent
+def _package() -> str:
+    return os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def _sources(folder: str, prefix: str = "") -> Iterator[str]:
+    """Yield the names of the Python files in a folder of the package; `pathlib` would take longer than reading them."""
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.name.endswith(".py"):
+                yield prefix + entry.name
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _sources(entry.path, f"{prefix}{entry.name}/")
+
+
+def _content(package: str, name: str) -> bytes:
+    with open(os.path.join(package, name), "rb", buffering=0) as file:
+        return file.read()
 
 
 def covers_source_of(definition: object) -> bool:
@@ -84,8 +99,8 @@ def covers_source_of(definition: object) -> bool:
 
 @functools.lru_cache(4096)
 def _is_own(file: str) -> bool:
-    """Return whether a file is kinetree's: `Path.resolve` asks the file system about each of its folders."""
-    return Path(file).resolve().is_relative_to(_package())
+    """Return whether a file is kinetree's: `realpath` asks the file system about each of its folders."""
+    return os.path.realpath(file).startswith(os.path.join(_package(), ""))
 
 
 def directory() -> Path | None:

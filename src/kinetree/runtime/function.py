@@ -13,7 +13,6 @@ import numpy as np
 from kinetree import locks
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython
-from kinetree.graph.listing import listing
 from kinetree.lazy import cached_property, lazy_method
 from kinetree.runtime import arguments, batch, inline, outputs
 from kinetree.runtime.arguments import Array, Inputs
@@ -158,6 +157,8 @@ class Function(functools.partial[Any]):
 
     def listing(self, **options: object) -> str:
         """Return the optimised program as text, one operation a line: options as in the call, no optional arguments."""
+        from kinetree.graph.listing import listing
+
         function = self.bind(**options)
         return listing(function._kernels.program(function._default))
 

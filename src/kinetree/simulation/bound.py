@@ -11,7 +11,6 @@ import numpy as np
 from kinetree.errors import ArgumentError, CallError, unknown_name
 from kinetree.runtime.batch import address
 from kinetree.runtime.steps import tables
-from kinetree.signatures import unknown_argument
 from kinetree.simulation import run
 from kinetree.simulation.calls import OWN, own
 from kinetree.simulation.checks import by_name, check_finite
@@ -65,7 +64,7 @@ class Bound:
         """Return the motion from these states."""
         for name in changed:
             if name not in OF_CONSTRAINTS:
-                raise CallError(f"a simulation that is called has {unknown_argument(name, ARGUMENTS)}")
+                raise CallError(f"a simulation that is called has {unknown_name('argument', name, ARGUMENTS)}")
         t, before = None, None
         if isinstance(q, str | Trajectory | State):
             q, v, t, before = state(self._made.robot, q, v)

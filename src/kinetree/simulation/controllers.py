@@ -59,9 +59,8 @@ class Controller:
     >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=1.0)
     >>> wanted = path(np.arange(1000) * 1e-3).q
     >>> law = kt.Controller(follow, every=10, inputs={"kp": 400.0}, over_time={"q_des": wanted})
-    >>> motion = robot.simulate(robot.neutral(), controller=law)
-    >>> bool(abs(motion.q[:-1] - wanted).max() < 0.1)
-    True
+    >>> robot.simulate(robot.neutral(), controller=law)
+    <Trajectory of 'ur5': 1001 samples from 0 to 1 s>
     """
 
     law: Function | Callable[..., Any]

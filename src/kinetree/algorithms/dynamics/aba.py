@@ -29,35 +29,41 @@ def aba(
 def articulated(
     model: Model, q: Vector, v: Vector, a: Vector, tau: Vector, f_ext: Wrenches, frame: str, prescribed: frozenset[str]
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return a and τ from a at the prescribed joints and τ at the others, by the articulated-body recursion."""
+    """Return a and τ from a at the prescribed joints and τ at the others: the three passes of RBDA Table 7.1.
+
+    The bias forces pA are those of bodies that move with the joint velocities and the prescribed accelerations only;
+    the accelerations a′ of pass 3 are what is left, so that ``c_J``, ``v × S q̇`` and gravity stand in pass 1 alone.
+    """
     refuse_singular(model, prescribed)
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
-    known = {i for i, body in enumerate(model.bodies) if body.joint_name in prescribed}
+    rigid = {i for i, body in enumerate(model.bodies) if body.joint_name in prescribed}
     given = velocities(model, prescribed)
-    a_out: list[Scalar] = [a[k] if k in given else 0.0 for k in range(model.nv)]
-    p = net_forces(model, states, a_out, body_wrenches(states, model, f_ext, frame))
+    qdd: list[Scalar] = [a[k] if k in given else 0.0 for k in range(model.nv)]
+
+    pA = net_forces(model, states, qdd, body_wrenches(states, model, f_ext, frame))  # pass 1
     passive = passive_forces(model, q, v)
-    met: list[list[tuple[Pivot, Scalar]]] = [[] for _ in model.bodies]  # with u, what tau leaves for the acceleration
-    beyond: dict[int, ArticulatedInertia] = {}
-    for i, pivots, inertia in articulated_bodies(model, states, known):
-        for pivot in pivots:
-            u = tau[pivot.k] - passive[pivot.k] - pivot.S.dot(p[i])
-            met[i].append((pivot, u))
-            p[i] = p[i] + pivot.UD * u
-        beyond[i] = inertia
+
+    IA: dict[int, ArticulatedInertia] = {}
+    pivots: dict[int, list[Pivot]] = {}
+    u: list[Scalar] = [0.0] * model.nv
+    for i, pivots[i], IA[i] in articulated_bodies(model, states, rigid):  # pass 2
+        for k, S, UD, _ in pivots[i]:
+            u[k] = tau[k] - passive[k] - S.dot(pA[i])
+            pA[i] = pA[i] + UD * u[k]
         parent = model.bodies[i].parent
         if parent != WORLD:
-            p[parent] = p[parent] + states[i].Xup.T @ p[i]
+            pA[parent] = pA[parent] + states[i].Xup.T @ pA[i]
+
     tau_out = list(tau)
-    da: list[Motion] = []
-    for i, (body, state) in enumerate(zip(model.bodies, states, strict=True)):
-        da_i = Motion.zero() if body.parent == WORLD else state.Xup @ da[body.parent]
-        for (k, S_k, UD, D_inverse), u in reversed(met[i]):
-            a_out[k] = u * D_inverse - da_i.dot(UD)
-            da_i = da_i + S_k * a_out[k]
-        da.append(da_i)
-        if i in known:
-            f = p[i] + beyond[i] @ da_i
-            for k, S_k, rotor in zip(body.v_index, state.S, body.armature, strict=True):
-                tau_out[k] = S_k.dot(f) + rotor * a_out[k] + passive[k]
-    return a_out, tau_out
+    a_prime: list[Motion] = []
+    for i, (body, state) in enumerate(zip(model.bodies, states, strict=True)):  # pass 3
+        a_i = Motion.zero() if body.parent == WORLD else state.Xup @ a_prime[body.parent]
+        for k, S, UD, D_inverse in reversed(pivots[i]):
+            qdd[k] = u[k] * D_inverse - a_i.dot(UD)
+            a_i = a_i + S * qdd[k]
+        a_prime.append(a_i)
+        if i in rigid:
+            f = pA[i] + IA[i] @ a_i
+            for k, S, rotor in zip(body.v_index, state.S, body.armature, strict=True):
+                tau_out[k] = S.dot(f) + rotor * qdd[k] + passive[k]
+    return qdd, tau_out

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Final
 
 from kinetree.errors import unknown_name
 from kinetree.formats.xml.elements import Element
+from kinetree.lazy import lazy_method
+
+get_close_matches = lazy_method("difflib", "get_close_matches")
 
 READ: Final = {
     "link": ("name",),
@@ -66,8 +68,7 @@ def refuse_misspelt(element: Element, known: Sequence[str]) -> None:
     """Raise where a child has nearly one of these names."""
     for child in element.children if known else ():
         foreign = child.tag in known or child.tag.startswith("{")
-        near = () if foreign else get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)
-        if near:
+        if not foreign and (near := get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)):
             message = f"<{element.tag}> has no element <{child.tag}>, did you mean <{near[0]}>?"
             child.fault(message, "it is not read")
 

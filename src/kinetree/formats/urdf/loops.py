@@ -60,16 +60,6 @@ def loop_joints(robot: Element, joints: Sequence[GraphJoint]) -> list[GraphJoint
     return found
 
 
-def motors(robot: Element) -> set[str] | None:
-    """Return the joints that transmissions or ros2_control drive; None where the file has neither."""
-    transmitted = [joint for block in robot.all("transmission") for joint in block.all("joint")]
-    controlled = [joint for block in robot.all("ros2_control") for joint in block.all("joint")]
-    if not transmitted and not controlled:
-        return None
-    driven = [*transmitted, *(joint for joint in controlled if joint.all("command_interface"))]
-    return {joint.attributes.get("name", "") for joint in driven}
-
-
 def _closing(element: Element, first: str, second: str, place: Callable[[Element], Pose]) -> GraphJoint:
     kind, ends = required(element, "type"), [child(element, tag) for tag in (first, second)]
     if kind == "floating":

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import inf
+from typing import Final
 
 from kinetree.errors import listed, shortened, warn_user
 from kinetree.formats.graph import GraphJoint, KinematicGraph
 from kinetree.formats.graph_model import model_of
 from kinetree.formats.urdf.document import JOINTS, UrdfJoint, UrdfRobot, parts_from_element
-from kinetree.formats.urdf.loops import loop_joints, motors
 from kinetree.formats.xml.elements import Element
+from kinetree.lazy import lazy_method
 from kinetree.model import GRAVITY, JointLimits, Model
+
+loop_joints = lazy_method("kinetree.formats.urdf.loops", "loop_joints")
+
+WITHOUT_JOINTS: Final = {"link", "material", "ros2_control", "transmission", "joint"}
+"""The elements that add no joint but their own: the reader of all others is imported where there are any."""
 
 
 def model_from_urdf(
@@ -61,7 +67,19 @@ def _graph(robot: UrdfRobot, element: Element) -> KinematicGraph:
     ]
     if free:
         warn_user(f"{robot.source}: no position limits are given for {listed(free)}; taken as unlimited")
-    return KinematicGraph(robot.name, element, robot.links, (*joints, *loop_joints(element, joints)))
+    if any(child.tag not in WITHOUT_JOINTS for child in element.children):
+        joints = (*joints, *loop_joints(element, joints))
+    return KinematicGraph(robot.name, element, robot.links, joints)
+
+
+def motors(robot: Element) -> set[str] | None:
+    """Return the joints that transmissions or ros2_control drive; None where the file has neither."""
+    transmitted = [joint for block in robot.all("transmission") for joint in block.all("joint")]
+    controlled = [joint for block in robot.all("ros2_control") for joint in block.all("joint")]
+    if not transmitted and not controlled:
+        return None
+    driven = [*transmitted, *(joint for joint in controlled if joint.all("command_interface"))]
+    return {joint.attributes.get("name", "") for joint in driven}
 
 
 def _joint(joint: UrdfJoint, driven: Collection[str] | None) -> GraphJoint:

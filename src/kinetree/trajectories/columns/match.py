@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.errors import FormatError
+from kinetree.lazy import cached_property
 from kinetree.trajectories.columns.messages import (
     check_decimal_commas,
     expected_columns,
@@ -41,6 +42,12 @@ class Layout:
     names: tuple[str, ...]
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def groups(self) -> dict[str, list[int]]:
+        """The columns of each quantity that is there, in the order of its entries; time is the first."""
+        held = dict.fromkeys(slot[0] for slot in self.slots if slot is not None)
+        return {x: self.columns(x) for x in sorted(held, key=lambda x: x != "t")}
 
     def columns(self, quantity: str) -> list[int]:
         """Return the columns of a quantity, in the order of its entries; empty if the table does not have it."""

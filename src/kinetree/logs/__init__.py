@@ -1,0 +1,1 @@
+"""Logs: what is recorded of robots, in files and as samples."""

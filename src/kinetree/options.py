@@ -1,0 +1,167 @@
+"""Choices as values: frozen dataclasses whose fields say once what Python checks, the shell reads and the docs tell."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from numbers import Integral
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
+
+from kinetree.errors import ArgumentError
+from kinetree.locks import importing
+from kinetree.signatures import VALUES, told
+
+T = TypeVar("T")
+Check = Callable[[str, Any], Any]
+"""Takes a name and a value, and returns the value to keep; `ArgumentError` where it cannot be."""
+
+
+class Option(NamedTuple):
+    """What a field says: help, the check of its value, and for the shell a reader, what to call it, and its choices.
+
+    An option that may be `repeated` gives a dict of the pairs that its reader returns.
+    """
+
+    name: str
+    help: str
+    check: Check | None
+    read: Callable[[str], Any] | None
+    metavar: str | None
+    choices: tuple[str, ...]
+    repeated: bool
+
+
+def option(
+    *,
+    default: Any = None,
+    default_factory: Callable[[], Any] | None = None,
+    help: str,
+    check: Check | None = None,
+    read: Callable[[str], Any] | None = None,
+    metavar: str | None = None,
+    name: str = "",
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """Return a field of a `value`; its option is called as it is, unless a name is given.
+
+    Type checkers read ``default=`` or ``default_factory=`` where the field is made; a factory's option may be repeated.
+    """
+    check = one_of(*choices) if choices else check
+    about = {"option": Option(name, help, check, read, metavar, choices, default_factory is not None)}
+    if default_factory is not None:
+        return field(default_factory=default_factory, metadata=about)
+    return field(default=default, metadata=about)
+
+
+def options(kind: Any) -> Iterator[tuple[str, Option]]:
+    """Yield the names of a value's fields with what they say."""
+    for each in fields(kind):
+        said: Option = each.metadata["option"]
+        yield each.name, said._replace(name=said.name or each.name.replace("_", "-"))
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
+def value(kind: type[T]) -> type[T]:
+    """Return a class as a frozen dataclass whose fields are options: checked, documented, and known to `told`.
+
+    Examples
+    --------
+    >>> @value
+    ... class Pause:
+    ...     length: float = option(default=1.0, help="for how long (s)", check=positive)
+    >>> Pause(length=-1.0)
+    Traceback (most recent call last):
+    kinetree.errors.ArgumentError: length is -1.0, it must be a positive number
+    """
+    together: Callable[[Any], None] | None = vars(kind).get("__post_init__")
+
+    def checked(self: Any) -> None:
+        for name, said in options(type(self)):
+            given = getattr(self, name)
+            if given is not None and said.check is not None:
+                object.__setattr__(self, name, said.check(name, given))
+        if together is not None:
+            together(self)
+
+    setattr(kind, "__post_init__", checked)  # noqa: B010
+    setattr(kind, "__repr__", _shown)  # noqa: B010
+    made = told(dataclass(frozen=True, kw_only=True, repr=False)(kind))
+    summary, mark, rest = (made.__doc__ or "").partition("\n\n    Examples")
+    every: Any = fields(made)  # type: ignore[arg-type]
+    told_of = "".join(map(_documented, every))
+    made.__doc__ = f"{summary.rstrip()}\n\n    Parameters\n    ----------\n{told_of}{mark and mark[1:]}{rest}"
+    VALUES[made.__name__] = tuple(x.name for x in every)
+    return made
+
+
+def _shown(self: Any) -> str:
+    """Return a value as it is written, without the fields that are as they are by default."""
+    other = (f"{name}={x!r}" for name, x in vars(self).items() if x != getattr(type(self)(), name))
+    return f"{type(self).__name__}({', '.join(other)})"
+
+
+def _documented(each: Any) -> str:
+    """Return the lines of a docstring for a field."""
+    kind, said = (
+        each.type.replace(" | None", "").replace(" | ", " or ").replace("ArrayLike", "array-like"),
+        each.metadata,
+    )
+    text = textwrap.fill(said["option"].help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return f"    {each.name} : {kind}, optional\n{text[:8]}{text[8].upper()}{text[9:]}.\n"
+
+
+def one_of(*choices: str) -> Check:
+    """Return the check that a value is one of these."""
+
+    def check(name: str, given: Any) -> Any:
+        if given not in choices:
+            raise ArgumentError(f"{name} is {given!r}, it must be {' or '.join(map(repr, choices))}")
+        return given
+
+    return check
+
+
+def count(name: str, given: Any) -> int:
+    """Check that this is an integer of at least 1."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or given < 1:
+        raise ArgumentError(f"{name} is {given!r}, it must be an integer ≥ 1")
+    return int(given)
+
+
+def positive(name: str, given: Any) -> float:
+    """Check that this is a positive number."""
+    with importing:
+        from kinetree import validation
+
+    return validation.positive(name, given)
+
+
+def positive_numbers(name: str, given: Any) -> float | tuple[float, ...]:
+    """Check that this is a positive number, or several; arrays are kept as tuples."""
+    return _numbers(name, given, lambda x: x > 0.0, f"{name} is {given!r}: it must be positive")
+
+
+def nonzero_numbers(name: str, given: Any) -> float | tuple[float, ...]:
+    """Check that this is a number that is not zero, or several."""
+    return _numbers(name, given, lambda x: x != 0.0, f"{name} must be finite, and not zero")
+
+
+def _numbers(name: str, given: Any, fits: Callable[[Any], Any], message: str) -> float | tuple[float, ...]:
+    with importing:
+        import numpy as np
+
+        from kinetree.validation import real_array
+
+    numbers = real_array(name, given)
+    if numbers.ndim > 1:
+        raise ArgumentError(f"{name} has shape {numbers.shape}: a number, or one for each joint is needed")
+    if not (np.isfinite(numbers) & fits(numbers)).all():
+        raise ArgumentError(message)
+    return tuple(numbers.tolist()) if numbers.ndim else float(numbers)
+
+
+def read_numbers(text: str) -> float | list[float]:
+    """Return the numbers that commas separate; the number itself if there is one."""
+    found = [float(part) for part in text.split(",")]
+    return found[0] if len(found) == 1 else found
