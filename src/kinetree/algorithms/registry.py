@@ -14,6 +14,7 @@ from kinetree.algorithms.docstrings import full_docstring
 from kinetree.algorithms.table import ALGORITHMS, Algorithm, Table
 from kinetree.glossary import symbols
 from kinetree.glossary.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
+from kinetree.validation import Range
 
 __all__ = ["ALGORITHMS", "Algorithm", "Joints", "Matrix", "OneFrame", "Option", "Shape", "Vector"]
 __all__ += ["algorithm", "shape_of"]
@@ -29,6 +30,7 @@ def algorithm(
     options: Mapping[str, Option] | None = None,
     raises: str = "",
     joint_space: bool = False,
+    ranges: Mapping[str, Range] | None = None,
     table: Table = ALGORITHMS,
 ) -> Callable[[F], F]:
     """Register a function as an algorithm and complete its docstring; the function itself is returned.
@@ -48,6 +50,8 @@ def algorithm(
         When the algorithm raises `ModelError`.
     joint_space : bool
         Whether the result depends on the inertias through M(q) and h(q, v) alone: fewer operations are traced then.
+    ranges : mapping, optional
+        The numbers that inputs may hold, beside those of the glossary.
     table : Table
         Where it is entered: the functions of a robot by default.
     """
@@ -55,7 +59,7 @@ def algorithm(
     def register(function: F) -> F:
         _, *parameters = inspect.signature(function).parameters.values()
         arrays = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
-        shapes = {**symbols.SHAPES, **(inputs or {})}
+        shapes, known = {**symbols.SHAPES, **(inputs or {})}, {**symbols.RANGES, **(ranges or {})}
         made = Algorithm(
             name,
             function,
@@ -64,6 +68,7 @@ def algorithm(
             defined("option", (p.name for p in parameters if p not in arrays), {**symbols.CHOICES, **(options or {})}),
             defined("symbol", outputs.split(), symbols.SHAPES) if isinstance(outputs, str) else outputs,
             joint_space,
+            {p.name: known[p.name] for p in arrays if p.name in known},
         )
         table.register(made)
         function.__doc__ = full_docstring(made, raises, table.setup)

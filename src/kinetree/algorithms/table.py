@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import OneFrame, Option, Shape
 from kinetree.locks import importing
+from kinetree.validation import Range
 
 C = TypeVar("C", bound=type)
 
@@ -58,6 +59,8 @@ class Algorithm(NamedTuple):
     outputs: Mapping[str, Shape]
     joint_space: bool
     """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`model.regroup`)."""
+    ranges: Mapping[str, Range]
+    """The numbers that inputs may hold; others may hold all."""
 
     @property
     def needs_option(self) -> bool:
