@@ -24,7 +24,7 @@ CIRCLES_OF_TYPES = {"constraints", "excitation", "identification", "logs", "simu
 
 def circles(*, types: bool) -> set[str]:
     """Return the modules that import each other, with or without imports for type checkers."""
-    graph = grimp.build_graph("kinetree", exclude_type_checking_imports=not types)
+    graph = grimp.build_graph("kinetree", exclude_type_checking_imports=not types, cache_dir=None)
     left = {module: graph.find_modules_directly_imported_by(module) - {"kinetree"} for module in graph.modules}
     # what is left out: grimp, which does not know stubs, takes imports of them for imports of kinetree
 
