@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree import ContactInputs
 from kinetree.runtime import Function
 
 _T = TypeVar("_T", bound=np.floating[Any])
@@ -28,11 +29,11 @@ class AssembleFunction(Function):
     """Close a mechanism: the configuration in which all constraints hold, found from q0 on."""
 
     @overload
-    def __call__(self, q0: _F64, active: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
+    def __call__(self, q0: _F64, contacts: ContactInputs | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
     @overload
-    def __call__(self, q0: _F32, active: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, restarts: np.float32 | _F32 | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F32] | None = None) -> Assemble[np.float32]: ...
+    def __call__(self, q0: _F32, contacts: ContactInputs | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, restarts: np.float32 | _F32 | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F32] | None = None) -> Assemble[np.float32]: ...
     @overload
-    def __call__(self, q0: ArrayLike, active: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
+    def __call__(self, q0: ArrayLike, contacts: ContactInputs | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, restarts: ArrayLike | None = None, *, fixed: Sequence[str] = (), out: Sequence[_F64] | None = None) -> Assemble[np.float64]: ...
     def bind(self, *, fixed: Sequence[str] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, fixed: Sequence[str] = ()) -> None: ...
 
@@ -50,12 +51,12 @@ class ContactDynamicsFunction(Function):
     """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, drift: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, contacts: ContactInputs | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
-    def bind(self, *, f_ext_frame: Literal["body", "world"] = ..., solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactDynamics[np.float64]: ...
+    def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body", solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
 
 class ContactImpulse(NamedTuple, Generic[_T]):
@@ -72,12 +73,12 @@ class ContactImpulseFunction(Function):
     """Velocity after an impact in which contacts push only and slide, and the impulses."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, drift: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, contacts: ContactInputs | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, drift: _F32 | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F32] | None = None) -> ContactImpulse[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, contacts: ContactInputs | None = None, compliance: _F32 | None = None, f_start: _F32 | None = None, *, out: Sequence[_F32] | None = None) -> ContactImpulse[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, drift: ArrayLike | None = None, *, solver: Literal["auto", "pgs", "admm"] = "auto", out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
-    def bind(self, *, solver: Literal["auto", "pgs", "admm"] = ...) -> Self: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, contacts: ContactInputs | None = None, compliance: ArrayLike | None = None, f_start: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> ContactImpulse[np.float64]: ...
+    def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, solver: Literal["auto", "pgs", "admm"] = "auto") -> None: ...
 
 class ContactInverseDynamics(NamedTuple, Generic[_T]):
@@ -92,11 +93,11 @@ class ContactInverseDynamicsFunction(Function):
     """Joint forces τ for given accelerations, where contacts push only and hold what friction can hold."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, friction: _F32 | None = None, force_weights: _F32 | None = None, torque_weight: np.float32 | _F32 | None = None, f_min: _F32 | None = None, tau_max: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactInverseDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, contacts: ContactInputs | None = None, force_weights: _F32 | None = None, torque_weight: np.float32 | _F32 | None = None, f_min: _F32 | None = None, tau_max: _F32 | None = None, tolerance: np.float32 | _F32 | None = None, max_iterations: np.float32 | _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactInverseDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, friction: ArrayLike | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, force_weights: ArrayLike | None = None, torque_weight: ArrayLike | None = None, f_min: ArrayLike | None = None, tau_max: ArrayLike | None = None, tolerance: ArrayLike | None = None, max_iterations: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactInverseDynamics[np.float64]: ...
     def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
@@ -110,11 +111,11 @@ class ForwardDynamicsFunction(Function):
     """Accelerations under the joint forces τ, and the constraints' forces f."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, drift: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ForwardDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, f_ext: _F32 | None = None, contacts: ContactInputs | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ForwardDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ForwardDynamics[np.float64]: ...
     def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
@@ -129,11 +130,11 @@ class HybridDynamicsFunction(Function):
     """Accelerations, joint forces and the constraints' forces f, where one of the first two is given at each joint."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, a: _F32, tau: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, drift: _F32 | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> HybridDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, a: _F32, tau: _F32, f_ext: _F32 | None = None, contacts: ContactInputs | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> HybridDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> HybridDynamics[np.float64]: ...
     def bind(self, *, prescribed: Sequence[str] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, prescribed: Sequence[str] = (), f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
@@ -171,11 +172,11 @@ class ImpulseFunction(Function):
     """Velocity after an impact in which constraints begin to act, and their impulses."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, drift: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, contacts: ContactInputs | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, restitution: _F32 | None = None, drift: _F32 | None = None, *, out: Sequence[_F32] | None = None) -> Impulse[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, contacts: ContactInputs | None = None, *, out: Sequence[_F32] | None = None) -> Impulse[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, restitution: ArrayLike | None = None, drift: ArrayLike | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, contacts: ContactInputs | None = None, *, out: Sequence[_F64] | None = None) -> Impulse[np.float64]: ...
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
@@ -183,11 +184,11 @@ class ProjectVelocityFunction(Function):
     """Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, contacts: ContactInputs | None = None, *, out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, active: _F32 | None = None, drift: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, contacts: ContactInputs | None = None, *, out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, active: ArrayLike | None = None, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, contacts: ContactInputs | None = None, *, out: _F64 | None = None) -> _F64: ...
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
@@ -202,11 +203,11 @@ class InverseDynamicsFunction(Function):
     """Joint forces for given accelerations, at the actuated joints alone, and the constraints' forces f."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> InverseDynamics[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> InverseDynamics[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, active: _F32 | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> InverseDynamics[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, a: _F32, f_ext: _F32 | None = None, contacts: ContactInputs | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> InverseDynamics[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> InverseDynamics[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> InverseDynamics[np.float64]: ...
     def bind(self, *, least: Literal["force", "torque"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, least: Literal["force", "torque"] = "force", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
@@ -214,11 +215,11 @@ class CompleteVelocityFunction(Function):
     """All velocities from the independent ones, ``J v = 0``."""
 
     @overload
-    def __call__(self, q: _F64, v_independent: ArrayLike, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v_independent: ArrayLike, contacts: ContactInputs | None = None, *, out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v_independent: _F32, drift: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v_independent: _F32, contacts: ContactInputs | None = None, *, out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v_independent: ArrayLike, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v_independent: ArrayLike, contacts: ContactInputs | None = None, *, out: _F64 | None = None) -> _F64: ...
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
@@ -226,11 +227,11 @@ class CompleteAccelerationFunction(Function):
     """All accelerations from the independent ones, ``J a + γ = 0``, at a velocity that the constraints allow."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, a_independent: ArrayLike, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, a_independent: ArrayLike, contacts: ContactInputs | None = None, *, out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, a_independent: _F32, drift: _F32 | None = None, *, out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, a_independent: _F32, contacts: ContactInputs | None = None, *, out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, a_independent: ArrayLike, drift: ArrayLike | None = None, *, out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, a_independent: ArrayLike, contacts: ContactInputs | None = None, *, out: _F64 | None = None) -> _F64: ...
     def bind(self) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True) -> None: ...
 
@@ -262,11 +263,11 @@ class ReducedBiasFunction(Function):
     """Bias forces of the independent velocities, ``Gᵀ(M g + h)`` where ``a = G ÿ + g``."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, f_ext: _Wrenches | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: _F64, v: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, f_ext: _F32 | None = None, drift: _F32 | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F32 | None = None) -> _F32: ...
+    def __call__(self, q: _F32, v: _F32, f_ext: _F32 | None = None, contacts: ContactInputs | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F32 | None = None) -> _F32: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, f_ext: _Wrenches | None = None, drift: ArrayLike | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, f_ext_frame: Literal["body", "world"] = "body", out: _F64 | None = None) -> _F64: ...
     def bind(self, *, f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
@@ -340,13 +341,13 @@ class StepFunction(Function):
     """Return the configuration and velocity a time dt later, under constant joint forces and wrenches."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, drift: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, slots: _F32 | None = None, drift: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, contacts: ContactInputs | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> Step[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, drift: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
-    def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ..., contacts: Literal["solved", "stick"] = ...) -> Self: ...
-    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", contacts: Literal["solved", "stick"] = "solved") -> None: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> Step[np.float64]: ...
+    def bind(self, *, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
+    def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", stick: Literal["no", "yes"] = "no") -> None: ...
 
 class ContactStep(NamedTuple, Generic[_T]):
     """Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub."""
@@ -361,11 +362,11 @@ class ContactStepFunction(Function):
     """Return the configuration and velocity a time dt later, with the impulses of contacts that push and rub."""
 
     @overload
-    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, f_start: ArrayLike | None = None, drift: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
+    def __call__(self, q: _F64, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, f_start: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
     @overload
-    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, active: _F32 | None = None, restitution: _F32 | None = None, friction: _F32 | None = None, slots: _F32 | None = None, f_start: _F32 | None = None, drift: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactStep[np.float32]: ...
+    def __call__(self, q: _F32, v: _F32, tau: _F32, dt: np.float32 | _F32, f_ext: _F32 | None = None, contacts: ContactInputs | None = None, f_start: _F32 | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F32] | None = None) -> ContactStep[np.float32]: ...
     @overload
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, active: ArrayLike | None = None, restitution: ArrayLike | None = None, friction: ArrayLike | None = None, slots: ArrayLike | None = None, f_start: ArrayLike | None = None, drift: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: _Wrenches | None = None, contacts: ContactInputs | None = None, f_start: ArrayLike | None = None, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body", out: Sequence[_F64] | None = None) -> ContactStep[np.float64]: ...
     def bind(self, *, integrator: Literal["semi_implicit_euler", "implicit_euler"] = ..., limits: Literal["none", "position", "effort", "all"] = ..., f_ext_frame: Literal["body", "world"] = ...) -> Self: ...
     def warmup(self, *, dtype: str = "float64", optional: tuple[str, ...] = (), single: bool = True, batch: bool = True, integrator: Literal["semi_implicit_euler", "implicit_euler"] = "semi_implicit_euler", limits: Literal["none", "position", "effort", "all"] = "none", f_ext_frame: Literal["body", "world"] = "body") -> None: ...
 
@@ -386,9 +387,8 @@ class Functions:
         ----------
         q0 : (..., nq) array
             Configuration to start from. Joint limits do not count.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`.
         tolerance : (...) array, optional
             The largest error of a row that holds (rad, m): 1e-9 rad and 1e-9 ℓ if not given, in float32 1e-5. Where this
             is reached one more step is made, so that errors are near rounding in general.
@@ -441,7 +441,7 @@ class Functions:
         against the direction d of its velocity; and what lifts off has no force. (What approaches with a velocity needs an
         impulse, `contact_impulse`.) Nothing is relaxed: in convex formulations what slides lifts off. All other constraints
         hold as they do in `forward_dynamics`. In a mechanism with a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
-        Where anchors move, by the `drift`, all motions are those against them: ``J v − ḋ``, ``J a + γ − d̈``.
+        Where anchors move, by the `row_motion`, all motions are those against them: ``J v − ḋ``, ``J a + γ − d̈``.
 
         Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
         the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
@@ -457,28 +457,14 @@ class Functions:
         f_ext : (..., nb, 6) array, optional
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        friction : (..., nconstraints) array, optional
-            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
-            `Contact.friction` if not given.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.friction`, `ContactInputs.row_motion`, `ContactInputs.solver`.
         compliance : (..., nrows) array, optional
             What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).
         f_start : (..., nrows) array, optional
             Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
-        tolerance : (...) array, optional
-            Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and
-            complementarity beside that and the largest force; 1e-6 if not given.
-        max_iterations : (...) array, optional
-            Of the solver: 1000 if not given.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
-        solver : {"auto", "pgs", "admm"}
-            Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.
 
         Returns
         -------
@@ -534,29 +520,13 @@ class Functions:
             Configuration: rad, m, and quaternions (x, y, z, w).
         v : (..., nv) array
             Velocity (rad/s, m/s).
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        restitution : (..., nconstraints) array, optional
-            Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
-            `Contact.restitution` where contacts are solved.
-        friction : (..., nconstraints) array, optional
-            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
-            `Contact.friction` if not given.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.restitution`, `ContactInputs.friction`,
+            `ContactInputs.row_motion`, `ContactInputs.solver`.
         compliance : (..., nrows) array, optional
             What the force of each contact's row gives way by, added to the diagonal of G (0 is rigid, as if not given).
         f_start : (..., nrows) array, optional
             Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
-        tolerance : (...) array, optional
-            Of the residuals: dual beside the largest motion of a contact that there would be without its forces, and
-            complementarity beside that and the largest force; 1e-6 if not given.
-        max_iterations : (...) array, optional
-            Of the solver: 1000 if not given.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
-        solver : {"auto", "pgs", "admm"}
-            Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.
 
         Returns
         -------
@@ -616,12 +586,8 @@ class Functions:
         f_ext : (..., nb, 6) array, optional
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        friction : (..., nconstraints) array, optional
-            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
-            `Contact.friction` if not given.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.friction`.
         force_weights : (..., nrows) array, optional
             R, what the square of each row's force costs, positive; if not given 1, and of moments 1/ℓ² (``mech.length``).
         torque_weight : (...) array, optional
@@ -672,7 +638,7 @@ class Functions:
         ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
         then the smallest force that gives it, moments counting divided by `Mechanism.length` (where some rows meet inertias
         ten thousand times those of others, theirs may be larger). In a mechanism with a `stabilization` ω errors fade away:
-        ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
+        ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `row_motion`, d takes the place of zero in all of these.
 
         Parameters
         ----------
@@ -685,12 +651,8 @@ class Functions:
         f_ext : (..., nb, 6) array, optional
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.row_motion`.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
@@ -744,12 +706,8 @@ class Functions:
         f_ext : (..., nb, 6) array, optional
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.row_motion`.
         prescribed : sequence of str
             Names of joints with given accelerations: all is inverse, none is forward dynamics.
         f_ext_frame : {"body", "world"}
@@ -783,7 +741,8 @@ class Functions:
         >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
         >>> q, v, a = robot.random_state(seed=0)
         >>> legs = [name for name in robot.joint_names if name.startswith(("FL", "FR"))]
-        >>> posed = mech.hybrid_dynamics(q, v, 0 * v, 0 * v, active=[1, 0, 0, 0], prescribed=legs)
+        >>> one_foot = kt.ContactInputs(active=[1, 0, 0, 0])
+        >>> posed = mech.hybrid_dynamics(q, v, 0 * v, 0 * v, contacts=one_foot, prescribed=legs)
         >>> bool(abs(posed.a[6:12]).max() == 0), bool(abs(posed.tau[12:]).max() == 0)
         (True, True)
         """
@@ -870,15 +829,8 @@ class Functions:
             Configuration: rad, m, and quaternions (x, y, z, w).
         v : (..., nv) array
             Velocity (rad/s, m/s).
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        restitution : (..., nconstraints) array, optional
-            Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
-            `Contact.restitution` where contacts are solved.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.restitution`, `ContactInputs.row_motion`.
 
         Returns
         -------
@@ -920,12 +872,8 @@ class Functions:
             Configuration: rad, m, and quaternions (x, y, z, w).
         v : (..., nv) array
             Velocity (rad/s, m/s).
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.row_motion`.
 
         Returns
         -------
@@ -977,9 +925,8 @@ class Functions:
         f_ext : (..., nb, 6) array, optional
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`.
         least : {"force", "torque"}
             What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that
             leaves a choice. Beside forces, moments count divided by ``mech.length``.
@@ -1027,9 +974,8 @@ class Functions:
             Configuration: rad, m, and quaternions (x, y, z, w).
         v_independent : (..., nindependent) array
             Independent velocities, ordered as ``mech.independent`` (rad/s, m/s).
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.row_motion`.
 
         Returns
         -------
@@ -1065,9 +1011,8 @@ class Functions:
             Velocity (rad/s, m/s).
         a_independent : (..., nindependent) array
             Independent accelerations, ordered as ``mech.independent`` (rad/s², m/s²).
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.row_motion`.
 
         Returns
         -------
@@ -1164,9 +1109,8 @@ class Functions:
         f_ext : (..., nb, 6) array, optional
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.row_motion`.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
 
@@ -1357,7 +1301,7 @@ class Functions:
         step loops and the like are closed again, and velocities along them taken away, by the smallest change in the metric
         of M. `simulate` takes many steps, with controllers and events.
 
-        Anchors that move do so by the `drift` that is given, at the beginning of the step; they accelerate evenly.
+        Anchors that move do so by the `row_motion` at the beginning of the step; they accelerate evenly.
 
         Parameters
         ----------
@@ -1372,20 +1316,9 @@ class Functions:
         f_ext : (..., nb, 6) array, optional
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        restitution : (..., nconstraints) array, optional
-            Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
-            `Contact.restitution` where contacts are solved.
-        friction : (..., nconstraints) array, optional
-            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
-            `Contact.friction` if not given.
-        slots : (..., nslots, 7) array, optional
-            Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.restitution`, `ContactInputs.friction`, `ContactInputs.slots`,
+            `ContactInputs.row_motion`, `ContactInputs.stick`.
         integrator : {"semi_implicit_euler", "euler", "rk4", "tsitouras", "implicit_euler"}
             The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
             classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
@@ -1396,9 +1329,6 @@ class Functions:
             joint forces of tau.
         f_ext_frame : {"body", "world"}
             Axes and reference point of f_ext: each body's (of a dict, frame's) own, or the world's.
-        contacts : {"solved", "stick"}
-            Whether contacts push only, lift off and slide, which takes steps with impulses, or stick as other constraints
-            hold. It makes no difference to a mechanism without contacts.
 
         Returns
         -------
@@ -1419,7 +1349,7 @@ class Functions:
         >>> robot = kt.load("go2")
         >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
         >>> q, v, a = robot.random_state(seed=0)
-        >>> falling = mech.step(q, v, [0.0] * robot.nv, 1e-3, contacts="stick", active=[0] * 4)
+        >>> falling = mech.step(q, v, [0.0] * robot.nv, 1e-3, contacts=kt.ContactInputs(stick=True, active=[0] * 4))
         >>> bool(abs(falling.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
         True
         """
@@ -1430,8 +1360,8 @@ class Functions:
 
         Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
         limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
-        velocity, so that impulses add no energy. Time goes forwards: dt is positive. Anchors that move do so by the `drift`
-        that is given, at the beginning of the step; they accelerate evenly.
+        velocity, so that impulses add no energy. Time goes forwards: dt is positive. Anchors that move do so by the
+        `row_motion` at the beginning of the step; they accelerate evenly.
 
         Parameters
         ----------
@@ -1446,22 +1376,11 @@ class Functions:
         f_ext : (..., nb, 6) array, optional
             Wrench (n, f) exerted on each moving body (N·m, N), ordered as ``robot.body_names``; or a dict of wrenches (...,
             6) by the name of a body or frame, each in the axes of that frame about its origin.
-        active : (..., nconstraints) array, optional
-            1 for each constraint that acts, 0 for the others, ordered as ``mech.constraint_names`` (or bools; what is above
-            one half counts as 1; it does not decide between float32 and float64); all if not given.
-        restitution : (..., nconstraints) array, optional
-            Number e of each constraint: the velocity along its rows becomes −e times what it was; if not given 0, and
-            `Contact.restitution` where contacts are solved.
-        friction : (..., nconstraints) array, optional
-            Coulomb's coefficient of each contact, ordered as ``mech.constraint_names``; others do not read theirs.
-            `Contact.friction` if not given.
-        slots : (..., nslots, 7) array, optional
-            Contact point (m), normal and gap (m) of each `ContactSlot`, as ``mech.slots`` makes it; empty if not given.
+        contacts : ContactInputs, optional
+            Of these: `ContactInputs.active`, `ContactInputs.restitution`, `ContactInputs.friction`, `ContactInputs.slots`,
+            `ContactInputs.row_motion`.
         f_start : (..., nrows) array, optional
             Contact forces or impulses to begin with, such as those of the last step; 0 if not given.
-        drift : (..., 3, nrows) array, optional
-            What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with ``φ = d``,
-            ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.
         integrator : {"semi_implicit_euler", "implicit_euler"}
             The method: semi-implicit (symplectic) Euler, first order and one acceleration a step; explicit Euler; the
             classical Runge–Kutta method, fourth order and four accelerations a step; implicit Euler, which takes the
