@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
@@ -75,10 +76,10 @@ def value(kind: type[T]) -> type[T]:
     kinetree.errors.ArgumentError: length is -1.0, it must be a positive number
     """
     together: Callable[[Any], None] | None = vars(kind).get("__post_init__")
-    checks: dict[str, Check] = {}
 
     def checked(self: Any) -> None:
-        for name, check in checks.items():
+        own: Any = type(self)
+        for name, check in _checks(own):
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, check(name, given))
@@ -88,13 +89,18 @@ def value(kind: type[T]) -> type[T]:
     setattr(kind, "__post_init__", checked)  # noqa: B010
     setattr(kind, "__repr__", _shown)  # noqa: B010
     made = told(dataclass(frozen=True, kw_only=True, repr=False)(kind))
-    checks |= {name: said.check for name, said in options(made) if said.check is not None}
     summary, mark, rest = (made.__doc__ or "").partition("\n\n    Examples")
     every: Any = fields(made)  # type: ignore[arg-type]
     told_of = "".join(map(_documented, every))
     made.__doc__ = f"{summary.rstrip()}\n\n    Parameters\n    ----------\n{told_of}{mark and mark[1:]}{rest}"
     VALUES[made.__name__] = tuple(x.name for x in every)
     return made
+
+
+@functools.cache
+def _checks(kind: Hashable) -> tuple[tuple[str, Check], ...]:
+    """Return the fields of a value that are checked, with their checks."""
+    return tuple((name, said.check) for name, said in options(kind) if said.check is not None)
 
 
 def _shown(self: Any) -> str:

@@ -31,8 +31,8 @@ if moment == "finalizer":
         def __del__(self):
             signal.raise_signal(signal.SIGINT)
     import kinetree.cli.inverse_dynamics as command
-    torques = command.torques
-    command.torques = lambda *given: (Late(), torques(*given))[1]
+    computed = command.computed
+    command.computed = lambda *given: (Late(), computed(*given))[1]
 sys.argv[1:] = sys.argv[2:]
 run()
 """

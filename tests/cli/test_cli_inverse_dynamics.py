@@ -14,7 +14,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli.motion import LONG, coordinates_of, usable_range
-from kinetree.trajectories.block import BLOCK
+from kinetree.logs.codecs.table import ROWS
 
 PROGRAM = [sys.executable, "-m", "kinetree", "inverse-dynamics"]
 
@@ -44,7 +44,7 @@ def panda():
 
 
 def test_a_file_of_q_v_a_gives_the_torques_of_the_robot(cli, panda):
-    q, v, a = panda.random_state(seed=1, size=BLOCK + 20)
+    q, v, a = panda.random_state(seed=1, size=ROWS + 20)
     write_csv("in.csv", panda, q=q, v=v, a=a)
     code, out, err = cli("panda", "in.csv", "-o", "out.csv")
     assert (code, err) == (0, "")
@@ -66,7 +66,7 @@ def test_npz_in_and_out_with_gravity_and_a_base_that_floats(cli):
 
 
 def test_the_summary_is_that_of_the_torques(cli, panda):
-    q, v, a = panda.random_state(seed=3, size=BLOCK + 50)
+    q, v, a = panda.random_state(seed=3, size=ROWS + 50)
     write_csv("in.csv", panda, q=q, v=v, a=20 * a)
     _, out, _ = cli("panda", "in.csv")
     tau = panda.inverse_dynamics(q, v, 20 * a)
@@ -372,7 +372,7 @@ def test_an_interrupt_is_130_and_leaves_no_file(tmp_path, panda):
     )
     q, v, a = panda.random_state(seed=5, size=1)
     row = (",".join(map(repr, np.hstack([q, v, a])[0].tolist())) + "\n").encode()
-    program.stdin.write(row * (2 * BLOCK))
+    program.stdin.write(row * (2 * ROWS))
     program.stdin.flush()
     deadline = time.monotonic() + 60
     while not any(tmp_path.iterdir()) and time.monotonic() < deadline:

@@ -11,8 +11,8 @@ import pytest
 
 import kinetree as kt
 from helpers.logs import FEET, HOPPER, Array, hop, write_bag
-from kinetree.identification import Samples, diagnose, prepare, read_log
-from kinetree.identification.report import joint_rows
+from kinetree.identification import Generalised, Instrumental, Robust, Samples, diagnose, prepare, read_log
+from kinetree.identification.report import joints
 
 N = 900
 Log = dict[str, Array]
@@ -133,7 +133,7 @@ def test_a_base_tells_without_torque_sensors(robot: kt.Robot, log: Log, tmp_path
     assert streamed.count == fit.count
     np.testing.assert_allclose(streamed.values, fit.values, atol=1e-3 * np.abs(fit.values).max())
     found = fit.validate(samples)
-    assert "–" in joint_rows(fit, found, None)[1][6]
+    assert "–" in joints(fit, found, None).rows[6]
 
 
 @pytest.mark.parametrize("choice", ["huber", "cauchy", "covariance", "instruments", "payload"])
@@ -152,8 +152,8 @@ def test_forces_that_were_not_measured_go_with_every_choice(
         held = robot.identify_payload(samples, "foot")
         assert abs(held.inertia.m) < 1e-3 + 0.1 * noise
         return
-    choices = {"covariance": {"weights": choice}, "instruments": {"instruments": samples}}
-    fit = robot.identify(samples, ["damping"], **choices.get(choice, {"loss": choice}))
+    by = {"covariance": Generalised(), "instruments": Instrumental(samples)}.get(choice) or Robust(choice)  # type: ignore[arg-type]
+    fit = robot.identify(samples, ["damping"], by=by)
     assert fit.untold == ("damping of hip",)
     assert np.isnan(fit.noise[6])
     np.testing.assert_allclose(fit.noise[:6], noise, rtol=0.3, atol=1e-9)
@@ -206,7 +206,7 @@ def test_the_speed_of_friction_goes_with_samples_as_they_are(robot: kt.Robot, lo
 
 def test_blocks_of_a_bag_fit_together(robot: kt.Robot, bag: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))
-    monkeypatch.setattr("kinetree.trajectories.files.bags.BLOCK", 100)
+    monkeypatch.setattr("kinetree.logs.codecs.bag.ROWS", 100)
     parts = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))
     assert parts.notes == whole.notes
     for name in ("t", "q", "tau", "f_ext"):

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.markup import escape
 
 from kinetree.cli.compiling import CompilingNotice, compiling_notice
-from kinetree.cli.motion import LONG, Motion, coordinates_of, open_motion
+from kinetree.cli.motion import LONG, Block, Motion, coordinates_of, open_motion
 from kinetree.cli.plot import Picture, check_plot
 from kinetree.cli.summary import Summary
 from kinetree.cli.terminal import console, load_robot, print_json
 from kinetree.errors import ArgumentError
+from kinetree.logs.saved import write_blocks
+from kinetree.output import check_output
 from kinetree.robot import Robot
 from kinetree.tables import print_warnings
-from kinetree.trajectories.block import Block
-from kinetree.trajectories.files.write import Sink, check_output, open_sink
 from kinetree.validation import Array
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Taker = Callable[[Block, Array], None]
+"""Takes a block with its torques, and its times or the numbers of its samples."""
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -40,35 +40,40 @@ def run(arguments: argparse.Namespace) -> None:
     with ExitStack() as stack:
         notice = stack.enter_context(compiling_notice(robot.name, shown=not arguments.quiet))
         motion = stack.enter_context(open_motion(arguments, robot, coordinates))
-        takers: list[Sink] = [summary.add]
+        takers = [summary.add]
         if picture is not None:
             takers.append(picture.add)
             if arguments.plot != "show":
                 check_output(arguments.plot, motion.source, (".png", ".svg", ".pdf"))
-        if arguments.output is not None:
-            sink = open_sink(arguments.output, coordinates, (*motion.written, "tau"), motion.source)
-            takers.append(stack.enter_context(sink))
-        for block in stack.enter_context(progress(motion, arguments.quiet, notice)):
-            tau = torques(robot, block)
-            for take in takers:
-                take(block, tau)
+        if arguments.output not in (None, "-"):
+            check_output(arguments.output, motion.source)
+        made = computed(robot, stack.enter_context(progress(motion, arguments.quiet, notice)), takers)
+        if arguments.output is None:
+            deque(made, maxlen=0)
+        else:
+            write_blocks(arguments.output, coordinates, (*motion.written, "tau"), made)
     if picture is not None:
         picture.finish(arguments.plot)
     if not arguments.quiet:
         report(arguments, robot, motion, summary, warnings)
 
 
-def torques(robot: Robot, block: Block) -> Array:
-    """Return the joint torques (n, nv) of a block; `ArgumentError` names the first row where they are not finite."""
-    state: list[Any] = [block.q, block.v, block.a]
-    tau = np.asarray(robot.inverse_dynamics(*state))
-    bad = np.flatnonzero(~np.isfinite(tau).all(axis=1))
-    if len(bad):
-        raise ArgumentError(
-            f"the torques of sample {block.first + int(bad[0]) + 1} are not finite: "
-            "a quaternion is zero, or a number is too large"
-        )
-    return tau
+def computed(robot: Robot, blocks: Iterable[Block], takers: Sequence[Taker]) -> Iterator[Block]:
+    """Yield blocks with their torques, which the takers are given too."""
+    first = 0
+    for block in blocks:
+        tau = np.asarray(robot.inverse_dynamics(block["q"], block["v"], block["a"]))
+        bad = np.flatnonzero(~np.isfinite(tau).all(axis=1))
+        if len(bad):
+            raise ArgumentError(
+                f"the torques of sample {first + int(bad[0]) + 1} are not finite: "
+                "a quaternion is zero, or a number is too large"
+            )
+        whole, numbers = {**block, "tau": tau}, np.arange(first + 1.0, first + 1.0 + len(tau))
+        first += len(tau)
+        for take in takers:
+            take(whole, block.get("t", numbers))
+        yield whole
 
 
 @contextmanager
@@ -85,9 +90,10 @@ def progress(motion: Motion, quiet: bool, notice: CompilingNotice) -> Iterator[I
         notice.show = lambda text: bar.update(task, description=text or "inverse dynamics")
 
         def watched() -> Iterator[Block]:
+            done = 0.0
             for block in motion.blocks:
                 yield block
-                done = motion.reader.position() if motion.reader else block.first + len(block.q)
+                done = motion.size * motion.table.progress if motion.table else done + len(block["q"])
                 bar.update(task, completed=done)
 
         yield watched()

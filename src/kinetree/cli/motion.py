@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +12,12 @@ import numpy as np
 
 from kinetree.cli.terminal import waiting
 from kinetree.errors import ArgumentError
+from kinetree.logs.codecs import Table
+from kinetree.logs.read import blocks, in_blocks, open_columns
 from kinetree.robot import Robot
 from kinetree.robot.limits import given
-from kinetree.trajectories.block import Block, blocks_of
 from kinetree.trajectories.columns.messages import unused_columns
 from kinetree.trajectories.coordinates import Coordinates, some
-from kinetree.trajectories.files.read import Reader, open_trajectory
 from kinetree.trajectories.signals.differentiate import DEGREE, WINDOW, differentiate, gaps
 from kinetree.trajectories.signals.excite import random_wave
 from kinetree.validation import Array
@@ -27,6 +27,9 @@ LONG = 2_000_000
 
 MOST = 100_000_000
 """Numbers that a made motion has at most, 0.8 GB."""
+
+Block = Mapping[str, Array]
+"""Consecutive samples: "t" (n,) in s, if there are times, "q", "v", "a" and, where they are computed, "tau"."""
 
 FRACTION = 0.9
 """Part of a joint's limits that a made motion uses."""
@@ -47,8 +50,8 @@ class Motion:
         The file it is read from.
     size : int
         Bytes or samples in all, 0 if it is not known.
-    reader : Reader, or None
-        Its position is how many of those bytes have been read.
+    table : Table, or None
+        It knows which part of the file has been read.
     warnings, notes : tuples of str
         What is suspicious in how it was read, and what is only to be known.
     """
@@ -58,7 +61,7 @@ class Motion:
     written: str = "tqva"
     source: Path | None = None
     size: int = 0
-    reader: Reader | None = None
+    table: Table | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -78,12 +81,13 @@ def open_motion(arguments: argparse.Namespace, robot: Robot, coordinates: Coordi
         yield excitation(robot, arguments.duration or 10.0, arguments.rate or 100.0, arguments.seed or 0)
         return
     source = None if name == "-" else Path(name)
-    with open_trajectory(source, coordinates) as reader:
-        warnings = (unused_columns(reader.ignored, reader.quantities, coordinates),) if reader.ignored else ()
+    with open_columns(source, coordinates) as table:
+        layout = table.layout
+        warnings = (unused_columns(layout.ignored, set(layout.groups), coordinates),) if layout.ignored else ()
         size = source.stat().st_size if source is not None else 0
-        written = "t" if "t" in reader.quantities else ""
-        motion = Motion(reader.blocks(), f"read from {name}", written, source, size, reader, warnings, reader.notes)
-        if "a" not in reader.quantities:
+        written = "t" if "t" in layout.groups else ""
+        motion = Motion(blocks(table), f"read from {name}", written, source, size, table, warnings, layout.notes)
+        if "a" not in layout.groups:
             with waiting("reading and differentiating", shown=size >= LONG and not arguments.quiet):
                 motion = differentiated(motion, robot, arguments.window or WINDOW, name)
         yield motion
@@ -102,9 +106,8 @@ def refuse_options(arguments: argparse.Namespace) -> None:
 
 def differentiated(motion: Motion, robot: Robot, window: int, name: str) -> Motion:
     """Return a recorded motion completed by differentiation: v and a from q, or a from v."""
-    blocks = list(motion.blocks)
-    held = [x for x in "tqv" if getattr(blocks[0], x) is not None]
-    arrays = {x: np.concatenate([getattr(block, x) for block in blocks]) for x in held}
+    parts = list(motion.blocks)
+    arrays = {x: np.concatenate([part[x] for part in parts]) for x in "tqv" if x in parts[0]}
     t = arrays["t"]
     try:
         if "v" in arrays:
@@ -114,11 +117,11 @@ def differentiated(motion: Motion, robot: Robot, window: int, name: str) -> Moti
             arrays["v"], arrays["a"] = differentiate(t, arrays["q"], difference, window=window)
     except ArgumentError as error:
         raise ArgumentError(f"{name}: {error}") from None
-    what = "a from v" if "v" in held else "v and a from q"
+    what = "a from v" if "v" in parts[0] else "v and a from q"
     how = f"{motion.how}; {what} by polynomials of degree {DEGREE} over {window} samples"
     warnings = (*motion.warnings, *time_warnings(t))
     return replace(
-        motion, blocks=blocks_of(arrays), how=how, written="tqva", size=len(t), reader=None, warnings=warnings
+        motion, blocks=in_blocks(arrays), how=how, written="tqva", size=len(t), table=None, warnings=warnings
     )
 
 
@@ -159,7 +162,7 @@ def excitation(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
         q[:, body.q_index[0]], v[:, body.v_index[0]], a[:, body.v_index[0]] = wave(t)
     how = f"made: {duration:g} s at {rate:g} Hz, seed {seed}, within {FRACTION:.0%} of the limits"
     how += f"; {', '.join(still)} stands still" if still else ""
-    return Motion(blocks_of({"t": t, "q": q, "v": v, "a": a}), how, size=len(t))
+    return Motion(in_blocks({"t": t, "q": q, "v": v, "a": a}), how, size=len(t))
 
 
 def usable_range(lower: float, upper: float, span: float) -> tuple[float, float]:

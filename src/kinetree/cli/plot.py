@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.output import whole_file
 from kinetree.robot import Robot
 from kinetree.robot.limits import given
-from kinetree.trajectories.block import Block
 from kinetree.trajectories.curves import extremes, torque_units
-from kinetree.trajectories.files.write import whole_file
 from kinetree.validation import Array
 
 OVER = "tab:red"
@@ -61,10 +60,10 @@ class Picture:
         self._blocks: list[tuple[Array, Array]] = []
         self._timed = True
 
-    def add(self, block: Block, tau: Array) -> None:
-        """Keep a block and its torques."""
-        self._timed = block.t is not None
-        self._blocks.append((block.when, tau))
+    def add(self, block: Mapping[str, Array], when: Array) -> None:
+        """Keep the torques of a block at some times or samples."""
+        self._timed = "t" in block
+        self._blocks.append((when, block["tau"]))
 
     def finish(self, plot: str) -> None:
         """Write the picture to the file `plot`, or open a window for "show"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from rich.table import Table
 from kinetree.robot import Robot
 from kinetree.robot.limits import given
 from kinetree.tables import make_table, number
-from kinetree.trajectories.block import Block
 from kinetree.validation import Array
 
 
@@ -28,23 +28,23 @@ class Summary:
         self._low, self._high, self._jump = np.full(nq, np.inf), np.full(nq, -np.inf), np.zeros(nq)
         self._last: Array | None = None
 
-    def add(self, block: Block, tau: Array) -> None:
-        """Take a block and its torques into account."""
+    def add(self, block: Mapping[str, Array], when: Array) -> None:
+        """Take a block, "q", "v" and "tau" at some times or samples, into account."""
+        q, tau = block["q"], block["tau"]
         size = np.abs(tau)
         peak = size.max(axis=0)
-        self._timed = block.t is not None
-        self._peak_at = np.where(peak > self._peak, block.when[size.argmax(axis=0)], self._peak_at)
+        self._timed = "t" in block
+        self._peak_at = np.where(peak > self._peak, when[size.argmax(axis=0)], self._peak_at)
         self._peak = np.maximum(self._peak, peak)
         self._squares += np.einsum("ij,ij->j", tau, tau)
         self._over += np.sum(size > given(self.robot.effort_limits), axis=0)
         self.rows += len(tau)
-        self._low = np.minimum(self._low, block.q.min(axis=0))
-        self._high = np.maximum(self._high, block.q.max(axis=0))
-        if block.v is not None:
-            self._speed = np.maximum(self._speed, np.abs(block.v).max(axis=0))
-        before = block.q[:1] if self._last is None else self._last
-        self._jump = np.maximum(self._jump, np.abs(np.diff(block.q, axis=0, prepend=before)).max(axis=0))
-        self._last = block.q[-1:]
+        self._low = np.minimum(self._low, q.min(axis=0))
+        self._high = np.maximum(self._high, q.max(axis=0))
+        self._speed = np.maximum(self._speed, np.abs(block["v"]).max(axis=0))
+        before = q[:1] if self._last is None else self._last
+        self._jump = np.maximum(self._jump, np.abs(np.diff(q, axis=0, prepend=before)).max(axis=0))
+        self._last = q[-1:]
 
     def joints(self) -> list[dict[str, Any]]:
         """Return the figures of every degree of freedom; its limit is infinite where there is none."""

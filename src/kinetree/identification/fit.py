@@ -2,58 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
-from kinetree.identification.base_parameters import OF_ROBOTS
+from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.checks.findings import Findings
-from kinetree.identification.consistent import Consistent
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.estimators import Solution
 from kinetree.identification.held_loads import NINE, HeldLoad
-from kinetree.identification.least_squares import Solution
-from kinetree.identification.motors import MotorRows
-from kinetree.identification.regressor import positions
-from kinetree.identification.residuals import ResidualSums
-from kinetree.identification.samples import parts
+from kinetree.identification.nonlinear import UNIDENTIFIABLE, Nonlinear
 from kinetree.lazy import cached_property, lazy_methods
 from kinetree.signatures import told
-from kinetree.tables import number
+from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from rich.console import JustifyMethod
 
     from kinetree.identification import report as pages
     from kinetree.identification import validation
-    from kinetree.identification.base_parameters import BaseParameters
     from kinetree.robot import Robot
 else:
     pages = lazy_methods("kinetree.identification.report", told)
     validation = lazy_methods("kinetree.identification.validation", told)
-
-UNTOLD = 1e-3
-"""A parameter with such a part, relative to its effect, in a direction that the data do not tell is not told."""
-
-
-class Residual(NamedTuple):
-    """How far a model is from recorded joint forces.
-
-    Attributes
-    ----------
-    rms : (nv,) array
-        Root mean square of the residuals (N·m, N).
-    relative : (nv,) array
-        The same by the standard deviation of the recorded forces.
-    correlation : (nv,) array
-        Of each residual with the one before it: near zero for noise, near one where the model lacks something, and
-        then the standard deviations of the parameters are too small.
-    """
-
-    rms: Array
-    relative: Array
-    correlation: Array
 
 
 class Fit:
@@ -81,7 +55,10 @@ class Fit:
     gap : float
         By how much at most half the squared, weighted distance of the consistent parameters could be less; NaN where
         it was turned off.
-    stribeck_speed : (nv,) array or None
+    stribeck_speed, stribeck_std : (nv,) array or None
+        The speeds at which friction has fallen to half, and their standard deviations where they were estimated:
+        infinite of those that the data do not identify, or that are at an end of what is looked at, from a hundredth
+        of the joint's greatest speed up to it.
     motor_constants : MotorConstants or None
         Those that were estimated, with their standard deviations.
     held_loads : tuple of HeldLoad
@@ -96,15 +73,19 @@ class Fit:
     report = pages.report
     validate = validation.validate
 
-    def __init__(self, rows: Rows, count: int, solution: Solution, consistent: Consistent) -> None:
-        self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, count
+    def __init__(self, rows: Rows, factors: Factors, solution: Solution, consistent: Consistent) -> None:
+        self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, factors.count
         n = self.base.dimension
         self.cutoffs = tuple(sorted(rows.cutoffs))
-        self.values, self.covariance, self.noise = solution.values[:n], solution.covariance[:n, :n], solution.noise
+        self.values, self.covariance = solution.values[:n], solution.covariance[:n, :n]
+        self.noise = np.where(factors.counts > 0.0, solution.noise, np.nan)
         self.parameters, self.gap = consistent
         self.correlation_time = solution.times
-        self.motor_constants = rows.estimates(solution, self.consistent_values) if isinstance(rows, MotorRows) else None
-        untold = np.abs(solution.untold).max(axis=0, initial=0.0) > UNTOLD
+        self.motor_constants = self.stribeck_std = None
+        if isinstance(rows, Nonlinear):
+            self.motor_constants = rows.motor_constants(solution, self.consistent_values)
+            self.stribeck_std = rows.speed_deviations(solution)
+        untold = np.abs(solution.unidentifiable).max(axis=0, initial=0.0) > UNIDENTIFIABLE
         self._untold, self.held_loads = untold[:n], _held(rows, solution, untold, self.consistent_values)
         self.std = np.where(self._untold, np.inf, np.sqrt(np.diag(self.covariance)))
 
@@ -137,10 +118,9 @@ class Fit:
         rows, found = Rows(self.base, self.stribeck_speed), self.motor_constants
         nine = [load.consistent if consistent else load.values for load in self.held_loads]
         rows.carried = dict(zip(self.rows.loads, nine, strict=True))
-        if found is None:
-            return rows
-        rows.constants = np.ones(rows.robot.nv)
-        rows.constants[[*self.rows.constant]] = found.consistent if consistent else found.values  # type: ignore[attr-defined]
+        if found is not None and isinstance(self.rows, Nonlinear):
+            rows.constants = np.ones(rows.robot.nv)
+            rows.constants[[*self.rows.constant]] = found.consistent if consistent else found.values
         return rows
 
     @cached_property
@@ -150,7 +130,7 @@ class Fit:
         An offset has no place in a robot unless the stiffness of a spring was estimated too, and is where that one
         rests; other terms and columns of your own have none. `predict` counts them all.
         """
-        return robot_with(self.base, self.parameters)
+        return self.base.robot_with(self.parameters)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, consistent: bool = True) -> Array:
         """Return the joint forces (..., nv) of these motions, by all that was estimated.
@@ -168,43 +148,70 @@ class Fit:
         tau = self.base.regressor(*arrays, *speeds) @ (self.consistent_values if consistent else self.values)
         return np.asarray(tau if self.rows.rest is None else tau + self.rows.rest.inverse_dynamics(*arrays))
 
-    def residual(self, log: Any, *, consistent: bool = True) -> Residual:
-        """Return how far the estimate is from a log: the one that it was made of, or better another one.
+    def table(self, names: Sequence[str] | None = None) -> Cells:
+        """Return a row a base parameter: estimate, standard deviation, the value before, and that of `robot`.
 
         Parameters
         ----------
-        log
-            As in `Robot.identify`.
-        consistent : bool
-            As in `predict`.
+        names : sequence of str, optional
+            What they are called; `BaseParameters.names` if not given.
         """
-        values = self.consistent_values if consistent else self.values
-        rows, found = self.equations(consistent), ResidualSums(self.base.robot.nv, 1)
-        for part in parts(log):
-            found.begin()
-            for e, tau in rows.residuals(part, values):
-                found.add(e, tau)
-        if not found.count:
-            raise ArgumentError("a log without samples tells nothing")
-        spread = np.maximum(found.spread, np.finfo(float).tiny)
-        return Residual(found.rms, found.rms / spread, found.autocorrelation[0])
+        columns = self.values, self.std, self.base.of(), self.consistent_values
+        cells = [[number(float(x)) for x in column] for column in columns]
+        sides: dict[str, JustifyMethod] = {"parameter": "left", "estimate": "right", "std": "right", "before": "right"}
+        rows = list(zip(names or self.base.names, *cells, strict=True))
+        return Cells(sides | {"consistent": "right"}, rows, ("consistent", "before"), set(np.flatnonzero(self._untold)))
+
+    def of_joints(self) -> dict[str, list[float | None]]:
+        """Return what was estimated of joints beside base parameters, for each entry of v, None where it was not."""
+        out: dict[str, list[float | None]] = {}
+        if (found := self.motor_constants) is not None:
+            for name, own in (("motor_constant", found.values), ("motor_constant_std", found.std)):
+                by_joint = dict(zip(found.joints, own.tolist(), strict=True))
+                out[name] = [by_joint.get(joint) for joint in self.base.robot.v_names]
+        if self.stribeck_std is not None and self.stribeck_speed is not None:
+            estimated = [("stribeck", k) in self.base.places for k in range(len(self.stribeck_std))]
+            for name, own in (("stribeck_speed", self.stribeck_speed), ("stribeck_std", self.stribeck_std)):
+                out[name] = [x if there else None for x, there in zip(own.tolist(), estimated, strict=True)]
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was estimated, for JSON: of joints, of base parameters, and of loads."""
+        of_joints = {
+            "noise": self.noise.tolist(),
+            "correlation_time": self.correlation_time.tolist(),
+            **self.of_joints(),
+        }
+        names = ("parameter", "estimate", "std", "before", "consistent")
+        columns = self.base.combinations, self.values, self.std, self.base.of(), self.consistent_values
+        loads = [x._asdict() | {"values": x.values.tolist(), "std": x.std.tolist()} for x in self.held_loads]
+        for x in loads:
+            del x["consistent"]
+        return {
+            "robot": self.base.robot.name,
+            "samples": self.count,
+            "joints": [
+                {"name": name} | {key: own[k] for key, own in of_joints.items()}
+                for k, name in enumerate(self.base.robot.v_names)
+            ],
+            "parameters": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
+            "unidentifiable": list(self.untold),
+            "held_loads": loads,
+        }
 
     def __str__(self) -> str:
-        """Return a table: estimate, standard deviation, the value before, that of bodies that can exist, and what."""
-        before = self.base.of()
-        head = f"{self.base.robot.name}: {self.base.dimension} base parameters from {self.count} samples"
-        columns = zip(self.values, self.std, before, self.consistent_values, self.base.names, strict=True)
-        rows = [[*(number(float(x)) for x in row[:4]), row[4]] for row in columns]
-        title = ["estimate", "std", "before", "consistent", "parameter"]
-        lines = ["  ".join([*(f"{x:>10}" for x in row[:4]), row[4]]) for row in [title, *rows]]
-        motors = [] if self.motor_constants is None else [str(self.motor_constants)]
-        noise = ", ".join(
-            f"{name} {number(float(s))}" for name, s in zip(self.base.robot.v_names, self.noise, strict=True)
-        )
-        motors += map(str, self.held_loads)
-        untold = [f"not told by these data: {', '.join(self.untold)}"] if self.untold else []
-        cutoffs = [f"cut-off: {self.filtered}"] if self.cutoffs else []
-        return "\n".join([head, *lines, f"noise: {noise}", *cutoffs, *motors, *untold])
+        """Return the table, and what else was estimated."""
+        noise = zip(self.base.robot.v_names, self.noise.tolist(), strict=True)
+        lines = [
+            f"{self.base.robot.name}: {self.base.dimension} base parameters from {self.count} samples",
+            str(self.table()),
+            "noise: " + ", ".join(f"{name} {number(s)}" for name, s in noise),
+        ]
+        lines += [f"cut-off: {self.filtered}"] * bool(self.cutoffs)
+        lines += [] if self.motor_constants is None else [str(self.motor_constants)]
+        lines += map(str, self.held_loads)
+        lines += [f"not identifiable by these data: {', '.join(self.untold)}"] * bool(self.untold)
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"
@@ -219,30 +226,3 @@ def _held(rows: Rows, solution: Solution, untold: Array, consistent_values: Arra
     nines = zip(*(x[: NINE * len(rows.loads)].reshape(-1, NINE) for x in columns), strict=True)
     names = rows.robot.body_names
     return tuple(HeldLoad(names[load.body], load.mass, *nine) for load, nine in zip(rows.loads, nines, strict=True))
-
-
-def robot_with(base: BaseParameters, parameters: Array) -> Robot:
-    """Return the robot with all of these parameters that have a place in one, and without friction it did not count."""
-    nb, friction = base.robot.nb, base.robot.model.friction
-    counted = {"damping": friction.damping, "friction": friction.coulomb}
-    made = base.robot.with_inertial_parameters(parameters[: 10 * nb])
-    own: dict[str, Array] = {}
-    for (term, k), place in base.places.items():
-        before = getattr(made, term) * counted.get(term, True) if hasattr(made, term) else np.zeros(made.nv)
-        own.setdefault(term, before)[k] = parameters[place]
-    physics = {term: own[term] for term in OF_ROBOTS if term in own}
-    if "stiffness" in own:
-        physics["rest_position"] = rest = made.rest_positions.copy()
-        at = positions(made.model)
-        for k in (k for term, k in base.places if term == "stiffness"):
-            if (offset := base.places.get(("offset", k))) is not None:
-                rest[at[k]] -= parameters[offset] / own["stiffness"][k]
-    if physics:
-        made = made.with_joint_physics(**physics)
-    if {"damping", "friction"} & own.keys():
-        made = made.with_friction(
-            damping="damping" in own or friction.damping,
-            coulomb="friction" in own or friction.coulomb,
-            smoothing=base.smoothing,
-        )
-    return made

@@ -18,12 +18,14 @@ from kinetree.identification.prepare import prepared
 from kinetree.identification.samples import Samples
 from kinetree.logs.filter import Filter
 from kinetree.logs.joints import AtJoints, Block
+from kinetree.logs.read import blocks, open_log
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
 from kinetree.trajectories.coordinates import some
-from kinetree.trajectories.files.logs import open_log
 from kinetree.trajectories.signals.differentiate import gaps
 from kinetree.validation import Array
+
+WAY_OUT = "; Sensors(skip_missing=True), or --skip-missing, leaves such rows out"
 
 
 class Recording:
@@ -93,13 +95,13 @@ class Recording:
 
     def whole(self, show: Callable[[float], object] | None = None) -> Recording:
         """Return it as a whole; what shows is told which part of the file has been read."""
-        blocks = []
+        parts = []
         for block in self._read():
-            blocks.append(block)
+            parts.append(block)
             if show is not None:
                 show(self.progress)
         log = Recording(self.name, self.robot, self._sensors, None)
-        log._whole, log.progress = joined(blocks), 1.0
+        log._whole, log.progress = joined(parts), 1.0
         log.notes = (*self.notes, *_gaps(log.t))
         return log
 
@@ -107,21 +109,22 @@ class Recording:
         """Yield the file's blocks, in which time goes on."""
         last, left_out, self.progress = -np.inf, 0, 0.0
         with open_log(Path(self.name), self.robot, self._sensors) as file:
-            for arrays in file.blocks:
+            for arrays in blocks(file, skip_missing=self._sensors.skip_missing, way_out=WAY_OUT):
                 made = self._at_joints(arrays)
                 block = in_time(self.name, made, last)
                 left_out += len(made.q) - len(block.q)
-                self.progress = file.done()
+                self.progress = file.progress
                 if len(block.q):
                     last = last if block.t is None else float(block.t[-1])
                     yield block
             self.notes = tuple(file.notes)
-        if not {"tau", "current"} & arrays.keys():
+            forces = {"tau", "current"} & file.layout.groups.keys()
+        if not forces:
             self.notes += ("no joint forces: only the equations of the base tell",)
         if left_out:
             self.notes += (f"{left_out} samples with the time of the one before are left out",)
 
-    def filtered(self, filter: Filter | None = None) -> Any:
+    def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
         """Return the motion as a log for `Robot.identify`: positions, velocities, accelerations and forces that agree.
 
         Where the file has accelerations and no filter is given, they are as they are. Else they are made from positions
@@ -131,6 +134,9 @@ class Recording:
         ----------
         filter : Filter, optional
             How.
+        check : bool
+            Whether to refuse a recording in which `diagnose` finds errors, which filtered samples do not show; else
+            they are warned of.
 
         Returns
         -------
@@ -140,18 +146,19 @@ class Recording:
         Warns
         -----
         LogWarning
-            Of what `diagnose` finds in a whole recording, which filtered samples do not show.
+            If the cut-off is above half of Nyquist's frequency.
 
         Raises
         ------
         ArgumentError
-            If they have to be made and there are no times, or as `prepare` raises it.
+            If they have to be made and there are no times, the recording seems to be wrong (with `check`), or as
+            `prepare` raises it.
         """
         chosen = filter or Filter()
         if self._whole is None:
             Preparation(self.robot, chosen)  # a filter that does not fit is known before anything is read
-            return Filtered(self, chosen)
-        self.diagnose().warn(self.name)
+            return Filtered(self, chosen, check)
+        self.diagnose().enforce(name=self.name, check=check)
         if made := _as_it_is(self._whole, chosen):
             return made
         arrays = _timed(self.name, self._whole)
@@ -192,14 +199,18 @@ class Filtered:
     ----------
     recording : Recording
     filter : Filter
+    check : bool
+        Whether a recording that seems wrong is refused, by its first block.
     """
 
     recording: Recording
     filter: Filter
+    check: bool = True
 
     def __iter__(self) -> Iterator[Samples]:
         """Yield the samples of the blocks."""
         log = self.recording
+        log.diagnose().enforce(name=log.name, check=self.check)
         way = Preparation(log.robot, self.filter)
         for block in log:
             made = _as_it_is(block, self.filter) or way.part(*_timed(log.name, block))

@@ -38,6 +38,10 @@ class Coordinates:
             return tuple(f"{name}.{end}" for name in self.wrenches for end in WRENCH)
         return self.q if quantity == "q" else self.v
 
+    def columns(self, quantity: str) -> tuple[str, ...]:
+        """Return the plain names of the columns of a quantity."""
+        return tuple(map(self.call, self.slots([quantity])))
+
     def call(self, slot: Slot) -> str:
         """Return the plain name of a slot: ``t``, ``q.elbow``."""
         quantity, index = slot

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.output import check_output, whole_path
 from kinetree.trajectories.curves import check_matplotlib
 from kinetree.trajectories.figures import check_drawable
-from kinetree.trajectories.files.write import check_output, whole_path
 from kinetree.trajectories.skeleton import Skeleton
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, positive, real_array

@@ -23,12 +23,13 @@ from kinetree.trajectories.states import End, State
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
+    from kinetree.logs import saved
     from kinetree.robot.mechanism import Mechanism
     from kinetree.trajectories import figures, stick_figure
-    from kinetree.trajectories.files import saved
 else:
     figures, stick_figure, saved = (
-        lazy_methods(f"kinetree.trajectories.{module}", told) for module in ("figures", "stick_figure", "files.saved")
+        lazy_methods(f"kinetree.{module}", told)
+        for module in ("trajectories.figures", "trajectories.stick_figure", "logs.saved")
     )
 
 

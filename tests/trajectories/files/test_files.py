@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.trajectories.block import BLOCK, Block
+from kinetree.logs.codecs.table import ROWS as BLOCK
+from kinetree.logs.read import blocks, open_columns
+from kinetree.logs.saved import write_blocks
+from kinetree.output import check_output, whole_file
 from kinetree.trajectories.coordinates import Coordinates
-from kinetree.trajectories.files.read import open_trajectory
-from kinetree.trajectories.files.write import open_sink, whole_file
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
 HEADER = "t,q.hip,q.knee,v.hip,v.knee,a.hip,a.knee"
@@ -23,12 +24,10 @@ HEADER = "t,q.hip,q.knee,v.hip,v.knee,a.hip,a.knee"
 
 def read(path):
     """Return the whole motion as one block, and what the reader says of it."""
-    with open_trajectory(path, ARM) as reader:
-        blocks = list(reader.blocks())
-        parts = {x: [getattr(block, x) for block in blocks] for x in "tqva"}
-        whole = {x: None if part[0] is None else np.concatenate(part) for x, part in parts.items()}
-        assert [block.first for block in blocks] == list(range(0, len(whole["q"]), BLOCK))
-        return whole, reader
+    with open_columns(path, ARM) as table:
+        parts = list(blocks(table))
+        assert [len(part["q"]) for part in parts[:-1]] == [BLOCK] * (len(parts) - 1)
+        return {x: np.concatenate([part[x] for part in parts]) for x in parts[0]}, table.layout
 
 
 @pytest.fixture
@@ -66,10 +65,10 @@ def test_csv_dialects(write, text):
 
 
 def test_columns_of_text_that_are_not_used_do_no_harm(write):
-    motion, reader = read(write('t,mode,hip,knee\n0,"up, left",1,2\n1,down,3,4\n'))
-    assert reader.ignored == ("mode",)
+    motion, layout = read(write('t,mode,hip,knee\n0,"up, left",1,2\n1,down,3,4\n'))
+    assert layout.ignored == ("mode",)
     np.testing.assert_array_equal(motion["q"], [[1, 2], [3, 4]])
-    assert motion["v"] is None
+    assert "v" not in motion
 
 
 def test_long_files_come_in_blocks(write):
@@ -111,9 +110,9 @@ def test_a_bad_row_is_named(write, rows, message):
         ("t,hip,knee\n0 1 2\n", "line 2: 1 fields where 3"),
         ("0,5;1,5;2,5\n", "decimal commas are not read"),
         ("t;hip;knee\n0;1,5;2\n", "line 2, column 'hip': '1,5' is not a number; decimal commas are not read"),
-        ('{"t": [0, 1]}', "CSV or NPZ expected"),
-        ("[[0, 1]]", "CSV or NPZ expected"),
-        (b"\x93NUMPY\x01\x00v\x00", "one NumPy array; CSV or NPZ expected: numpy.savez"),
+        ('{"t": [0, 1]}', "CSV, NPZ or Parquet expected"),
+        ("[[0, 1]]", "CSV, NPZ or Parquet expected"),
+        (b"\x93NUMPY\x01\x00v\x00", "one NumPy array; CSV, NPZ or Parquet expected: numpy.savez"),
     ],
 )
 def test_a_bad_file_is_refused(write, content, message):
@@ -123,7 +122,7 @@ def test_a_bad_file_is_refused(write, content, message):
 
 @pytest.mark.parametrize("suffix", [".json", ".npy", ".xlsx", ".MAT"])
 def test_a_file_of_another_kind_is_known_by_its_name(write, suffix):
-    with pytest.raises(FormatError, match=f"motion{suffix}: CSV or NPZ expected, not {suffix.lower()}"):
+    with pytest.raises(FormatError, match=f"motion{suffix}: CSV, NPZ or Parquet expected, not {suffix.lower()}"):
         read(write(b"PK\x03\x04 a table", f"motion{suffix}"))
 
 
@@ -136,8 +135,8 @@ def npz(**arrays):
 def test_npz_under_any_name_and_words(write):
     rng = np.random.default_rng(0)
     q, v, a = rng.normal(size=(3, 2 * BLOCK + 1, 2))
-    motion, reader = read(write(npz(q=q, dq=v, qdd=a.astype(np.float32), note=np.array("x")), "motion.dat"))
-    assert reader.ignored == ("note",)
+    motion, layout = read(write(npz(q=q, dq=v, qdd=a.astype(np.float32), note=np.array("x")), "motion.dat"))
+    assert layout.ignored == ("note",)
     np.testing.assert_array_equal(motion["q"], q)
     np.testing.assert_array_equal(motion["v"], v)
     np.testing.assert_array_equal(motion["a"], a.astype(np.float32))
@@ -167,16 +166,16 @@ def test_an_archive_of_a_floating_robot_is_noted_unless_it_has_names(write):
     pose, twist = ("x", "y", "z", "qx", "qy", "qz", "qw"), ("wx", "wy", "wz", "vx", "vy", "vz")
     robot = Coordinates((*(f"root_joint.{x}" for x in pose), "hip"), (*(f"root_joint.{x}" for x in twist), "hip"))
     q, v, t = np.ones((3, 8)), np.zeros((3, 7)), np.arange(3)
-    with open_trajectory(write(npz(q=q, v=v, t=t), "a.npz"), robot) as reader:
-        assert reader.notes == (
+    with open_columns(write(npz(q=q, v=v, t=t), "a.npz"), robot) as table:
+        assert table.layout.notes == (
             "q[:, 3] … q[:, 6] are read as (qx, qy, qz, qw) of root_joint",
             "v[:, 0] … v[:, 5] are read as (wx, wy, wz, vx, vy, vz) of root_joint, in its own axes",
         )
-    with open_trajectory(write(npz(q=q, v=v, t=t, q_names=robot.q, v_names=robot.v), "b.npz"), robot) as reader:
-        assert reader.notes == ()
+    with open_columns(write(npz(q=q, v=v, t=t, q_names=robot.q, v_names=robot.v), "b.npz"), robot) as table:
+        assert table.layout.notes == ()
     with (
         pytest.raises(FormatError, match=r"\(3, 1\): expected \(n, 8\)\. Hold the base with --fixed-base"),
-        open_trajectory(write(npz(q=q[:, :1], t=t), "c.npz"), robot),
+        open_columns(write(npz(q=q[:, :1], t=t), "c.npz"), robot),
     ):
         pytest.fail("opened")
 
@@ -186,11 +185,11 @@ def test_what_is_written_reads_back_to_the_bit(tmp_path, suffix):
     rng = np.random.default_rng(1)
     t, (q, v, a, tau) = np.cumsum(rng.uniform(size=50)), rng.normal(size=(4, 50, 2))
     path = tmp_path / f"out.{suffix}"
-    with open_sink(str(path), ARM, ("t", "q", "v", "a", "tau")) as sink:
-        for rows in (slice(0, 20), slice(20, 50)):
-            sink(Block(rows.start, t[rows], q[rows], v[rows], a[rows]), tau[rows])
-    motion, reader = read(path)
-    assert reader.ignored == ()
+    whole = {"t": t, "q": q, "v": v, "a": a, "tau": tau}
+    parts = ({x: y[rows] for x, y in whole.items()} for rows in (slice(0, 20), slice(20, 50)))
+    write_blocks(str(path), ARM, tuple(whole), parts)
+    motion, layout = read(path)
+    assert layout.ignored == ()
     for x, array in (("t", t), ("q", q), ("v", v), ("a", a)):
         np.testing.assert_array_equal(motion[x], array)
     if suffix == "npz":
@@ -239,11 +238,8 @@ def test_outputs_that_are_refused(tmp_path, out, message):
     (tmp_path / "in.csv").write_text("x")
     (tmp_path / "in2.csv").symlink_to(tmp_path / "in.csv")
     (tmp_path / "folder.csv").mkdir()
-    with (
-        pytest.raises(ArgumentError, match=message),
-        open_sink(str(tmp_path / out), ARM, ("tau",), tmp_path / "in.csv"),
-    ):
-        pytest.fail("opened")
+    with pytest.raises(ArgumentError, match=message):
+        check_output(str(tmp_path / out), tmp_path / "in.csv")
     assert (tmp_path / "in.csv").read_text() == "x"
 
 
@@ -269,7 +265,7 @@ def test_whatever_a_file_holds_it_is_read_or_refused(content):
         path.write_bytes(content)
         motion, error = outcome(path)
         assert str(path) in error or motion["q"].shape[1] == 2
-        assert all(np.isfinite(array).all() for array in motion.values() if array is not None)
+        assert all(np.isfinite(array).all() for array in motion.values())
 
 
 @settings(deadline=None, max_examples=100)

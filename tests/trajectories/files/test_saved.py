@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import kinetree as kt
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.trajectories.files import limits
+from kinetree.logs.codecs import table as contract
 
 ARM, FLOATING = kt.load("ur5"), kt.load("go2")
 
@@ -104,7 +104,7 @@ def test_the_file_is_of_another_robot(tmp_path):
     for suffix, message in (
         ("npz", "'q_names' are those of another robot"),
         ("csv", "the header lacks"),
-        ("parquet", "there is no q and no v"),
+        ("parquet", "the header lacks"),
     ):
         made().save(tmp_path / f"motion.{suffix}")
         with pytest.raises(FormatError, match=message):
@@ -133,7 +133,7 @@ T, Q = np.arange(3.0), np.zeros((3, 6))
         (b"", "not a readable NPZ archive"),
         (b"PK\x03\x04 and no more", "not a readable NPZ archive"),
         (npz(t=T, q=Q, v=Q)[:-40], "not a readable NPZ archive"),
-        (npz(t=T, q=np.array([print] * 3), v=Q), "not a readable NPZ archive: Object arrays cannot be loaded"),
+        (npz(t=T, q=np.array([print] * 3), v=Q), "not a readable NPZ archive: the array .q. holds Python objects"),
         (npz(t=T, q=Q), "there is no v"),
         (npz(q=Q, v=Q), "there is no t"),
         (npz(t=T, q=Q, v=Q * np.nan), "v holds a number that is not finite"),
@@ -148,7 +148,7 @@ T, Q = np.arange(3.0), np.zeros((3, 6))
     ],
 )
 def test_archives_of_strangers(tmp_path, monkeypatch, content, message):
-    monkeypatch.setattr(limits, "FREE", 10_000_000)
+    monkeypatch.setattr(contract, "FREE", 10_000_000)
     (tmp_path / "motion.npz").write_bytes(content)
     with pytest.raises(FormatError, match=message):
         kt.Trajectory.load(tmp_path / "motion.npz", ARM)
@@ -174,7 +174,7 @@ def changed(name=None, column=None, **metadata):
         (changed()[:-9], "not a readable Parquet file"),
         (b"PAR1" + bytes(100) + b"PAR1", "not a readable Parquet file"),
         (changed("v.hip"), "there is no v"),
-        (changed("v.hip", ["1"] * 6), "the column 'v.hip' has the type string"),
+        (changed("v.hip", ["1"] * 6), r"there is no v; .*columns that hold no numbers: v\.hip \(string\)"),
         (changed("v.hip", [1.0] * 5 + [None]), "v holds a number that is not finite"),
         (changed("t", np.arange(6.0)), "the same times"),
         (changed(batch_shape=[4]), "its metadata 'kinetree' are not those of a trajectory: 6 rows of a batch"),
@@ -206,11 +206,11 @@ def pendulum():
 
 
 def test_a_parquet_that_holds_far_more_than_its_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "FREE", 10_000)
+    monkeypatch.setattr(contract, "FREE", 10_000)
     n = 1_000_000
     table = pyarrow.table({"t": np.zeros(n), "q.hip": np.zeros(n), "v.hip": np.zeros(n)})
     parquet.write_table(table, tmp_path / "motion.parquet")
-    with pytest.raises(FormatError, match="bytes that say they hold 32000000: that is refused"):
+    with pytest.raises(FormatError, match="bytes that say they hold 24000000: that is refused"):
         kt.Trajectory.load(tmp_path / "motion.parquet", pendulum())
 
 
@@ -234,7 +234,7 @@ def test_torques_in_a_table_are_all_there_or_none(tmp_path):
     made(more=True).save(tmp_path / "motion.csv")
     text = (tmp_path / "motion.csv").read_text()
     (tmp_path / "motion.csv").write_text(text.replace("tau.elbow_joint", "elbow_torque"))
-    with pytest.raises(FormatError, match=r"the header lacks tau\.elbow_joint, and has other columns tau"):
+    with pytest.raises(FormatError, match=r"the header lacks tau\.elbow_joint\. Not understood: elbow_torque"):
         kt.Trajectory.load(tmp_path / "motion.csv", ARM)
 
 

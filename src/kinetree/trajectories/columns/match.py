@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.errors import FormatError
+from kinetree.lazy import cached_property
 from kinetree.trajectories.columns.messages import (
     check_decimal_commas,
     expected_columns,
@@ -17,7 +18,7 @@ from kinetree.trajectories.columns.messages import (
     without_base,
 )
 from kinetree.trajectories.columns.names import FORCES, MOTION, Number, Spellings, Vocabulary
-from kinetree.trajectories.columns.units import is_si, split_unit, wrong_unit
+from kinetree.trajectories.columns.units import is_si, quantity_of, split_unit, wrong_unit
 from kinetree.trajectories.coordinates import Coordinates, Slot, some
 
 
@@ -41,6 +42,12 @@ class Layout:
     names: tuple[str, ...]
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def groups(self) -> dict[str, list[int]]:
+        """The columns of each quantity that is there, in the order of its entries; time is the first."""
+        held = dict.fromkeys(slot[0] for slot in self.slots if slot is not None)
+        return {x: self.columns(x) for x in sorted(held, key=lambda x: x != "t")}
 
     def columns(self, quantity: str) -> list[int]:
         """Return the columns of a quantity, in the order of its entries; empty if the table does not have it."""
@@ -129,7 +136,10 @@ def _take_apart(name: str, spellings: Spellings) -> _Column:
         core = spellings.core(bare)
         if core is not None and not is_si(unit, _quantity(core, spellings)):
             core = None
-    return _Column(name, bare, unit, spellings.find(core or ""), spellings.vocabulary.number_in(core or ""))
+    number = spellings.vocabulary.number_in(core or "")
+    if core is None and (quantity := quantity_of(unit)) and quantity in spellings.vocabulary.words:
+        number = spellings.vocabulary.axis_in(bare, quantity)  # the unit says what "A1 [rad]" is
+    return _Column(name, bare, unit, spellings.find(core or ""), number)
 
 
 def _quantity(core: str, spellings: Spellings) -> str:

@@ -55,10 +55,12 @@ class Vocabulary:
     ----------
     words : mapping
         From a quantity ("q", "v", "a", "tau", "current") to the words that a column's name may use for it.
+    has_forces : bool
+        Whether joint forces are needed.
     """
 
-    def __init__(self, words: Mapping[str, tuple[str, ...]]) -> None:
-        self.words = words
+    def __init__(self, words: Mapping[str, tuple[str, ...]], *, driven: bool = True) -> None:
+        self.words, self.has_forces = words, driven and "tau" in words
         self._quantity_of = {word: quantity for quantity, known in words.items() for word in known}
         word = "|".join(sorted(self._quantity_of, key=len, reverse=True))
         self._numbered = re.compile(rf"(?P<joint>joint[ _]?)?(?P<word>{word})[._ ]?\[?(?P<number>\d+)\]?")
@@ -68,11 +70,6 @@ class Vocabulary:
         )
         no_motion = "desired|target|reference|ref|command|cmd|error" + ("" if self.has_forces else "|effort|torque|tau")
         self.not_measured = re.compile(rf"(?:^|[/._])(?:{no_motion})[/._]")
-
-    @property
-    def has_forces(self) -> bool:
-        """Whether joint forces are among the quantities."""
-        return "tau" in self.words
 
     def number_in(self, name: str) -> Number | None:
         """Return what a name like ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque`` says, or None.
@@ -97,11 +94,19 @@ class Vocabulary:
             return None  # a letter and a number may be anything
         return Number(self._quantity_of[word] if word else "q", int(match["number"]), True, word is not None)
 
+    def axis_in(self, name: str, quantity: str) -> Number | None:
+        """Return which axis a name like ``A1``, ``J1``, ``axis 1`` without a word says, of a known quantity."""
+        match = self._numbered_joint.fullmatch(name.lower())
+        return (
+            Number(quantity, int(match["number"]), True) if match and not (match["before"] or match["after"]) else None
+        )
+
 
 MOTION = Vocabulary(QUANTITIES)
 LOG = Vocabulary({**QUANTITIES, **FORCES})
+SAVED = Vocabulary({**QUANTITIES, "tau": ("tau",)}, driven=False)
 WRENCHES = Vocabulary({**LOG.words, "wrench": ("wrench", "wrenches", "ft")})
-"""What is read of motions, of recorded motions with their forces, and of those with measured wrenches."""
+"""What is read of motions, of recorded ones with their forces, of saved ones, and of those with measured wrenches."""
 
 COMPONENTS = ({"f": ("force",), "n": ("torque", "moment")}, {"f": "f", "n": "ntm"})
 """How the forces and the moments of a wrench may be called: by words before the axis, and by letters."""

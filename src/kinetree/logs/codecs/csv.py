@@ -1,0 +1,148 @@
+"""CSV: comma, semicolon, tab or blanks separate the fields; long files are never in memory as a whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from kinetree.errors import FormatError
+from kinetree.logs.codecs.table import EXPECTED, ROWS, Codec, Table
+from kinetree.trajectories.columns.match import layout_of_header, layout_without_header
+from kinetree.trajectories.columns.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS
+from kinetree.trajectories.columns.names import Vocabulary
+from kinetree.trajectories.coordinates import Coordinates
+from kinetree.validation import Array
+
+
+class CsvTable(Table):
+    """A CSV. A line that begins with ``#`` is a comment, unless it is just before the first row and has the names."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        super().__init__(name)
+        self._raw, self._text = stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None)
+        self._lines = self._numbered_lines()
+        self._rows: list[tuple[int, str]] = []
+        self._first = 0
+        comment = ""
+        for numbered in self._lines:
+            text = numbered[1].lstrip()
+            if text.startswith("#"):
+                comment = text.lstrip("#")
+            elif text:
+                break
+        else:
+            raise FormatError(f"{name}: the file is empty")
+        self._delimiter = next((mark for mark in (";", "\t", ",") if mark in numbered[1]), None)
+        fields, before = self._split(numbered[1]), self._split(comment) if comment else []
+        self._width = len(fields)
+        if not any(map(_is_number, fields)):
+            self.names = tuple(fields)
+        else:
+            self._lines = chain([numbered], self._lines)
+            self.names = tuple(before) if len(before) == len(fields) > 1 else ()
+
+    def understand(self, coordinates: Coordinates, vocabulary: Vocabulary) -> None:
+        """See `Table`."""
+        if self.names:
+            self.layout = layout_of_header(self.names, coordinates, vocabulary)
+        else:
+            self.layout = layout_without_header(self._width, coordinates, vocabulary)
+
+    def numbers(self) -> Iterator[dict[str, Array]]:
+        """See `Table`; `FormatError` names the line and the column of the first field that is not a number."""
+        size = max(os.fstat(self._raw.fileno()).st_size, 1) if self._raw.seekable() else 0
+        groups = self.layout.groups
+        ends = np.cumsum([len(columns) for columns in groups.values()])[:-1]
+        while lines := list(islice(self._lines, ROWS)):
+            self._rows = [(k, line) for k, line in lines if (bare := line.strip()) and bare[0] != "#"]
+            if not self._rows:
+                continue
+            table = self._parsed(list(chain.from_iterable(groups.values())))
+            self.progress = self._raw.tell() / size if size else 0.0
+            yield dict(zip(groups, map(np.ascontiguousarray, np.split(table, ends, axis=1)), strict=True))
+            self._first += len(self._rows)
+
+    def fault(self, row: int, quantity: str, k: int, value: float) -> str:
+        """See `Table`."""
+        number, line = self._rows[row - self._first]
+        column = self.layout.groups[quantity][k]
+        field, where = self._split(line)[column], f"line {number}, column {self.layout.names[column]!r}"
+        hint = ": fill it in, or leave the row out; a table has one rate for all"
+        return f"{where}: {field} is not a finite number" if field else f"{where}: an empty field is not a number{hint}"
+
+    def _numbered_lines(self) -> Iterator[tuple[int, str]]:
+        try:
+            yield from enumerate(self._text, 1)
+        except UnicodeDecodeError as error:
+            raise FormatError(
+                f"{self.name}: neither a text table nor an NPZ archive: {EXPECTED} ({error.reason})"
+            ) from None
+
+    def _split(self, line: str) -> list[str]:
+        if self._delimiter is None:
+            return line.split()
+        return [field.strip() for field in next(csv.reader([line], delimiter=self._delimiter))]
+
+    def _parsed(self, used: list[int]) -> Array:
+        """Return the used columns of the rows."""
+        separators, text = self._width - 1, [line for _, line in self._rows]
+        if self._delimiter is not None and any(line.count(self._delimiter) != separators for line in text):
+            self._find_fault(used)
+        try:
+            return np.loadtxt(text, delimiter=self._delimiter, usecols=used, quotechar='"', comments=None, ndmin=2)
+        except (ValueError, IndexError):
+            self._find_fault(used)
+        rows = map(self._split, text)  # some fields are empty
+        return np.array([[float(fields[k] or "nan") for k in used] for fields in rows])
+
+    def _find_fault(self, used: list[int]) -> None:
+        """Raise the error for the first row that is not what it should be; return if all are, but for empty fields."""
+        for number, line in self._rows:
+            fields, where = self._split(line), f"{self.name}, line {number}"
+            if len(fields) != self._width:
+                commas = self._delimiter == "," and len(fields) >= 2 * self._width - 1 > 1
+                hint = f"; {NO_DECIMAL_COMMAS}" if commas else ""
+                raise FormatError(f"{where}: {len(fields)} fields where {self._width} are expected{hint}")
+            for k in sorted(used):
+                if fields[k] and not _is_number(fields[k]):
+                    hint = f"; {NO_DECIMAL_COMMAS}" if DECIMAL_COMMA.fullmatch(fields[k]) else ""
+                    column = f"{where}, column {self.layout.names[k]!r}"
+                    raise FormatError(f"{column}: {fields[k]!r} is not a number{hint}")
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return "_" not in field
+
+
+@contextmanager
+def open_csv(path: Path, *_: Any) -> Iterator[Table]:
+    """Open a CSV."""
+    with path.open("rb") as stream:
+        yield CsvTable(stream, str(path))
+
+
+def write(
+    stream: BinaryIO, names: Mapping[str, Sequence[str]], blocks: Iterable[Mapping[str, Array]], _: Mapping[str, Any]
+) -> None:
+    """Write blocks as they come; floats in the shortest form that reads back to the same bits."""
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(chain.from_iterable(names.values()))
+    stream.write(header.getvalue().encode())
+    for block in blocks:
+        rows = np.column_stack([block[quantity] for quantity in names]).tolist()
+        stream.write("".join([",".join(map(repr, row)) + "\n" for row in rows]).encode())
+
+
+CSV = Codec((".csv",), open_csv, write)

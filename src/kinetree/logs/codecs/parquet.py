@@ -1,0 +1,121 @@
+"""Parquet, with pyarrow: the extra ``parquet``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, FormatError
+from kinetree.logs.codecs.table import ROWS, Codec, Table, check_size
+from kinetree.logs.extra import TEXTS
+from kinetree.validation import Array
+
+KEY = b"kinetree"
+"""In the file's metadata: what is no column, as JSON."""
+
+NOT_OURS = f"its metadata {KEY.decode()!r} are not those of a trajectory"
+
+
+def check_installed() -> None:
+    """Raise `ArgumentError` where pyarrow is not installed."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise ArgumentError("a Parquet file needs pyarrow: pip install pyarrow")
+
+
+class ParquetTable(Table):
+    """The columns of a file that hold numbers."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        super().__init__(name)
+        check_installed()
+        from pyarrow import parquet
+
+        try:
+            self._file = parquet.ParquetFile(stream)
+            held = self._file.schema_arrow
+            self.names = tuple(x.name for x in held if _is_numeric(str(x.type)))
+            self.unread = ", ".join(f"{x.name} ({x.type})" for x in held if not _is_numeric(str(x.type)))
+            self.rows = self._file.metadata.num_rows
+            check_size(name, stream, 8 * self.rows * len(self.names))
+        except FormatError:
+            raise
+        except Exception as error:  # pyarrow has many types for a damaged file
+            raise self._unreadable(error) from None
+
+    def numbers(self) -> Iterator[dict[str, Array]]:
+        """See `Table`."""
+        groups = {x: [self.layout.names[k] for k in columns] for x, columns in self.layout.groups.items()}
+        try:
+            every = (
+                batch
+                for group in range(self._file.num_row_groups)  # one at a time: it keeps what it has read
+                for batch in self._file.iter_batches(ROWS, row_groups=[group], columns=[*chain(*groups.values())])
+            )
+            for batch in every:
+                self.progress += len(batch) / self.rows
+                yield {
+                    x: np.stack([batch.column(name).to_numpy(zero_copy_only=False) for name in names], -1, dtype=float)
+                    for x, names in groups.items()
+                }
+        except Exception as error:
+            raise self._unreadable(error) from None
+
+    def extra(self) -> dict[str, Any]:
+        """See `Table`."""
+        try:
+            held = json.loads((self._file.schema_arrow.metadata or {}).get(KEY, b"{}"))
+            return {name: _array(name, x) for name, x in held.items()}
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise FormatError(f"{self.name}: {NOT_OURS}: {error}") from None
+
+    def _unreadable(self, error: Exception) -> FormatError:
+        return FormatError(f"{self.name}: not a readable Parquet file: {error}")
+
+
+def _is_numeric(kind: str) -> bool:
+    return kind in ("double", "float") or kind.lstrip("u").startswith("int")
+
+
+def _array(name: str, nested: Any) -> Any:
+    """Return an array of texts where these are expected, else of integers or floats, NaN where there is none."""
+    array = np.array(nested)
+    if (name in TEXTS) != (array.dtype.kind == "U"):
+        raise ValueError(f"{name} is {nested!r}"[:80])
+    return array if array.dtype.kind in "iU" else array.astype(np.float64)
+
+
+@contextmanager
+def open_parquet(path: Path, *_: Any) -> Iterator[Table]:
+    """Open a file."""
+    check_installed()
+    with path.open("rb") as stream:
+        yield ParquetTable(stream, str(path))
+
+
+def write(
+    stream: BinaryIO,
+    names: Mapping[str, Sequence[str]],
+    blocks: Iterable[Mapping[str, Array]],
+    extra: Mapping[str, Any],
+) -> None:
+    """Write a column an entry; what is no column, as JSON in the metadata."""
+    import pyarrow
+    from pyarrow import parquet
+
+    parts = []
+    for block in blocks:
+        columns = (zip(of, np.reshape(block[x], (-1, len(of))).T, strict=True) for x, of in names.items())
+        parts.append(pyarrow.table({name: np.ascontiguousarray(x) for name, x in chain.from_iterable(columns)}))
+    rest = {name: np.where(x == x, x, np.array(None)).tolist() for name, x in extra.items()}
+    whole = pyarrow.concat_tables(parts).replace_schema_metadata({KEY: json.dumps(rest)})
+    parquet.write_table(whole, stream)
+
+
+PARQUET = Codec((".parquet",), open_parquet, write)

@@ -1,0 +1,194 @@
+"""A trajectory in a file: NPZ, CSV or Parquet, the same to the bit when it is read again."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, FormatError
+from kinetree.logs.codecs.csv import CSV, CsvTable
+from kinetree.logs.codecs.npz import NPZ, NpzTable
+from kinetree.logs.codecs.parquet import NOT_OURS, PARQUET, check_installed
+from kinetree.logs.codecs.table import Table
+from kinetree.logs.extra import NUMBERS, TEXTS, packed, unpacked
+from kinetree.logs.read import blocks, in_blocks, understood
+from kinetree.output import check_output, whole_file
+from kinetree.robot import Robot
+from kinetree.trajectories.columns.names import SAVED
+from kinetree.trajectories.coordinates import Coordinates
+from kinetree.trajectories.trajectory import Trajectory
+from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
+
+Read = dict[str, Any]
+"""What a file holds: t, q, v, a, tau, f as arrays, or some of these, and what is no column."""
+
+FORMATS = {".npz": NPZ, ".csv": CSV, ".parquet": PARQUET}
+
+
+def save(self: Trajectory, path: str | PathLike[str]) -> None:
+    """Write the trajectory to a file; `Trajectory.load` reads it again, the same to the bit.
+
+    The suffix says how:
+
+    - ``.npz``: NumPy's archive, arrays with the shapes they have here, and the names of the entries;
+    - ``.csv``: one column an entry, ``t``, ``q.elbow``, ``v.elbow``, …, in digits that read back to the same bits; of
+      one robot only, without what stopped it;
+    - ``.parquet``: the same columns, and ``robot``, its number, for a batch; needs pyarrow, the extra ``parquet``.
+
+    The file appears under its name only when it is complete. Events of a simulation, what was counted and the robot's
+    numbers that were given are written, but not to a CSV; forces of constraints to an NPZ only. Numbers that are not
+    finite are, but `load` takes these in a and tau only, and not from a CSV.
+
+    Raises
+    ------
+    ArgumentError
+        If the suffix is unknown, or the file cannot be written so.
+    OSError
+        If the system refuses.
+    """
+    name = fspath(path)
+    check_output(name, None, tuple(FORMATS))
+    suffix = Path(name).suffix.lower()
+    coordinates, lead = Coordinates(self.robot.q_names, self.robot.v_names), self.batch_shape
+    arrays = {"t": self.t, **{x: getattr(self, x) for x in self.recorded if x != "f" or suffix == ".npz"}}
+    names, extra = {x: coordinates.columns(x) for x in arrays}, packed(self)
+    if suffix == ".npz":
+        extra |= labels(coordinates)
+    elif not self.q[..., 0, :].size:
+        raise ArgumentError(f"{self!r} has no columns of joints, or no robot: save it as .npz")
+    elif suffix == ".csv":
+        _check_table(arrays, lead)
+    else:
+        check_installed()
+        robots, n = math.prod(lead), len(self.t)
+        arrays = {x: y.reshape(robots * n, -1) for x, y in (arrays | {"t": np.tile(self.t, robots)}).items()}
+        extra["batch_shape"] = np.array(lead, dtype=np.int64)
+        if lead:
+            arrays, names = {"robot": np.repeat(np.arange(robots), n)} | arrays, {"robot": ("robot",)} | names
+    with whole_file(Path(name)) as stream:
+        FORMATS[suffix].write(stream, names, [arrays] if suffix != ".csv" else in_blocks(arrays), extra)
+
+
+def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
+    """Return the trajectory of this robot in a file that `save` wrote, or in any CSV, NPZ or Parquet with t, q and v.
+
+    A file may be anybody's: nothing in it is run, what it says of its size is checked before it is believed, and
+    states must be finite.
+
+    Parameters
+    ----------
+    path : str or path
+    robot : Robot or Mechanism
+        Whose motion it is.
+
+    Raises
+    ------
+    FormatError
+        If it is of another robot, or not what it should be: the message names the column or the array.
+    ArgumentError
+        If the suffix is unknown, or pyarrow is needed and not installed.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> motion = kt.Trajectory(robot, [0.0, 0.5], [robot.neutral()] * 2, [[0.1] * 6] * 2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     motion.save(f"{folder}/motion.npz")
+    ...     kt.Trajectory.load(f"{folder}/motion.npz", robot)
+    <Trajectory of 'ur5': 2 samples from 0 to 0.5 s>
+    """
+    robot = getattr(robot, "tree", robot)
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"load takes the path and the robot; {type(robot).__name__} was given for the robot")
+    name, coordinates = fspath(path), Coordinates(robot.q_names, robot.v_names)
+    suffix = Path(name).suffix.lower()
+    if suffix not in FORMATS:
+        raise ArgumentError(f"cannot tell the format of {name!r}: it must end in {', '.join(FORMATS)}")
+    with FORMATS[suffix].open(Path(name), None, None) as table:
+        read = _arrays(table, coordinates) if isinstance(table, NpzTable) else _columns(table, coordinates)
+    missing = [x for x in ("t", "q", "v") if x not in read]
+    if missing:
+        others = f"; columns that hold no numbers: {table.unread}" if table.unread else ""
+        raise FormatError(f"{name}: there is no {' and no '.join(missing)}; a trajectory has t, q and v{others}")
+    for x in ("q", "v"):  # a and tau are not, where a robot stopped as its state was about to be so
+        if not np.isfinite(read[x]).all():
+            raise FormatError(f"{name}: {x} holds a number that is not finite (NaN or inf)")
+    told = {x: read.pop(x) for x in (*TEXTS, *NUMBERS) if x in read}
+    try:
+        read |= unpacked(name, told, robot, read["q"].shape[:-2], len(read["t"]))
+        return Trajectory(robot, **read)
+    except ArgumentError as error:
+        raise FormatError(f"{name}: {error}") from None
+
+
+def write_blocks(
+    path: str, coordinates: Coordinates, quantities: Sequence[str], motion: Iterable[Mapping[str, Array]]
+) -> None:
+    """Write some quantities of a motion as its blocks come, to a CSV or NPZ; to standard output for "-"."""
+    names = {x: coordinates.columns(x) for x in quantities}
+    codec = NPZ if Path(path).suffix.lower() == ".npz" else CSV
+    with nullcontext(sys.stdout.buffer) if path == "-" else whole_file(Path(path)) as stream:
+        codec.write(stream, names, motion, labels(coordinates))
+        stream.flush()
+
+
+def labels(coordinates: Coordinates) -> dict[str, Any]:
+    """Return the arrays by which an archive says whose motion it has."""
+    return {"q_names": np.array(coordinates.q), "v_names": np.array(coordinates.v)}
+
+
+def _check_table(arrays: Mapping[str, Array], lead: tuple[int, ...]) -> None:
+    """Raise `ArgumentError` for what a CSV does not hold."""
+    if lead:
+        raise ArgumentError("a CSV holds one robot, and this is a batch: save trajectory.robots[…], or an .npz")
+    for x, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise ArgumentError(f"{x} holds a number that is not finite (NaN or inf), which a CSV cannot: save an .npz")
+
+
+def _arrays(table: NpzTable, coordinates: Coordinates) -> Read:
+    """Return the arrays of an archive, of any batch."""
+    try:
+        table.check_labels(coordinates)
+    except FormatError as error:
+        raise FormatError(f"{table.name}: {error}") from None
+    return table.whole(("t", "q", "v", "a", "tau", "f")) | table.extra()
+
+
+def _columns(table: Table, coordinates: Coordinates) -> Read:
+    """Return the arrays of a table of columns, of a batch where its metadata say so."""
+    understood(table, coordinates, SAVED)
+    parts = list(blocks(table) if isinstance(table, CsvTable) else table.numbers())
+    if not parts:
+        raise FormatError(f"{table.name}: there are no rows")
+    arrays: Read = {x: np.concatenate([part[x] for part in parts]) for x in parts[0]}
+    extra, rows = table.extra(), len(arrays["q"])
+    shape = extra.pop("batch_shape", np.zeros(0, dtype=np.int64))
+    lead = tuple(np.ravel(shape).tolist())
+    try:
+        if (lead and shape.dtype.kind != "i") or min(lead, default=1) < 1 or rows % math.prod(lead) or len(lead) > 32:
+            raise ValueError(f"{rows} rows of a batch {lead}")
+        extra |= {x: extra[x].reshape(lead) for x in ("stopped_at", "reasons") if x in extra}
+    except ValueError as error:
+        raise FormatError(f"{table.name}: {NOT_OURS}: {error}") from None
+    n = rows // math.prod(lead)
+    if "t" in arrays:
+        every = arrays["t"].reshape(-1, n)
+        if (every != every[:1]).any():
+            raise FormatError(f"{table.name}: the robots of a batch have the same times; these differ")
+        extra["t"] = every[0]
+    return {x: y.reshape(*lead, n, -1) for x, y in arrays.items()} | extra
