@@ -8,6 +8,7 @@ from typing import Any
 
 from kinetree.errors import ArgumentError, listed
 from kinetree.lazy import cached_property
+from kinetree.locks import importing
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,12 @@ class Group:
 
     def hint(self, name: str) -> str:
         """Return what to write instead of an argument that is a field of the value; empty for any other."""
-        field = self.renamed.get(name, name)
-        return f"write {self.name}=kinetree.{self.kind}({field}=…)" if field in self.fields else ""
+        with importing:
+            from kinetree.aliases import KEYWORDS
+
+        known = (field for field in (self.renamed.get(name, name), *KEYWORDS.get(name, ())) if field in self.fields)
+        field = next(known, "")
+        return field and f"write {self.name}=kinetree.{self.kind}({field}=…)"
 
     def gathered(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return arguments and options of a page, with the value in the place of its parts."""
