@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,14 +50,8 @@ class Rows:
 
     loads: Sequence[KnownMass] = ()
 
-    carried: Mapping[KnownMass, Array] = MappingProxyType({})
-    """Loads of which the rest (9,) was estimated."""
-
     rest: Robot | None
     """The robot with what is not estimated of its joints, without masses; None if that is nothing."""
-
-    constants: Array | None = None
-    """What the recorded forces (nv,) are multiplied by: motor constants that were estimated."""
 
     cutoffs: frozenset[Cutoff] = frozenset()
     """Of all samples so far."""
@@ -79,9 +72,8 @@ class Rows:
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        tau = piece.tau if self.constants is None else piece.tau * self.constants
         known = self.known(piece)
-        return self.columns(piece), tau if known is None else tau - known
+        return self.columns(piece), piece.tau if known is None else piece.tau - known
 
     def columns(self, piece: Piece) -> list[Array]:
         """Return the rows (n, columns) of each entry of v."""
@@ -107,9 +99,8 @@ class Rows:
         """Return what is known of the forces (n, nv) of what was held."""
         if piece.held is None:
             return piece.load
-        held_loads.check_known([*self.loads, *self.carried], piece)
-        ten = dict.fromkeys(self.loads, np.zeros(held_loads.NINE)) | dict(self.carried)
-        own = [held_loads.columns(self.robot, load, piece) @ np.append(load.mass, nine) for load, nine in ten.items()]
+        held_loads.check_known(self.loads, piece)
+        own = [held_loads.columns(self.robot, load, piece)[:, :, 0] * load.mass for load in self.loads]
         return np.asarray(np.sum(own if piece.load is None else [piece.load, *own], axis=0))
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
@@ -173,11 +164,18 @@ class Rows:
             if total >= ENOUGH:
                 break
 
+    def at(self, values: Array) -> Rows:
+        """Return the equations whose residuals at these values are those of the model, linear about them or not."""
+        return self
+
+    def predicted(self, rows: list[Array], values: Array) -> Array:
+        """Return ``Y π`` (n, nv) of some samples; with fewer values, of the parameters that are the first."""
+        whole = np.append(values, np.zeros(self.dimension - len(values)))
+        return np.stack([Y @ whole[columns] for Y, columns in zip(rows, self.pattern, strict=True)], axis=-1)
+
     def residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
         """Return ``τ − Y π`` (n, nv) of some samples."""
-        predicted = [Y @ values[columns] for Y, columns in zip(rows, self.pattern, strict=True)]
-        left: Array = tau - np.stack(predicted, axis=-1)
-        return left
+        return np.asarray(tau - self.predicted(rows, values))
 
     def factors(self, log: Any, values: Array | None = None, weights: Weights | None = None) -> Factors:
         """Return the triangular factors of all samples, of which only a piece is in memory at once.

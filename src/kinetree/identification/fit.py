@@ -85,6 +85,7 @@ class Fit:
         if isinstance(rows, Nonlinear):
             self.motor_constants = rows.motor_constants(solution, self.consistent_values)
             self.stribeck_std = rows.speed_deviations(solution)
+        self._solution = solution
         untold = np.abs(solution.unidentifiable).max(axis=0, initial=0.0) > UNIDENTIFIABLE
         self._untold, self.held_loads = untold[:n], _held(rows, solution, untold, self.consistent_values)
         self.std = np.where(self._untold, np.inf, np.sqrt(np.diag(self.covariance)))
@@ -106,22 +107,15 @@ class Fit:
         s[s == 0.0] = 1.0
         return np.asarray(self.covariance / np.outer(s, s))
 
+    def estimates(self, consistent: bool = True) -> Array:
+        """Return base parameters, the nine of each load of known mass, logarithms of speeds, and motor constants."""
+        near = self.consistent_values
+        return np.append(near, self._solution.others(near)) if consistent else self._solution.values
+
     @property
     def consistent_values(self) -> Array:
         """Base parameters of `parameters`, and so of `robot`."""
         return self.base.projection @ self.parameters
-
-    def equations(self, consistent: bool = True) -> Rows:
-        """Return what makes equations of a log, with the motor constants and the loads that were estimated."""
-        if self.motor_constants is None and not self.held_loads:
-            return self.rows
-        rows, found = Rows(self.base, self.stribeck_speed), self.motor_constants
-        nine = [load.consistent if consistent else load.values for load in self.held_loads]
-        rows.carried = dict(zip(self.rows.loads, nine, strict=True))
-        if found is not None and isinstance(self.rows, Nonlinear):
-            rows.constants = np.ones(rows.robot.nv)
-            rows.constants[[*self.rows.constant]] = found.consistent if consistent else found.values
-        return rows
 
     @cached_property
     def robot(self) -> Robot:

@@ -183,6 +183,12 @@ class Nonlinear(Rows):
             T[-2, -1], T[-1, -1] = -2.0, c  # c i − r − (Y π + r)
         return T
 
+    def at(self, values: Array) -> Nonlinear:
+        """Return the equations that are linear about these values."""
+        own = copy(self)
+        own.about = values
+        return own
+
     def factors_about(self, raw: Factors, values: Array) -> Factors:
         """Have the equations be linear about an estimate, and return their factors, from those of the raw ones."""
         self.about, sizes = values, np.ones(len(raw.R))

@@ -155,7 +155,8 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     """
     if type(lags) is not int or lags < 1:
         raise ArgumentError(f"lags is {lags!r}: one lag is the least")
-    values, rows = fit.consistent_values if consistent else fit.values, fit.equations(consistent)
+    values = fit.estimates(consistent)
+    rows = fit.rows.at(values)
     sums, old, kept, room = ResidualSums(fit.base.robot.nv, lags), np.zeros(fit.base.robot.nv), [], KEPT
     for part in parts(log):
         sums.begin()
@@ -179,11 +180,11 @@ def _compared(rows: Rows, part: Any, values: Array, sums: ResidualSums, old: Arr
     nv, before = rows.robot.nv, rows.base.of()
     measured, predicted = [np.zeros((0, nv))], [np.zeros((0, nv))]
     for columns, tau in rows.equations(part):
-        e, e_before = (rows.residual(columns, tau, x) for x in (values, before))
-        sums.add(e, tau)
-        old += (e_before * e_before).sum(axis=0)
-        measured.append(tau[:room])
-        predicted.append((tau - e)[:room])
+        e, model = rows.residual(columns, tau, values), rows.predicted(columns, values[: len(before)])
+        sums.add(e, e + model)
+        old += ((e + model - rows.predicted(columns, before)) ** 2).sum(axis=0)
+        measured.append((e + model)[:room])
+        predicted.append(model[:room])
         room -= len(measured[-1])
     t = part.t if isinstance(part, Samples | Trajectory) else None
     forces = np.concatenate(measured)
