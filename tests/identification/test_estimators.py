@@ -57,7 +57,7 @@ def test_exact_data(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None
     fit = poor.identify(motion, TERMS, by=TABLE[name](motion))
     expected = fit.base.of(arm)
     np.testing.assert_allclose(fit.values, expected, atol=1e-9 * np.abs(expected).max())
-    assert fit.untold == ()
+    assert fit.unidentifiable == ()
     assert 0.0 <= fit.gap < 1e-8
     for consistent, tolerance in ((False, 1e-8), (True, 1e-6)):
         np.testing.assert_allclose(fit.predict(*motion[:3], consistent=consistent), motion[3], atol=tolerance)

@@ -110,7 +110,7 @@ def test_estimates_that_are_told_together(robot: kt.Robot) -> None:
 
 def test_what_validation_refuses(robot: kt.Robot, fit: Fit) -> None:
     empty = np.zeros((0, 3))
-    with pytest.raises(kt.ArgumentError, match="without samples"):
+    with pytest.raises(kt.ArgumentError, match="no samples"):
         fit.validate((empty, empty, empty, empty))
     with pytest.raises(kt.ArgumentError, match="one lag is the least"):
         fit.validate(recorded(robot, 1), lags=0)

@@ -96,5 +96,5 @@ def test_what_can_be_read_once_only_is_not_taken_for_empty(robot: kt.Robot, log:
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             robot.identify(wrong, **{"terms": [], **choices})
-    with pytest.raises(kt.ArgumentError, match="without samples"):
+    with pytest.raises(kt.ArgumentError, match="has no samples"):
         robot.identify(log, []).validate([])

@@ -160,7 +160,7 @@ class Mistakes:
 
     def _left(self, piece: Piece) -> Array:
         """Return the mean squares of what is left of the forces, by their spread (nv,), with friction of their own."""
-        Y, tau = self._rows.told(piece)
+        Y, tau = self._rows.masked(piece)
         spread, N, nv = tau.std(axis=0), self._rows.dimension, self._robot.nv
         spread = np.where(spread > SINGULAR * spread.max(initial=0.0), spread, spread.max(initial=0.0) or 1.0)
         driven = self._robot.model.actuated

@@ -12,7 +12,7 @@ from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.checks.findings import Found
 from kinetree.identification.checks.names import named
 from kinetree.identification.checks.samples import base_of
-from kinetree.identification.equations import Factors
+from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import LEAST_NOISE, Solution
 from kinetree.identification.nonlinear import MotorConstants
 from kinetree.validation import Array
@@ -31,13 +31,13 @@ class Estimated(NamedTuple):
     """An estimate, and the parameters of bodies that can exist."""
 
     base: BaseParameters
-    factors: Factors
+    factors: QRFactors
     solution: Solution
     parameters: Array
     constants: MotorConstants | None = None
 
 
-def few(factors: Factors) -> Iterator[Found]:
+def few(factors: QRFactors) -> Iterator[Found]:
     """Yield that a joint has no more equations than parameters: its residuals then say nothing of its noise."""
     most = max(map(len, factors.pattern))
     if factors.count <= most:
