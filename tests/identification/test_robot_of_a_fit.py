@@ -167,7 +167,7 @@ def test_few_samples_and_columns_without_numbers(arm: kt.Robot, log: Log) -> Non
         arm.base_parameters().of(chain(free=True))
     with pytest.raises(kt.ArgumentError, match="tolerance is 1"):
         arm.base_parameters(tolerance=1.0)
-    with pytest.raises(kt.ArgumentError, match="without samples"):
+    with pytest.raises(kt.ArgumentError, match="has no samples"):
         arm.identify(log, []).validate([])
     rock = kt.load("<robot name='rock'><link name='stone'/></robot>")
     with pytest.raises(kt.ArgumentError, match="no joint"):

@@ -31,7 +31,7 @@ from kinetree.identification.samples import repeated
 from kinetree.identification.terms import OF_ROBOTS
 from kinetree.identification.validation import verdict
 from kinetree.output import check_output, whole_file
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.tables import Cells, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
 
@@ -103,7 +103,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
         )
         training = fit.validate(log)
         validation = fit.validate(Watched(others.samples, show)) if others.samples else None
-    warnings += [*notes(used, others), *(str(warning.message) for warning in said)]
+    warnings += [*notes(used, others), *dict.fromkeys(str(warning.message) for warning in said)]
     if arguments.report is not None:
         with waiting(f"drawing {arguments.report}", shown=not arguments.quiet):
             fit.report(arguments.report, training=training, validation=validation)

@@ -21,7 +21,7 @@ from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
 from kinetree.logs.codecs.parquet import check_installed
 from kinetree.output import check_output
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.simulation import SimulationInterrupted
 from kinetree.tables import print_warnings
 from kinetree.trajectories import Trajectory

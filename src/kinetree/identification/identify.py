@@ -144,10 +144,12 @@ def identify(
         seen = of_samples.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
         found = run_checks("samples" if mech is None else "closed", seen).enforce()
     factors = model.first(log)
-    if factors.counts.sum() < model.dimension:
+    if (left := factors.counts.sum()) < model.dimension:
+        still = ((factors.counts > 0) & (factors.counts < factors.count)).any()
+        way = ", or a lower speed of standing, above which more of them are" if still else ""
         raise ArgumentError(
-            f"{factors.count} samples are {factors.counts.sum():.0f} equations for {model.dimension} parameters: more "
-            "samples are needed"
+            f"{factors.count} samples are {left:.0f} equations for {model.dimension} parameters: more samples are "
+            f"needed{way}"
         )
     if check and mech is None:
         plain = RegressionModel(base, model.stribeck_speed, model.loads)
