@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         payload,
     )
     from kinetree.functions.of_user import compile
-    from kinetree.integrators import StopReason, integrator
+    from kinetree.integrators import StopReason, Tsitouras, integrator
     from kinetree.loading import load, load_mechanism
     from kinetree.logs.filter import Filter
     from kinetree.logs.sensors import Sensors
@@ -57,13 +57,13 @@ if TYPE_CHECKING:
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
     from kinetree.runtime.scan import scan
-    from kinetree.simulation import Event, EventWarning, SimulationInterrupted
+    from kinetree.simulation import Controller, Event, EventWarning, Forces, Record, SimulationInterrupted
     from kinetree.spatial import Inertia
     from kinetree.tracing.eigen import eigh3
     from kinetree.tracing.functions import abs, maximum, minimum, where
     from kinetree.tracing.linalg import inv, solve, solve_spd
     from kinetree.tracing.loops import repeat
-    from kinetree.trajectories import Trajectory
+    from kinetree.trajectories import State, Trajectory
 
 __all__ = [
     "ADMM",
@@ -76,10 +76,12 @@ __all__ = [
     "ContactSlot",
     "ContactSolution",
     "ContactSolver",
+    "Controller",
     "DHLink",
     "Event",
     "EventWarning",
     "Filter",
+    "Forces",
     "FormatError",
     "FormatWarning",
     "GaussSeidel",
@@ -95,14 +97,17 @@ __all__ = [
     "ModelError",
     "NonPhysicalInertiaWarning",
     "Number",
+    "Record",
     "Robot",
     "RobotNotFoundError",
     "Rod",
     "Sensors",
     "SimulationInterrupted",
     "SimulationWarning",
+    "State",
     "StopReason",
     "Trajectory",
+    "Tsitouras",
     "Weld",
     "Wheel",
     "__version__",
@@ -149,7 +154,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "constraints.types.slot": ("ContactSlot",),
     "contacts.solvers": ("ADMM", "ContactSolver", "GaussSeidel"),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
-    "integrators": ("StopReason", "integrator"),
+    "integrators": ("StopReason", "Tsitouras", "integrator"),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
@@ -173,12 +178,13 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),
     "runtime.scan": ("scan",),
-    "simulation": ("Event", "EventWarning", "SimulationInterrupted"),
+    "simulation": ("Controller", "Event", "EventWarning", "Forces", "Record", "SimulationInterrupted"),
     "spatial": ("Inertia",),
     "tracing.eigen": ("eigh3",),
     "tracing.functions": ("abs", "maximum", "minimum", "where"),
     "tracing.linalg": ("inv", "solve", "solve_spd"),
     "tracing.loops": ("repeat",),
+    "trajectories.states": ("State",),
     "trajectories.trajectory": ("Trajectory",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}

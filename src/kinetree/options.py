@@ -78,7 +78,8 @@ def value(kind: type[T]) -> type[T]:
     together: Callable[[Any], None] | None = vars(kind).get("__post_init__")
 
     def checked(self: Any) -> None:
-        for name, check in _checks(type(self)):
+        own: Any = type(self)
+        for name, check in _checks(own):
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, check(name, given))
