@@ -376,12 +376,10 @@ def test_a_log_that_is_wrong_is_refused(arm: kt.Robot, motion: tuple[Array, ...]
         assert limited.identify(log, TERMS, check=False, bodies=None).count == 400
 
 
-def test_forces_in_other_units_and_of_other_joints_are_warned_of(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+def test_forces_in_other_units_and_of_other_joints_are_named(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
     q, v, a, tau = motion
     base = arm.base_parameters(["armature", "damping", "friction"])
-    with pytest.warns(
-        LogWarning, match=r"times as large as those that this robot, as it was, needs .* are they in N·m"
-    ):
+    with pytest.raises(kt.ArgumentError, match=r"times as large as those that this robot, .* are they in N·m"):
         arm.identify((q, v, a, 1000.0 * tau), base, bodies=None)
     with pytest.warns(LogWarning, match=r"do not explain the forces of joint2.* is an offset missing"):
         arm.identify((q, v, a, tau + 10.0 * tau[:, 2].std() * np.eye(3)[2]), base, bodies=None)
