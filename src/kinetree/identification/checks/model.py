@@ -254,9 +254,9 @@ def cubic(t: Array, y: Array, at: Array) -> Array:
     Examples
     --------
     >>> t = np.linspace(0.0, 3.0, 31)
-    >>> value, rate = cubic(t, np.sin(t)[:, None], np.array([1.234, 9.0]))[..., 0].round(4)
+    >>> value, rate = cubic(t, np.sin(t)[:, None], np.array([1.234, 9.0]))[..., 0].round(3)
     >>> value, rate
-    (array([0.9438,    nan]), array([0.3304,    nan]))
+    (array([0.944,   nan]), array([0.33,  nan]))
     """
     h, n = np.diff(t)[:, None], len(t)
     slope = np.diff(y, axis=0) / h

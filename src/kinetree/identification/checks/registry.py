@@ -110,7 +110,7 @@ def run_checks(stage: Stage, evidence: Any) -> Findings:
 def diagnose(
     robot: Robot,
     log: Any,
-    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
     currents: Sequence[str] = (),
 ) -> Findings:
@@ -126,7 +126,7 @@ def diagnose(
     robot : Robot
     log
         As in `Robot.identify`; read once.
-    joint_terms : sequence of str, mapping, or BaseParameters
+    terms : sequence of str, mapping, or BaseParameters
         As in `Robot.identify`.
     currents : sequence of str, optional
         Entries of v whose forces are currents with a constant that is not known: nor is its sign.
@@ -149,7 +149,7 @@ def diagnose(
     >>> found.name, found.severity, found.joints
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """
-    base = joint_terms if isinstance(joint_terms, BaseParameters) else base_parameters(robot, joint_terms)
+    base = terms if isinstance(terms, BaseParameters) else base_parameters(robot, terms)
     seen = samples.seen(robot, log, currents)
     found = run_checks("samples", seen)
     if found.errors or not seen.pieces:
