@@ -19,7 +19,7 @@ from kinetree.locks import importing
 
 if TYPE_CHECKING:
     from kinetree import algorithms as algorithms
-    from kinetree import conventions, modern_robotics, trajectories
+    from kinetree import conventions, modern_robotics, motions
     from kinetree import excitation as excitation
     from kinetree import formats as formats
     from kinetree import identification as identification
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from kinetree.logs.filter import Filter
     from kinetree.logs.sensors import Sensors
     from kinetree.model import JointLimits, Model, ModelBuilder
+    from kinetree.motions import Trajectory
     from kinetree.robot import Robot
     from kinetree.robot.mechanism import Mechanism
     from kinetree.runtime import get_num_threads, set_num_threads
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from kinetree.tracing.functions import abs, maximum, minimum, where
     from kinetree.tracing.linalg import inv, solve, solve_spd
     from kinetree.tracing.loops import repeat
-    from kinetree.trajectories import Trajectory
 
 __all__ = [
     "ArgumentError",
@@ -124,6 +124,7 @@ __all__ = [
     "maximum",
     "minimum",
     "modern_robotics",
+    "motions",
     "payload",
     "repeat",
     "robots",
@@ -132,7 +133,6 @@ __all__ = [
     "solve",
     "solve_contacts",
     "solve_spd",
-    "trajectories",
     "where",
 ]
 
@@ -159,6 +159,7 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "logs.filter": ("Filter",),
     "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),
+    "motions.trajectory": ("Trajectory",),
     "robot": ("Robot",),
     "robot.mechanism": ("Mechanism",),
     "runtime": ("get_num_threads", "set_num_threads"),
@@ -171,11 +172,11 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "tracing.functions": ("abs", "maximum", "minimum", "where"),
     "tracing.linalg": ("inv", "solve", "solve_spd"),
     "tracing.loops": ("repeat",),
-    "trajectories.trajectory": ("Trajectory",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
 _RENAMED = {
-    "inertia": "now kinetree.body_inertia(link), an argument of a compiled function; a value is kinetree.Inertia(…)"
+    "inertia": "now kinetree.body_inertia(link), an argument of a compiled function; a value is kinetree.Inertia(…)",
+    "trajectories": "now kinetree.motions: kinetree.motions.quintic(robot, q0, q1, duration)",
 }
 _SUBMODULES = (
     "algorithms",
@@ -186,9 +187,9 @@ _SUBMODULES = (
     "joints",
     "model",
     "modern_robotics",
+    "motions",
     "robot",
     "spatial",
-    "trajectories",
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 import kinetree as kt
 from helpers.dense import assert_close
 from kinetree.joints import Prismatic, Revolute, Spherical
-from kinetree.trajectories import Path, minimum_time, quintic, trapezoid
+from kinetree.motions import Path, minimum_time, quintic, trapezoid
 
 
 def build() -> kt.Robot:

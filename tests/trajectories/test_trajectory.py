@@ -11,7 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ArgumentError
 from kinetree.joints import Cylindrical, FreeFlyer, Helical, Planar, Spherical, Universal
-from kinetree.trajectories.paths import Sample
+from kinetree.motions.paths import Sample
 
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 JOINTS = [FreeFlyer(), Spherical(), Planar(), Planar((0.6, 0.0, 0.8)), Universal(Z, X), Cylindrical(Z), Helical(Z, 0.1)]

@@ -15,6 +15,7 @@ from rich.markup import escape
 from kinetree.cli.compiling import compiling_notice
 from kinetree.cli.identify_logs import Read, Watched, notes, read
 from kinetree.cli.terminal import console, load_robot, print_json, progress, waiting
+from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.identification import Filtered, Fit, Payload, Samples, Validation
 from kinetree.identification.report import constants, joint_table, parameter_table
@@ -23,7 +24,6 @@ from kinetree.identification.validation import verdict
 from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
 from kinetree.tables import make_table, number, print_warnings
-from kinetree.trajectories.curves import check_matplotlib
 
 OF_ROBOTS = ("armature", "damping", "friction", "stiffness")
 """The joint terms that a robot has: `Robot.to_urdf` writes them, or says that it cannot."""

@@ -12,9 +12,9 @@ from rich.markup import escape
 
 from kinetree.cli.compiling import CompilingNotice, compiling_notice
 from kinetree.cli.motion import LONG, Block, Motion, coordinates_of, open_motion
-from kinetree.cli.plot import Picture, check_plot
 from kinetree.cli.summary import Summary
 from kinetree.cli.terminal import console, load_robot, print_json
+from kinetree.drawing.torques import Picture, check_plot
 from kinetree.errors import ArgumentError
 from kinetree.logs.saved import write_blocks
 from kinetree.output import check_output

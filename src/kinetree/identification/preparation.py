@@ -12,7 +12,7 @@ from kinetree.identification.checks.findings import LogWarning
 from kinetree.identification.samples import Cutoff, Samples, measured, of_joints
 from kinetree.identification.terms import smooth_sign
 from kinetree.logs.filter import Filter
-from kinetree.trajectories.signals.differentiate import DEGREE, fit_weights, gaps
+from kinetree.logs.local_fit import DEGREE, fit_weights, gaps
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:

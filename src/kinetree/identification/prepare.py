@@ -70,7 +70,7 @@ def prepare(
     >>> import kinetree as kt
     >>> robot = kt.load("ur5")
     >>> t = np.linspace(0, 4, 1001)
-    >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=4.0)
+    >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=4.0)
     >>> q, v, a = path(t)
     >>> samples = prepare(robot, t, q, robot.inverse_dynamics(q, v, a), filter=kt.Filter(cutoff=5.0))
     >>> samples.v.shape

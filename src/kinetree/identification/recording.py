@@ -18,11 +18,11 @@ from kinetree.identification.prepare import prepared
 from kinetree.identification.samples import Samples
 from kinetree.logs.filter import Filter
 from kinetree.logs.joints import AtJoints, Block
+from kinetree.logs.local_fit import gaps
 from kinetree.logs.read import blocks, open_log
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
 from kinetree.trajectories.coordinates import some
-from kinetree.trajectories.signals.differentiate import gaps
 from kinetree.validation import Array
 
 

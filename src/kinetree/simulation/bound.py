@@ -10,6 +10,8 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput
+from kinetree.motions.states import End
+from kinetree.motions.trajectory import Trajectory
 from kinetree.runtime.batch import address
 from kinetree.runtime.steps import tables
 from kinetree.simulation import run
@@ -18,8 +20,6 @@ from kinetree.simulation.choices import OF_CONSTRAINTS, ended, unnamed
 from kinetree.simulation.constrained import check_range, numbers, of_shape
 from kinetree.simulation.inputs import check_finite, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
-from kinetree.trajectories.states import End
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from kinetree.functions.wrenches import named_wrenches
 from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.model import Model
 from kinetree.model.body import JointFriction
+from kinetree.motions.states import End
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.constrained import check_range, of_rows
 from kinetree.simulation.controllers import Controller, callback_of, controller_of
 from kinetree.simulation.inputs import Given, check_finite, fits, flattened, named_forces, names
 from kinetree.simulation.times import count
-from kinetree.trajectories.states import End
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, positive, real_array
 
 if TYPE_CHECKING:

@@ -12,6 +12,9 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
 from kinetree.lazy import cached_property
+from kinetree.motions.quantities import read_only
+from kinetree.motions.states import End
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
@@ -23,9 +26,6 @@ from kinetree.simulation.compiled import Plan, setting, step_function
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.run import remembered, run
 from kinetree.simulation.times import Times, times
-from kinetree.trajectories.quantities import read_only
-from kinetree.trajectories.states import End
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from kinetree.integrators import Integrator
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import wrong_call
 from kinetree.simulation.events import Event
 from kinetree.simulation.plan import Simulation, planned
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError
-from kinetree.trajectories.signals.differentiate import derivative_weights, differentiate, gaps
+from kinetree.logs.local_fit import derivative_weights, differentiate, gaps
 
 scipy_signal = pytest.importorskip("scipy.signal")
 Rotation = pytest.importorskip("scipy.spatial.transform").Rotation

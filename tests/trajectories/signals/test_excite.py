@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kinetree.cli.wave import random_wave
 from kinetree.errors import ArgumentError
-from kinetree.trajectories.signals.excite import random_wave
 
 
 @settings(deadline=None, max_examples=100)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.drawing.panels import check_matplotlib, extremes, position_units, torque_units, velocity_units
+from kinetree.drawing.skeleton import Skeleton
 from kinetree.errors import ArgumentError
-from kinetree.trajectories.curves import check_matplotlib, extremes, position_units, torque_units, velocity_units
-from kinetree.trajectories.skeleton import Skeleton
-from kinetree.trajectories.trajectory import Trajectory
+from kinetree.motions.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.trajectories.curves import check_matplotlib
+from kinetree.drawing.panels import check_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from kinetree.trajectories.trajectory import Trajectory
+    from kinetree.motions.trajectory import Trajectory
 
 
 class Robots(Sequence["Trajectory"]):

@@ -53,7 +53,7 @@ class Path:
     >>> import numpy as np
     >>> import kinetree as kt
     >>> robot = kt.load("ur5")
-    >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=2.0)
+    >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=2.0)
     >>> t = np.linspace(0, path.duration, 5)
     >>> path(t).q[:, 2].round(3)
     array([0.   , 0.104, 0.5  , 0.896, 1.   ])
@@ -114,7 +114,7 @@ def quintic(robot: Robot, q0: ArrayLike, q1: ArrayLike, duration: float) -> Path
     --------
     >>> import kinetree as kt
     >>> robot = kt.load("ur5")
-    >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=2.0)
+    >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=2.0)
     >>> path(1.0).v.round(4)
     array([ 0.    , -0.9375,  0.9375,  0.    ,  0.    ,  0.    ])
     """
@@ -166,7 +166,7 @@ def trapezoid(
     --------
     >>> import kinetree as kt
     >>> robot = kt.load("ur5")
-    >>> path = kt.trajectories.trapezoid(robot, robot.neutral(), [0, -1, 2, 0, 0, 0], velocity=1.0, acceleration=2.0)
+    >>> path = kt.motions.trapezoid(robot, robot.neutral(), [0, -1, 2, 0, 0, 0], velocity=1.0, acceleration=2.0)
     >>> path.duration, path(path.duration / 2).v.tolist()
     (2.5, [0.0, -0.5, 1.0, 0.0, 0.0, 0.0])
     """
@@ -214,7 +214,7 @@ def minimum_time(
     --------
     >>> import kinetree as kt
     >>> robot = kt.load("ur5")
-    >>> path = kt.trajectories.minimum_time(robot, robot.neutral(), [0, -1, 2, 0, 0, 0], acceleration=8.0)
+    >>> path = kt.motions.minimum_time(robot, robot.neutral(), [0, -1, 2, 0, 0, 0], acceleration=8.0)
     >>> round(path.duration, 4)
     1.0287
     >>> bool(abs(path(path.duration / 2).v[2] - robot.velocity_limits[2]) < 1e-12)

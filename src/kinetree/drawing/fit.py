@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from kinetree.trajectories.curves import check_matplotlib, extremes, torque_units, turning
+from kinetree.drawing.panels import check_matplotlib, extremes, torque_units, turning
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.drawing.panels import extremes, torque_units
 from kinetree.errors import ArgumentError
 from kinetree.output import whole_file
 from kinetree.robot import Robot
 from kinetree.robot.limits import given
-from kinetree.trajectories.curves import extremes, torque_units
 from kinetree.validation import Array
 
 OVER = "tab:red"

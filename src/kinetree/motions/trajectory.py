@@ -12,24 +12,24 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.lazy import lazy_methods
+from kinetree.motions.batch import Robots
+from kinetree.motions.given import of_robots, stops_of, times_of
+from kinetree.motions.interpolation import hermite
+from kinetree.motions.paths import Sample
+from kinetree.motions.quantities import RECORDED, Quantities, read_only
+from kinetree.motions.states import End, State
 from kinetree.robot import Robot
 from kinetree.signatures import told
-from kinetree.trajectories.given import of_robots, stops_of, times_of
-from kinetree.trajectories.interpolate import hermite
-from kinetree.trajectories.paths import Sample
-from kinetree.trajectories.quantities import RECORDED, Quantities, read_only
-from kinetree.trajectories.robots import Robots
-from kinetree.trajectories.states import End, State
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
+    from kinetree.drawing import motion as figures
+    from kinetree.drawing import sticks as stick_figure
     from kinetree.logs import saved
     from kinetree.robot.mechanism import Mechanism
-    from kinetree.trajectories import figures, stick_figure
 else:
     figures, stick_figure, saved = (
-        lazy_methods(f"kinetree.{module}", told)
-        for module in ("trajectories.figures", "trajectories.stick_figure", "logs.saved")
+        lazy_methods(f"kinetree.{module}", told) for module in ("drawing.motion", "drawing.sticks", "logs.saved")
     )
 
 
@@ -88,7 +88,7 @@ class Trajectory(Quantities):
     --------
     >>> import numpy as np, kinetree as kt
     >>> robot = kt.load("ur5")
-    >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=2.0)
+    >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=2.0)
     >>> t = np.linspace(0, 2, 21)
     >>> motion = kt.Trajectory(robot, t, *path(t))
     >>> motion

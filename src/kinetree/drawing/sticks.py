@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.drawing.motion import check_drawable
+from kinetree.drawing.panels import check_matplotlib
+from kinetree.drawing.skeleton import Skeleton
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.motions.trajectory import Trajectory
 from kinetree.output import check_output, whole_path
-from kinetree.trajectories.curves import check_matplotlib
-from kinetree.trajectories.figures import check_drawable
-from kinetree.trajectories.skeleton import Skeleton
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, positive, real_array
 
 if TYPE_CHECKING:

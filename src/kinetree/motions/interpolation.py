@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.motions.paths import Sample
 from kinetree.robot import Robot
-from kinetree.trajectories.paths import Sample
 from kinetree.validation import Array
 
 Parts = list[tuple[list[int], Array]]
