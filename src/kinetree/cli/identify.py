@@ -96,7 +96,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
         )
         training = fit.validate(log)
         validation = fit.validate(Watched(others.samples, show)) if others.samples else None
-    warnings += [*notes(used, others), *(str(warning.message) for warning in said)]
+    warnings += [*notes(used, others), *dict.fromkeys(str(warning.message) for warning in said)]
     if arguments.report is not None:
         with waiting(f"drawing {arguments.report}", shown=not arguments.quiet):
             fit.report(arguments.report, training=training, validation=validation)

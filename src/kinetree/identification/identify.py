@@ -191,10 +191,12 @@ def identify(
     rows = Rows(base, speeds, loads) if mech is None else MechanismRows(mech, base, speeds)
     rows = rows if unknown is None else motors.MotorRows(base, speeds, unknown, loads)
     factors = rows.factors(log)
-    if factors.counts.sum() < rows.dimension:
+    if (left := factors.counts.sum()) < rows.dimension:
+        still = ((factors.counts > 0) & (factors.counts < factors.count)).any()
+        way = ", or a lower speed of standing, above which more of them are" if still else ""
         raise ArgumentError(
-            f"{factors.count} samples are {factors.counts.sum():.0f} equations for {rows.dimension} parameters: more "
-            "samples are needed"
+            f"{factors.count} samples are {left:.0f} equations for {rows.dimension} parameters: more samples are "
+            f"needed{way}"
         )
     if check and mech is None:
         examined = Examined(JointEquations(seen, Rows(base, speeds, loads)), factors, instruments is None)
