@@ -57,7 +57,7 @@ def understood(table: Table, coordinates: Coordinates, vocabulary: Vocabulary) -
 def blocks(table: Table, *, skip_missing: bool = False, remedy: str = "") -> Iterator[dict[str, Array]]:
     """Yield finite numbers by quantity: "t" (n,), the others (n, entries).
 
-    `FormatError` names the first number that is missing or not finite, and a remedy, or rows with such are left out, and
+    `FormatError` names the first number that is missing or not finite, and a remedy; or such rows are left out, and
     noted.
     """
     total = missing = 0
