@@ -18,8 +18,8 @@ import kinetree as kt
 from benchmarks.machine import Section
 from benchmarks.timing import Timing, interleaved
 from kinetree.identification import BaseParameters
-from kinetree.identification.blas import on_one_thread
 from kinetree.identification.grouping import group
+from kinetree.identification.threads import on_one_thread
 
 TERMS = ("armature", "damping", "friction")
 SMOOTHING = 1e-9
@@ -80,12 +80,12 @@ def anew(robot: kt.Robot, log: Log) -> object:
     """Estimate with base parameters that are found anew, too; the regressor is compiled already."""
     group.cache_clear()
     base = BaseParameters(robot, dict.fromkeys(TERMS), "known", SMOOTHING, 1e-6)
-    return robot.identify(log, base, consistent=False, check=False)
+    return robot.identify(log, base, bodies=None, check=False)
 
 
 def check(robot: kt.Robot, peer: Figaroh, log: Log) -> None:
     """Raise RuntimeError where the two do not predict the same."""
-    fit = robot.identify(log, TERMS, smoothing=SMOOTHING, consistent=False, check=False)
+    fit = robot.identify(log, TERMS, smoothing=SMOOTHING, bodies=None, check=False)
     ours, theirs = fit.predict(*log[:3], consistent=False), peer.predict(log)
     off = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
     if not off < 1e-3:  # FIGAROH's weights are of one round, and kinetree's of as many as change anything
@@ -103,7 +103,7 @@ def run(rounds: int) -> Section:
         log = recorded(robot, count)
         choices = {"smoothing": SMOOTHING, "check": False}
         thunks: dict[str, Any] = {
-            "kinetree": partial(robot.identify, log, TERMS, consistent=False, **choices),
+            "kinetree": partial(robot.identify, log, TERMS, bodies=None, **choices),
             "kinetree, base parameters anew": partial(anew, robot, log),
             "kinetree, with bodies that can exist": partial(robot.identify, log, TERMS, **choices),
         }

@@ -245,6 +245,13 @@ r_coeff bounce elasticity: restitution
 mu friction_coefficient friction_coefficients: friction
 eq_active enabled: active
 lambda_guess lambda0: f_start
+joint_terms: terms
+weights: by=LeastSquares(weights)
+loss: by=Robust(loss)
+instruments: by=Instrumental(motion)
+consistent: bodies=None
+prior_spread: bodies=Bodies(spread)
+bounds: bodies=Bodies(bounds)
 """
 
 WITHOUT = """

@@ -108,7 +108,7 @@ def here_called(name: str, known: Iterable[str]) -> list[str]:
         from kinetree.aliases import KEYWORDS, target
 
     here, names = [target(name), *KEYWORDS.get(name, ())], list(known)
-    return [own for own in dict.fromkeys(here) if own in names]
+    return [own for own in dict.fromkeys(here) if own and own.partition("=")[0] in names]
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -148,6 +148,32 @@ def positive(what: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
         raise ArgumentError(f"{what} is {value!r}, it must be a positive number")
     return float(value)
+
+
+class Range(NamedTuple):
+    """The numbers that an argument may hold: from `least` to `most`, of flags 0 and 1 alone; `text` is for errors."""
+
+    least: float
+    most: float
+    text: str
+    flags: bool = False
+
+    def check(self, what: str, values: Array, more: str = "") -> None:
+        """Raise an error that names the first number that is out of the range, or NaN.
+
+        Examples
+        --------
+        >>> Range(0.0, 1.0, "it is a part from 0 to 1").check("share", np.array([0.5, 2.0]))
+        Traceback (most recent call last):
+        ...
+        kinetree.errors.ArgumentError: share holds 2: it is a part from 0 to 1
+        """
+        values = values.astype(np.float64, copy=False)
+        right = (values >= self.least) & (values <= self.most)
+        if self.flags:
+            right &= values == np.round(values)
+        if not right.all():
+            raise ArgumentError(f"{what} holds {values[~right][0]:g}: {self.text}{more}")
 
 
 _unseeded: dict[int, np.random.Generator] = {}

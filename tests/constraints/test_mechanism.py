@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,60 @@ def test_active_is_one_or_zero(
 def test_active_in_a_function_of_the_user_is_one_or_zero(linkage: kt.Mechanism) -> None:
     with pytest.raises(ArgumentError, match=r"active holds 0\.5"):
         linkage.compile(lambda q, v, tau: linkage.forward_dynamics(q, v, tau, active=[1.0, 0.5]).a)
+
+
+CONTACT = {"friction": [-0.1, math.nan], "restitution": [-0.1, 1.5, math.nan], "dt": [0.0, -1e-3, math.nan, math.inf]}
+
+
+@pytest.mark.parametrize(("name", "wrong"), [(name, x) for name, values in CONTACT.items() for x in values])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numbers_of_contacts_are_checked_as_by_simulate(name: str, wrong: float, dtype: type[np.floating[Any]]) -> None:
+    """By the call glue and by the general path, for one state and for many, each with its own or all with one."""
+    mech = ball()
+    right = {"friction": np.array([0.5], dtype), "restitution": np.array([0.0], dtype), "dt": np.array(1e-3, dtype)}
+    for lead in ((), (3,)):
+        state = [np.ones((*lead, n), dtype) * np.array(x, dtype) for n, x in ((7, Q), (6, [0] * 6), (6, [0] * 6))]
+        for own in (True, False):
+            values = {n: np.array(np.broadcast_to(x, (*lead, *x.shape)) if own else x) for n, x in right.items()}
+            bad = values | {name: values[name].copy()}
+            bad[name].flat[-1] = wrong
+            for _ in range(2):
+                contact_step(mech, state, values)  # compiled, then called by the glue
+                with pytest.raises(ArgumentError, match=f"contact_step: {name} holds {wrong:.3g}"):
+                    contact_step(mech, state, bad)
+
+
+def test_numbers_of_contacts_are_checked_in_all_functions() -> None:
+    mech = ball()
+    state = [np.array(Q), np.zeros(6), np.zeros(6)]
+    for call in (
+        lambda: mech.contact_dynamics(*state, friction=[-1.0]),
+        lambda: mech.contact_inverse_dynamics(*state, friction=[math.nan]),
+        lambda: mech.contact_impulse(*state[:2], friction=[-1.0]),
+        lambda: mech.contact_impulse(*state[:2], restitution=[1.5]),
+        lambda: mech.impulse(*state[:2], restitution=[math.nan]),
+        lambda: mech.step(*state, 1e-3, friction=[-1.0]),
+        lambda: mech.compile(lambda q, v: mech.contact_impulse(q, v, friction=[-1.0]).v_next),
+    ):
+        with pytest.raises(ArgumentError, match=r"(friction|restitution) holds"):
+            call()
+
+
+Q = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
+
+
+def contact_step(mech: kt.Mechanism, state: list[Array], values: dict[str, Array]) -> Any:
+    return mech.contact_step(*state, values["dt"], friction=values["friction"], restitution=values["restitution"])
+
+
+@cache
+def ball() -> kt.Mechanism:
+    """Return a ball on a plane."""
+    b = kt.ModelBuilder("ball")
+    b.add_link("ground")
+    b.add_link("ball", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * 1e-2))
+    b.add_joint("free", parent="ground", child="ball", joint=FreeFlyer())
+    return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("ball", radius=0.1, friction=0.5)])
 
 
 def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:

@@ -17,13 +17,15 @@ import kinetree as kt
 from helpers.constraints import made
 from helpers.mechanisms import at, bar, bricard, four_bar, slider_crank, stewart
 from helpers.trees import Array, random_states, random_tree
-from helpers.units import Units, in_units, unit
+from helpers.units import Units, in_units, of_configuration, unit
 from kinetree.algorithms import Algorithm
+from kinetree.algorithms.kinematics.reach import turning
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Contact
 from kinetree.glossary.symbols import shape_of
 from kinetree.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
+from kinetree.model import Model
 
 TREE = random_tree(
     5, n=7, joints=(FreeFlyer(), Revolute((0.6, -0.3, 0.7)), Spherical(), Prismatic((0, 0, 1)), Planar())
@@ -159,6 +161,57 @@ def test_units_do_not_change_what_is_free(case: str) -> None:
 
 def mechanism(model: ConstrainedModel) -> kt.Mechanism:
     return kt.Mechanism(kt.Robot(model.tree), model.constraints, [model.v_names[k] for k in model.actuated])
+
+
+IK_CASES = {"Panda": "panda_hand", "slider-crank": "rod_tip", "Stewart": "platform"}
+
+
+@pytest.mark.parametrize("case", IK_CASES)
+def test_units_change_nothing_but_the_units_of_inverse_kinematics(case: str) -> None:
+    """Of trees too; the tolerance is a length in the units that are used."""
+    model, q = (kt.load("panda").model, kt.load("panda").neutral()) if case == "Panda" else MODELS[case]()
+    rng, tree = np.random.default_rng([*map(ord, case)]), kt.Robot(model.tree)
+    target = tree.frame_placement(tree.integrate(q, 0.1 * rng.normal(size=tree.nv)), frame=IK_CASES[case])
+    target[:3, 3] += [0.3, -0.4, 9.0] if case == "slider-crank" else 0.0  # out of reach
+    ours = solved(model, IK_CASES[case], q, target, Units(1.0, 1.0, 1.0))
+    u = powers_of_two(rng)
+    for name, theirs in solved(model, IK_CASES[case], q, target, u).items():
+        np.testing.assert_array_equal(theirs, ours[name], err_msg=f"{name}, {u}")
+
+
+def solved(model: Model, frame: str, q: Array, target: Array, u: Units) -> dict[str, Array]:
+    """Return a solution and a differential step in these units, with all numbers in SI."""
+    model = in_units(model, u)
+    robot = mechanism(model) if isinstance(model, ConstrainedModel) else kt.Robot(model)
+    own, along = of_configuration(model, u), np.where(turning(model), 1.0, u.length)
+    given = {"q0": q * own, "q": q * own, "target": pose_in(target, u), "dt": 0.01 * u.time}
+    given |= {"position_tolerance": 1e-9 * u.length, "restarts": 2.0}
+    values = {name: np.asarray(x).tolist() for name, x in given.items()}
+    step = robot.differential_inverse_kinematics(frame).spec.evaluate(values, {})
+    del values["dt"]
+    found = robot.inverse_kinematics_solver(frame).spec.evaluate(values, {})
+    results = {**found._asdict(), **{f"step's {name}": x for name, x in step._asdict().items()}}
+    units = {"q": own, "step's q": own, "step's v": along / u.time, "position_error": u.length}
+    units["step's position_error"] = u.length
+    return {name: np.array(x, dtype=float) / units.get(name, 1.0) for name, x in results.items()}
+
+
+def test_a_platform_in_millimetres_is_moved_as_in_metres() -> None:
+    """It took 303 iterations and did not arrive."""
+    model, q = MODELS["Stewart"]()
+    target = kt.Robot(model.tree).frame_placement(q, frame="platform")
+    target[:3, 3] += [0.1, -0.05, 0.1]
+    one, other = (solved(model, "platform", q, target, Units(length, 1.0, 1.0)) for length in (1.0, 1000.0))
+    assert one["converged"] == other["converged"] == 1.0
+    assert abs(other["iterations"] - one["iterations"]) <= 1
+    np.testing.assert_allclose(other["q"], one["q"], atol=1e-9)
+
+
+def pose_in(pose: Array, u: Units) -> Array:
+    """Return a pose in other units."""
+    found = pose.copy()
+    found[:3, 3] *= u.length
+    return found
 
 
 def test_a_boom_is_held_whatever_its_length() -> None:

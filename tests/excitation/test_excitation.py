@@ -188,7 +188,7 @@ def test_the_uncertainty_is_what_simulated_records_have(arm: kt.Robot, plan: Exc
     rng, errors = np.random.default_rng(2), []
     for _ in range(80):
         tau = motion.tau + plan.noise * rng.normal(size=motion.tau.shape)
-        fit = arm.identify((motion.q, motion.v, motion.a, tau), plan.base, consistent=False, check=False)
+        fit = arm.identify((motion.q, motion.v, motion.a, tau), plan.base, bodies=None, check=False)
         errors.append(fit.values - truth)
     spread = np.sqrt(np.mean(np.square(errors), axis=0))
     assert np.mean(spread / plan.std) == pytest.approx(1.0, abs=0.1)
@@ -380,9 +380,9 @@ def test_followers_move_with_their_leader() -> None:
         ({}, {"noise": [1.0, np.nan, 1.0]}, "noise must be positive"),
         ({}, {"acceleration": {"nobody": 1.0}}, "no joint 'nobody'"),
         ({}, {"criterion": "size"}, "criterion is 'size'"),
-        ({}, {"joint_terms": ["stribeck"]}, "has no place in a plan"),
-        ({}, {"joint_terms": {"stribeck": None}}, "has no place in a plan"),
-        ({}, {"joint_terms": "friction"}, r"as a list: \['friction'\]"),
+        ({}, {"terms": ["stribeck"]}, "has no place in a plan"),
+        ({}, {"terms": {"stribeck": None}}, "has no place in a plan"),
+        ({}, {"terms": "friction"}, r"as a list: \['friction'\]"),
         ({}, {"fraction": 1.5}, "fraction is 1.5"),
         ({}, {"period": 0.0}, "period is 0.0, it must be a positive number"),
         ({}, {"harmonics": 2.5}, "harmonics is 2.5, it must be an integer"),
@@ -409,7 +409,7 @@ def test_what_cannot_be_is_said(arm: kt.Robot, changes: Any, options: Any, messa
     robot = arm.with_limits(**own(changes)) if changes else arm
     if options.get("initial") == "NAN":
         options = {"initial": kt.Trajectory(arm, [0.0, 1.0], np.full((2, 3), np.nan), np.zeros((2, 3)))}
-    given = {"joint_terms": TERMS, **SHORT, "iterations": 0, **own(options)}
+    given = {"terms": TERMS, **SHORT, "iterations": 0, **own(options)}
     with pytest.raises(kt.errors.ArgumentError, match=message):
         robot.excite(**given)
 

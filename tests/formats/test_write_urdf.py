@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from helpers.trees import random_inertia, random_tree
 from kinetree.embedded import embedded_text
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import JointLimits, Model, ModelBuilder
 
 TILTED = (0.6, -0.3, 0.7)
 JOINTS = [Revolute(TILTED), Prismatic((0, -1, 0)), Continuous((0, 0, 1)), Planar(TILTED), FreeFlyer()]
@@ -235,6 +236,46 @@ def test_bodies_in_an_order_that_a_file_cannot_have_are_named() -> None:
         robot.to_urdf()
 
 
+MOST = 'velocity="1.7976931348623157e+308" effort="1.7976931348623157e+308"'
+
+
+def test_infinite_limits_are_read_by_others_and_are_infinite_again() -> None:
+    """The largest float64: urdfdom, by which Pinocchio reads, takes no inf and wants a velocity and an effort."""
+    pinocchio = pytest.importorskip("pinocchio")
+    b = ModelBuilder("limits")
+    b.add_link("base")
+    inf = np.inf
+    given = [(Revolute, -1.0, inf, 2.0, inf), (Prismatic, -inf, inf, inf, 3.0), (Prismatic, -inf, 1.0, inf, inf)]
+    given += [(Continuous, -inf, inf, inf, 4.0), (Continuous, -inf, inf, inf, inf), (Revolute, -1.0, 1.0, inf, inf)]
+    for k, (kind, *limits) in enumerate(given):
+        b.add_link(f"b{k}", random_inertia(np.random.default_rng(k)))
+        joint, own = kind((0, 0, 1)), JointLimits(*limits)
+        b.add_joint(f"j{k}", parent=f"b{k - 1}" if k else "base", child=f"b{k}", joint=joint, limits=own)
+    robot = kt.Robot(b.build())
+    for text in (robot.to_urdf(), robot.to_urdf(robot.with_limits(velocity=1.0, effort=1.0).to_urdf())):
+        again = kt.load(text)
+        assert [body.limits for body in again.model.bodies] == [body.limits for body in robot.model.bodies]
+        theirs = pinocchio.buildModelFromXML(text)
+        finite = np.isfinite(robot.effort_limits)
+        np.testing.assert_array_equal(theirs.effortLimit[finite], robot.effort_limits[finite])
+        assert (theirs.effortLimit[~finite] > 1e300).all()
+
+
+@pytest.mark.parametrize("patched", [False, True])
+def test_a_base_that_is_moved_again_and_again_has_one_world(patched: bool) -> None:
+    robot, text = kt.load("ur5"), None
+    q = robot.random_configuration(0)
+    for k in range(3):
+        pose = Rotation.from_rotvec([0.3, k, -0.2 * k]).as_matrix()
+        moved = robot.with_base_pose(np.block([[pose, np.array([[0.1], [k], [1.0]])], [np.zeros((1, 3)), 1.0]]))
+        text = moved.to_urdf(text) if patched and text else moved.to_urdf()
+        robot = kt.load(text)
+        assert [name for name in robot.frame_names if "world" in name] == ["world"]
+        np.testing.assert_allclose(robot.gravity_forces(q), moved.gravity_forces(q), atol=1e-12)
+        placements = [r.frame_placement(q, frame="tool0") for r in (robot, moved)]
+        np.testing.assert_allclose(*placements, atol=1e-12)
+
+
 def test_limits_are_patched_in_their_element() -> None:
     text = ARM.replace("UNIT", "").replace('velocity="1"', 'velocity="1" jerk="9"')
     with pytest.warns(kt.FormatWarning):
@@ -244,7 +285,7 @@ def test_limits_are_patched_in_their_element() -> None:
             effort={"shoulder": 3.0},
         )
     patched = robot.to_urdf(text)
-    assert '<joint name="elbow" type="revolute">\n    <limit lower="-2" upper="2"/>' in patched
+    assert f'<joint name="elbow" type="revolute">\n    <limit lower="-2" upper="2" {MOST}/>' in patched
     assert '<joint name="shoulder" type="continuous">' in patched
     assert '<limit effort="3" velocity="1" jerk="9"/>' in patched
     with pytest.warns(kt.FormatWarning):
@@ -263,7 +304,8 @@ NAMED = """<robot name="r"><link name="world"/><link name="base"/><link name="b"
 def test_names_of_an_original_are_no_trouble() -> None:
     robot = kt.load(NAMED)
     moved = robot.with_base_pose([[1, 0, 0, 3], [0, 1, 0, 2], [0, 0, 1, 1], [0, 0, 0, 1]]).with_frame("t", on="a")
-    assert '<joint name="world_fixed_" type="fixed">' in moved.to_urdf(NAMED)
+    held = '<joint name="world_fixed" type="fixed"><origin xyz="3 2 1" rpy="0 0 0"/><parent link="world"/>'
+    assert held in re.sub(r"\s*(<[^j])", r"\1", moved.to_urdf(NAMED))
     assert '<joint name="t_fixed_" type="fixed">' in moved.to_urdf(NAMED)
     without = robot.with_limits(lower=-np.inf, upper=np.inf)
     assert """name="x type='p'" type="continuous">""" in without.to_urdf(NAMED)

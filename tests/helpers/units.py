@@ -7,16 +7,19 @@ along each axis: rad or m of joints (nv), rows (nrows) and independent velocitie
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from helpers.trees import Array
+from kinetree.algorithms.kinematics.reach import turning
 from kinetree.algorithms.registry import Algorithm
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint, Gear
-from kinetree.model import Body
+from kinetree.model import Body, Model
 from kinetree.spatial import Inertia, Transform
+
+M = TypeVar("M", bound=Model)
 
 
 class Units(NamedTuple):
@@ -92,7 +95,7 @@ def unit(model: ConstrainedModel, u: Units, algorithm: Algorithm, name: str) -> 
     along = {"nv": joints, "nrows": np.where(row_angles(model), 1.0, u.length)}
     along["nindependent"] = joints[list(model.independent_velocities)]
     if name in ("q", "q0"):
-        return np.concatenate([_of_configuration(body, joints) for body in model.leading])
+        return of_configuration(model, u)
     if name == "f_ext":
         return u.energy * np.array([1.0] * 3 + [1.0 / u.length] * 3)
     if name == "drift":
@@ -118,18 +121,27 @@ def _of_configuration(body: Body, joints: Array) -> Array:
     )
 
 
-def in_units(model: ConstrainedModel, u: Units) -> ConstrainedModel:
-    """Return the mechanism in other units."""
-    joints = np.where(model.turning, 1.0, u.length)
+def in_units(model: M, u: Units) -> M:
+    """Return a mechanism, or a tree, in other units."""
+    joints = np.where(turning(model), 1.0, u.length)
+    own: dict[str, Any] = {}
+    if isinstance(model, ConstrainedModel):
+        own["constraints"] = tuple(_constraint(c, model, u, joints) for c in model.constraints)
+        own["stabilization"] = model.stabilization / u.time
     return replace(
         model,
         bodies=tuple(_body(body, u, joints[list(body.v_index)]) for body in model.bodies),
         frames=tuple(replace(frame, X=_moved(frame.X, u)) for frame in model.frames),
         gravity=model.gravity * (u.length / u.time**2),
         base_inertia=_inertia(model.base_inertia, u),
-        constraints=tuple(_constraint(c, model, u, joints) for c in model.constraints),
-        stabilization=model.stabilization / u.time,
+        **own,
     )
+
+
+def of_configuration(model: Model, u: Units) -> Array:
+    """Return the units of a configuration's coordinates."""
+    joints = np.where(turning(model), 1.0, u.length)
+    return np.concatenate([_of_configuration(body, joints) for body in model.leading])
 
 
 def _moved(X: Transform, u: Units) -> Transform:

@@ -132,7 +132,7 @@ def test_what_the_model_lacks_is_named(term: str, part: float) -> None:
         assert (first.name, first.figures["candidate"]) == ("lacking", term)
         assert (first.figures["gain"] > 0.15).all()
         with pytest.warns(LogWarning, match=f'"{term}" among the joint terms would explain'):
-            fit = arm(name).identify(log.samples(), consistent=False)
+            fit = arm(name).identify(log.samples(), bodies=None)
         assert fit.checks.names[0] == "lacking"
         known = [*fit.base.joint_terms, term]
         if term != "stribeck":  # its speeds are not known to `diagnose`

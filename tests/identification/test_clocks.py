@@ -17,7 +17,7 @@ from helpers.arm_logs import Array, Conditions, recorded, true_robot
 from helpers.clocks import AT, CLOCKS, autocorrelation
 from helpers.sampling import ALL
 from kinetree.identification import BaseParameters, LogWarning, Samples, prepare
-from kinetree.identification.correlations import correlation_times
+from kinetree.identification.estimators.correlations import correlation_times
 
 TERMS = ["armature", "damping", "friction"]
 LOGS = {
@@ -149,7 +149,7 @@ def test_residuals_are_those_of_independent_least_squares(
         values = np.linalg.lstsq((Y / scale[:, None]).reshape(-1, Y.shape[2]), (right / scale).ravel(), rcond=1e-10)[0]
         scale = (right - Y @ values).std(axis=0)
     others = np.sqrt(((np.asarray(unseen.tau) - rows(unseen) @ values) ** 2).mean(axis=0))
-    own = arm.identify(used, base).residual(unseen, consistent=False).rms
+    own = arm.identify(used, base).validate(unseen, consistent=False).rms
     assert (own < 1.1 * others).all()
 
 

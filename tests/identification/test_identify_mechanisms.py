@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from helpers.mechanisms import Closed, delta, five_bar_leg, four_bar, slider_crank, stewart
-from kinetree.identification import LogWarning, Samples
+from kinetree.identification import Generalised, Instrumental, LeastSquares, LogWarning, Robust, Samples
 
 Array = np.ndarray[Any, Any]
 
@@ -66,7 +66,7 @@ def test_without_noise_the_mechanism_is_found(name: str) -> None:
     q, v, a, tau = motion(name, 1, 50)[1]
     size = np.abs(tau).max() + 1.0
     for consistent, tolerance in ((False, 1e-10), (True, 1e-6)):
-        assert fit.residual(log, consistent=consistent).rms.max() < tolerance * size
+        assert fit.validate(log, consistent=consistent).rms.max() < tolerance * size
         assert fit.validate((q, v, a, tau), consistent=consistent).rms.max() < tolerance * size
     assert np.isfinite(fit.noise[list(mech.model.independent_velocities)]).all()
     assert fit.count == 200
@@ -81,7 +81,7 @@ def test_the_estimate_is_that_of_plain_least_squares() -> None:
     mech, (q, v, a, tau) = motion("leg", 0, 200)
     tau = tau + np.random.default_rng(0).normal(size=tau.shape) * (tau != 0.0)
     base = mech.tree.base_parameters(TERMS)
-    fit = mech.identify((q, v, a, tau), base, weights=None, consistent=False)
+    fit = mech.identify((q, v, a, tau), base, by=LeastSquares(None), bodies=None)
     G = mech.velocity_map(q)
     Y = np.einsum("nki,nkj->nij", G, base.regressor(q, v, a)).reshape(-1, base.dimension)
     b = np.einsum("nki,nk->ni", G, tau).ravel()
@@ -100,7 +100,7 @@ def test_bars_cover(name: str) -> None:
     for seed in range(40):
         noisy = tau.copy()
         noisy[:, driven] += 0.5 * np.random.default_rng(seed).normal(size=(200, len(driven)))
-        fit = mech.identify((q, v, a, noisy), base, consistent=False)
+        fit = mech.identify((q, v, a, noisy), base, bodies=None)
         told = np.isfinite(fit.std)
         z = (fit.values - truth)[told] / fit.std[told]
         inside += (np.abs(z) < 1.96).tolist()
@@ -109,13 +109,25 @@ def test_bars_cover(name: str) -> None:
     assert 0.85 < np.mean(squares) < 1.2
 
 
-@pytest.mark.parametrize("choice", [{"loss": "huber"}, {"weights": "covariance"}, {"weights": None}])
+@pytest.mark.parametrize("choice", [{"by": Robust("huber")}, {"by": Generalised()}, {"by": LeastSquares(None)}])
 def test_other_estimators(choice: dict[str, Any]) -> None:
     mech, (q, v, a, tau) = motion("leg", 0, 200)
     tau = tau + 0.1 * np.random.default_rng(0).normal(size=tau.shape) * (tau != 0.0)
     fit = mech.identify((q, v, a, tau), TERMS, **choice)
-    noise = fit.residual((q, v, a, tau)).rms[list(mech.model.actuated)]
+    noise = fit.validate((q, v, a, tau)).rms[list(mech.model.actuated)]
     np.testing.assert_allclose(noise, 0.1, rtol=0.2)
+
+
+def test_instruments_of_a_mechanism() -> None:
+    mech, (q, v, a, tau) = motion("leg", 0, 200)
+    noisy = a + 3.0 * np.random.default_rng(0).normal(size=a.shape)
+    exact, free = (
+        mech.identify((q, v, x, tau), TERMS, by=Instrumental((q, v, a, tau)), check=False) for x in (a, noisy)
+    )
+    assert exact.validate((q, v, a, tau)).relative.max() < 1e-6
+    plain = mech.identify((q, v, noisy, tau), TERMS, check=False)
+    left, right = (fit.validate((q, v, a, tau), consistent=False).rms.max() for fit in (plain, free))
+    assert right < 0.5 * left
 
 
 def test_joints_without_encoders_follow_from_the_others() -> None:
@@ -135,7 +147,7 @@ def test_joints_without_encoders_follow_from_the_others() -> None:
     a = mech.complete_acceleration(samples.q, v, np.asarray(samples.a)[:, :1])
     tau = mech.inverse_dynamics(mech.assemble(samples.q).q, v, a).tau
     fit = mech.identify(own._replace(tau=tau), TERMS)
-    assert fit.residual(own._replace(tau=tau)).relative[0] < 1e-3
+    assert fit.validate(own._replace(tau=tau)).relative[0] < 1e-3
 
 
 def test_what_stands_still_does_not_count() -> None:
@@ -145,7 +157,7 @@ def test_what_stands_still_does_not_count() -> None:
     standing[:20, mech.tree.v_names.index("back_knee")] = 1.0
     wrong[:20, list(mech.model.actuated)] += 10.0
     fit = mech.identify(Samples(q, v, a, wrong, standing=standing), TERMS)
-    assert fit.residual((q, v, a, tau)).relative[list(mech.model.actuated)].max() < 1e-6
+    assert fit.validate((q, v, a, tau)).relative[list(mech.model.actuated)].max() < 1e-6
 
 
 def test_wrong_calls_say_what_to_write() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.kr300 import kr300, motion
-from kinetree.identification import Samples, diagnose
-from kinetree.identification.consistent import pseudo_inertia
+from kinetree.identification import Bodies, Samples, diagnose
+from kinetree.identification.bodies.pseudo_inertia import pseudo_inertia
 
 TERMS = {
     "armature": None,
@@ -28,9 +28,9 @@ def motions() -> dict[str, Samples]:
 
 @pytest.mark.parametrize(("trained", "validated"), ["AB", "BA"])
 def test_what_one_motion_tells_of_another(motions: dict[str, Samples], trained: str, validated: str) -> None:
-    fit = ROBOT.identify(motions[trained], TERMS, prior_spread=0.2)
-    assert (fit.residual(motions[validated]).relative < 0.35).all()
-    free = fit.residual(motions[validated], consistent=False).relative
+    fit = ROBOT.identify(motions[trained], TERMS, bodies=Bodies(spread=0.2))
+    assert (fit.validate(motions[validated]).relative < 0.35).all()
+    free = fit.validate(motions[validated], consistent=False).relative
     assert free.max() > 0.7, "least squares alone overfits"
     assert (np.linalg.eigvalsh(pseudo_inertia(fit.parameters[:60].reshape(-1, 10))) > 0.0).all()
     assert (fit.correlation_time > 1.5).all(), "what gears do is no white noise"
@@ -41,8 +41,7 @@ def test_the_direction_of_sliding_explains_the_friction(motions: dict[str, Sampl
     with_direction, base = motions["A"], ROBOT.base_parameters(TERMS)
     without = with_direction._replace(direction=None)
     errors = [
-        ROBOT.identify(log, base, consistent=False).residual(log, consistent=False).rms
-        for log in (with_direction, without)
+        ROBOT.identify(log, base, bodies=None).validate(log, consistent=False).rms for log in (with_direction, without)
     ]
     assert (errors[0][3:] < 0.8 * errors[1][3:]).all()
 

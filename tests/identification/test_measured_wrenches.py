@@ -11,7 +11,7 @@ import pytest
 
 import kinetree as kt
 from helpers.logs import FEET, HOPPER, Array, hop, write_bag
-from kinetree.identification import Samples, diagnose, prepare, read_log
+from kinetree.identification import Generalised, Instrumental, Robust, Samples, diagnose, prepare, read_log
 from kinetree.identification.report import joint_rows
 
 N = 900
@@ -152,8 +152,8 @@ def test_forces_that_were_not_measured_go_with_every_choice(
         held = robot.identify_payload(samples, "foot")
         assert abs(held.inertia.m) < 1e-3 + 0.1 * noise
         return
-    choices = {"covariance": {"weights": choice}, "instruments": {"instruments": samples}}
-    fit = robot.identify(samples, ["damping"], **choices.get(choice, {"loss": choice}))
+    by = {"covariance": Generalised(), "instruments": Instrumental(samples)}.get(choice) or Robust(choice)  # type: ignore[arg-type]
+    fit = robot.identify(samples, ["damping"], by=by)
     assert fit.untold == ("damping of hip",)
     assert np.isnan(fit.noise[6])
     np.testing.assert_allclose(fit.noise[:6], noise, rtol=0.3, atol=1e-9)

@@ -9,7 +9,16 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import random_tree
-from kinetree.identification import LogWarning, Samples, holding
+from kinetree.identification import (
+    Bodies,
+    Generalised,
+    Instrumental,
+    LeastSquares,
+    LogWarning,
+    Robust,
+    Samples,
+    holding,
+)
 from kinetree.identification.report import joint_rows
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 
@@ -49,7 +58,7 @@ def poor(arm: kt.Robot) -> kt.Robot:
     return arm.with_inertial_parameters(1.5 * arm.inertial_parameters).with_joint_physics(**physics)
 
 
-@pytest.mark.parametrize("choice", [{}, {"weights": None}, {"loss": "huber"}, {"weights": "covariance"}])
+@pytest.mark.parametrize("choice", [{}, {"by": LeastSquares(None)}, {"by": Robust("huber")}, {"by": Generalised()}])
 def test_a_known_load_tells_the_scale(
     arm: kt.Robot, poor: kt.Robot, logs: list[Samples], choice: dict[str, Any]
 ) -> None:
@@ -63,7 +72,7 @@ def test_a_known_load_tells_the_scale(
     q, v, a = arm.random_state(3, 20)
     np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), arm.inverse_dynamics(q, v, a), atol=1e-5)
     for consistent in (True, False):
-        assert fit.residual(logs, consistent=consistent).relative.max() < 1e-5
+        assert fit.validate(logs, consistent=consistent).relative.max() < 1e-5
         assert fit.validate(logs, consistent=consistent).relative.max() < 1e-5
 
 
@@ -103,9 +112,7 @@ def test_the_covariance_is_the_bound_of_the_likelihood(arm: kt.Robot, logs: list
     errors, deviations, plain = [], [], []
     for _ in range(60):
         tau = whole[3] + noise * rng.normal(size=load.shape)
-        fit = arm.identify(
-            Samples(*whole[:3], tau, load=load), base, motor_constants=MOTORS, consistent=False, check=False
-        )
+        fit = arm.identify(Samples(*whole[:3], tau, load=load), base, motor_constants=MOTORS, bodies=None, check=False)
         assert fit.motor_constants is not None
         errors.append(np.append(fit.values - truth, fit.motor_constants.values - CONSTANTS[1:]))
         deviations.append(np.append(fit.std, fit.motor_constants.std))
@@ -137,7 +144,7 @@ def test_constants_far_from_those_of_bodies_that_can_exist(poor: kt.Robot, logs:
     rng = np.random.default_rng(0)
     noisy = [x._replace(tau=np.asarray(x.tau) * (1.0 + 0.02 * rng.normal(size=np.shape(x.tau)))) for x in logs]
     with pytest.warns(LogWarning, match="standard deviations from the estimated ones"):
-        fit = poor.identify(noisy, TERMS, motor_constants=MOTORS, prior_spread=1e-3)
+        fit = poor.identify(noisy, TERMS, motor_constants=MOTORS, bodies=Bodies(spread=1e-3))
     (found,) = (x for x in fit.checks if x.name == "far_constants")
     constants = fit.motor_constants
     assert constants is not None
@@ -160,8 +167,6 @@ def test_what_is_refused(arm: kt.Robot, logs: list[Samples]) -> None:
     for log, motors, choice, message in [
         (free, MOTORS, {}, "nothing tells the motor constants of joint1, joint2: .* known load"),
         (logs, names, {}, "nothing tells the motor constants of joint0: "),
-        (logs, MOTORS, {"instruments": logs}, "with instruments"),
-        (logs, MOTORS, {"joint_terms": ["stribeck"]}, "give stribeck_speed"),
         (logs, "joint1", {}, r"a list: \['joint1'\]"),
         (logs, ["joint7"], {}, "no joint 'joint7'"),
         (logs, {"joint1": (1.0, -1.0)}, {}, "its value and its standard deviation"),
@@ -171,11 +176,38 @@ def test_what_is_refused(arm: kt.Robot, logs: list[Samples]) -> None:
         (Samples(*(np.asarray(x)[:3] for x in logs[0][:4])), MOTORS, {}, "9 equations for"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
-            arm.identify(log, motor_constants=motors, **{"joint_terms": TERMS, **choice})  # type: ignore[arg-type]
+            arm.identify(log, motor_constants=motors, **{"terms": TERMS, **choice})  # type: ignore[arg-type]
     floating = kt.Robot(random_tree(2, 2, [FreeFlyer(), Revolute()], shuffled=False))
     base = next(body.joint_name for body in floating.model.leading if body.v_index[0] == 0)
     with pytest.raises(kt.ArgumentError, match="has no motor"):
         floating.identify((*floating.random_state(0, 9), np.zeros((9, floating.nv))), motor_constants=[base])
+
+
+def test_constants_and_speeds_of_friction_together(arm: kt.Robot, poor: kt.Robot, logs: list[Samples]) -> None:
+    speed, height, direction = np.array([0.3, 0.2, 0.5]), np.array([1.0, 2.0, 3.0]), []
+    for log in logs:
+        v = np.asarray(log.v)
+        falls = height * v / np.sqrt(v * v + 0.05**2) / (1.0 + (v / speed) ** 2)
+        direction.append(log._replace(tau=np.asarray(log.tau) + falls / CONSTANTS))
+    fit = poor.identify(direction, [*TERMS, "stribeck"], motor_constants=MOTORS, check=False)
+    assert fit.motor_constants is not None
+    assert fit.stribeck_speed is not None
+    np.testing.assert_allclose(fit.stribeck_speed, speed, rtol=1e-6)
+    np.testing.assert_allclose(fit.motor_constants.values, CONSTANTS[1:], rtol=1e-6)
+    assert fit.validate(direction).relative.max() < 1e-4
+
+
+def test_instruments_make_constants_right_where_the_motion_is_noisy(arm: kt.Robot, logs: list[Samples]) -> None:
+    rng, base, errors = np.random.default_rng(0), arm.base_parameters(TERMS), []
+    for _ in range(20):
+        bad = [x._replace(a=np.asarray(x.a) + 0.7 * rng.normal(size=np.shape(x.a))) for x in logs]
+        by = (LeastSquares(), Instrumental(logs))
+        fits = [arm.identify(bad, base, by=x, motor_constants=MOTORS, bodies=None, check=False) for x in by]
+        constants = [fit.motor_constants for fit in fits if fit.motor_constants is not None]
+        errors.append([(found.values - CONSTANTS[1:]) / found.std for found in constants])
+    mean = np.abs(np.mean(errors, axis=0)).max(axis=1)
+    assert mean[0] > 2.0
+    assert mean[1] < 4.0 / np.sqrt(20)
 
 
 def test_a_load_counts_elsewhere_too(arm: kt.Robot, logs: list[Samples]) -> None:
@@ -194,7 +226,7 @@ def weighed(arm: kt.Robot, logs: list[Samples]) -> list[Samples]:
     return [logs[0], holding(arm, logs[1]._replace(load=None), arm.body_names[2], BOX.m)]
 
 
-@pytest.mark.parametrize("choice", [{}, {"weights": None}, {"loss": "huber"}, {"weights": "covariance"}])
+@pytest.mark.parametrize("choice", [{}, {"by": LeastSquares(None)}, {"by": Robust("huber")}, {"by": Generalised()}])
 def test_the_mass_of_a_load_tells_the_scale(
     arm: kt.Robot, poor: kt.Robot, logs: list[Samples], weighed: list[Samples], choice: dict[str, Any]
 ) -> None:
@@ -206,7 +238,7 @@ def test_the_mass_of_a_load_tells_the_scale(
     assert (load.link, load.mass) == (arm.body_names[2], BOX.m)
     assert "load of 3 kg on" in str(fit)
     for consistent in (True, False):
-        assert fit.residual(weighed, consistent=consistent).relative.max() < 1e-5
+        assert fit.validate(weighed, consistent=consistent).relative.max() < 1e-5
         assert fit.validate(weighed, consistent=consistent).relative.max() < 1e-5
     point = holding(
         arm, weighed[1]._replace(held=None), arm.body_names[2], kt.Inertia(BOX.m, [0] * 3, np.zeros((3, 3)))
@@ -237,7 +269,7 @@ def test_bars_of_constants_cover_with_the_mass_alone(arm: kt.Robot, weighed: lis
     base, rng, z = arm.base_parameters(TERMS), np.random.default_rng(0), []
     for _ in range(60):
         noisy = [log._replace(tau=np.asarray(log.tau) + 0.3 / CONSTANTS * rng.normal(size=(100, 3))) for log in weighed]
-        fit = arm.identify(noisy, base, motor_constants=MOTORS, consistent=False, check=False)
+        fit = arm.identify(noisy, base, motor_constants=MOTORS, bodies=None, check=False)
         assert fit.motor_constants is not None
         z.append((fit.motor_constants.values - CONSTANTS[1:]) / fit.motor_constants.std)
     assert 0.7 < (np.array(z) ** 2).mean() < 1.4
@@ -247,7 +279,7 @@ def test_loads_known_by_their_mass_are_used_without_motor_constants(arm: kt.Robo
     tau = [np.asarray(log.tau) * CONSTANTS for log in logs]
     free, held = logs[0]._replace(tau=tau[0]), holding(arm, logs[1]._replace(tau=tau[1], load=None), "link2", BOX.m)
     fit = arm.identify([free, held], TERMS)
-    assert fit.residual([free, held]).relative.max() < 1e-5
+    assert fit.validate([free, held]).relative.max() < 1e-5
     np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-8)
     assert not kt.identification.diagnose(arm, [free, held], TERMS).errors
     with pytest.raises(kt.errors.ArgumentError, match="as a list of motions"):
@@ -257,4 +289,4 @@ def test_loads_known_by_their_mass_are_used_without_motor_constants(arm: kt.Robo
     with pytest.raises(kt.errors.ArgumentError, match="the mass of a load"):
         holding(arm, free, "link2", -1.0)
     with pytest.raises(kt.errors.ArgumentError, match="the rest of it was not estimated"):
-        arm.identify([free], TERMS).residual(held)
+        arm.identify([free], TERMS).validate(held)

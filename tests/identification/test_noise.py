@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import kinetree as kt
 from helpers.trees import Array, random_tree
-from kinetree.identification import identify_closed_loop
-from kinetree.identification.consistent import pseudo_inertia
+from kinetree.identification import Generalised, LeastSquares, OutputError
+from kinetree.identification.bodies.pseudo_inertia import pseudo_inertia
 from kinetree.joints import Prismatic, Revolute
 
 JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
 TERMS = ["damping", "friction"]
 SPEED = 0.05
+BY: dict[str, Any] = {"covariance": Generalised(), "joints": LeastSquares()}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,7 @@ def test_noise_that_joints_share(arm: kt.Robot) -> None:
     q, v, a = arm.random_state(0, 200)
     tau, base = arm.inverse_dynamics(q, v, a), arm.base_parameters(TERMS)
     root = np.array([[1.0, 0.0, 0.0], [0.9, 0.2, 0.0], [2.0, 0.3, 0.1]])
-    exact = arm.identify((q, v, a, tau), base, weights="covariance")
+    exact = arm.identify((q, v, a, tau), base, by=Generalised())
     np.testing.assert_allclose(exact.values, base.of(arm), atol=1e-9 * np.abs(base.of(arm)).max())
     assert exact.gap < 1e-8
     W = np.linalg.inv(root @ root.T)
@@ -40,25 +42,20 @@ def test_noise_that_joints_share(arm: kt.Robot) -> None:
     spread = []
     for seed in range(40):
         noisy = q, v, a, tau + np.random.default_rng(seed).normal(size=tau.shape) @ root.T
-        for weights, own in errors.items():
-            fit = arm.identify(noisy, base, weights=weights, consistent=False, check=False)
+        for name, own in errors.items():
+            fit = arm.identify(noisy, base, by=BY[name], bodies=None, check=False)
             own.append(fit.values - base.of(arm))
-            if weights == "covariance":
+            if name == "covariance":
                 spread.append(fit.std**2 / np.diag(bound))
                 np.testing.assert_allclose(fit.noise, np.linalg.norm(root, axis=1), rtol=0.2)
     np.testing.assert_allclose(np.mean(spread, axis=0), 1.0, rtol=0.1)
     size = {name: float((np.square(e) / np.diag(bound)).mean()) for name, e in errors.items()}
     assert abs(size["covariance"] - 1.0) < 0.15
     assert size["joints"] > 2.0
-    body = arm.identify(noisy, base, weights="covariance").parameters[:30]
+    body = arm.identify(noisy, base, by=Generalised()).parameters[:30]
     assert np.linalg.eigvalsh(pseudo_inertia(body.reshape(-1, 10))).min() > 0.0
-    for wrong, message in [
-        ({"log": iter([noisy])}, "can be read only once"),
-        ({"log": noisy, "loss": "huber"}, "a loss needs"),
-        ({"log": noisy, "instruments": noisy}, "instruments go with"),
-    ]:
-        with pytest.raises(kt.ArgumentError, match=message):
-            arm.identify(joint_terms=base, weights="covariance", **wrong)  # type: ignore[arg-type]
+    with pytest.raises(kt.ArgumentError, match="can be read only once"):
+        arm.identify(iter([noisy]), base, by=Generalised())
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +83,7 @@ def test_motions_with_noise_in_closed_loop(arm: kt.Robot, simulate: Callable[[kt
     base, real = arm.base_parameters(TERMS), simulate(arm)
     heavier = arm.with_inertial_parameters(1.2 * arm.inertial_parameters).with_joint_physics(damping=0.1, friction=0.1)
     start = heavier.base_parameters(TERMS)
-    exact = identify_closed_loop(heavier, real, simulate, start, iterations=10)
+    exact = heavier.identify(real, start, by=OutputError(simulate, steps=10))
     np.testing.assert_allclose(exact.predict(real.q, real.v, real.a), real.tau, atol=1e-3 * np.abs(real.tau).max())
     rng = np.random.default_rng(0)
     errors: dict[str, list[Array]] = {"squares": [], "output error": [], "instruments": []}
@@ -97,7 +94,7 @@ def test_motions_with_noise_in_closed_loop(arm: kt.Robot, simulate: Callable[[kt
             if name == "squares":
                 fit = arm.identify(noisy, base)
             else:
-                fit = identify_closed_loop(heavier, noisy, simulate, start, method=name)
+                fit = heavier.identify(noisy, start, by=OutputError(simulate, name == "instruments"), check=False)
             own.append((fit.values - base.of(arm)) / fit.std)
     bias = {name: np.abs(np.mean(e, axis=0)).max() for name, e in errors.items()}
     assert bias["squares"] > 5.0
@@ -109,7 +106,7 @@ def test_forces_that_were_not_measured_in_closed_loop(
 ) -> None:
     real, heavier = simulate(arm), arm.with_inertial_parameters(1.1 * arm.inertial_parameters)
     tau = np.where([True, True, False], real.tau, np.nan)
-    fit = identify_closed_loop(heavier, (real.q, real.v, real.a, tau), simulate, heavier.base_parameters(TERMS))
+    fit = heavier.identify((real.q, real.v, real.a, tau), TERMS, by=OutputError(simulate))
     assert np.isnan(fit.noise).tolist() == [False, False, True]
     error = np.abs(fit.predict(real.q, real.v, real.a) - real.tau).max(axis=0)
     assert (error < 1e-3 * np.abs(real.tau).max(axis=0))[:2].all()
@@ -119,15 +116,15 @@ def test_what_a_closed_loop_refuses(arm: kt.Robot, simulate: Callable[[kt.Robot]
     real = simulate(arm)
     poor = arm.with_joint_physics(damping=0.1)
     nan = real.q, real.v, np.nan * real.a, real.tau
-    for arguments, choice, message in [
-        ((real, simulate), {"method": "guess"}, "'output error', 'instruments'"),
-        ((real, simulate), {"iterations": 0}, "at least 1"),
-        ((iter([real]), simulate), {}, "no iterator"),
-        (([real, real], simulate), {}, "1 motions for the 2"),
-        ((real[:50], simulate), {}, "simulate returned q of shape"),
-        ((real, lambda robot: nan), {}, "not finite"),
-        ((real, simulate), {"joint_terms": ["offset"]}, "'offset' cannot be simulated"),
-        ((real, simulate), {"iterations": 1}, "still move after 1"),
+    for log, choice, terms, message in [
+        (real, {"steps": 0}, TERMS, "at least 1"),
+        (iter([real]), {}, TERMS, "OutputError .*give a list"),
+        ([real[:100], real[100:]], {}, TERMS, "1 motions for the 2"),
+        (real[:50], {}, TERMS, "simulate returned q of shape"),
+        (real, {"simulate": lambda robot: nan}, TERMS, "not finite"),
+        (real, {}, ["offset"], "'offset' cannot be simulated"),
+        (real, {}, ["stribeck"], "simulated without loops, motor constants"),
+        (real, {"steps": 1}, TERMS, "still move after 1"),
     ]:
         with pytest.raises(kt.KinetreeError, match=message):
-            identify_closed_loop(poor, *arguments, **{"joint_terms": TERMS, **choice})  # type: ignore[arg-type]
+            poor.identify(log, terms, by=OutputError(**{"simulate": simulate, **choice}))  # type: ignore[arg-type]

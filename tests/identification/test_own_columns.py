@@ -10,7 +10,7 @@ import pytest
 import kinetree as kt
 from helpers.trees import Array, random_tree
 from kinetree.identification import PayloadTracker
-from kinetree.identification.consistent import pseudo_inertia
+from kinetree.identification.bodies.pseudo_inertia import pseudo_inertia
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 
 JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
@@ -61,7 +61,7 @@ def test_a_column_may_compute_something_else_later(arm: kt.Robot) -> None:
     size, tau = [1.0], arm.inverse_dynamics(q, v, a) + 3.0 * v * [1.0, 0.0, 0.0]
     terms = {"own": lambda q, v, a: [size[0] * v[0], 0.0, 0.0]}
     for size[0] in (1.0, 2.0):
-        assert arm.identify((q, v, a, tau), terms, consistent=False).values[-1] == pytest.approx(3.0 / size[0])
+        assert arm.identify((q, v, a, tau), terms, bodies=None).values[-1] == pytest.approx(3.0 / size[0])
 
 
 def test_a_column_that_says_nothing_new_is_not_told(arm: kt.Robot) -> None:

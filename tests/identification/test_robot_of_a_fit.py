@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import Array
-from kinetree.identification import LogWarning, Samples, prepare
+from kinetree.identification import Generalised, LogWarning, OutputError, Robust, Samples, prepare
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.joints import FreeFlyer, Revolute
@@ -85,21 +85,11 @@ def test_what_is_fixed_is_so_in_the_robot(arm: kt.Robot, log: Log) -> None:
     assert np.abs(fit.consistent_values - base.of())[2:].max() > 0.1
 
 
-def test_what_is_known_counts_as_much_without_weights(arm: kt.Robot, log: Log) -> None:
-    """As many newtons of noise as there are, not one."""
-    base = arm.base_parameters(["damping"])
-    name, one = base.names[-1], arm.identify(log, base, consistent=False)
-    fits = [arm.identify(log, base, known={name: one.std[-1]}, weights=w, consistent=False) for w in ("joints", None)]
-    for fit in fits:
-        np.testing.assert_allclose(fit.std[-1], one.std[-1] / np.sqrt(2.0), rtol=0.05)
-        np.testing.assert_allclose(fit.values[-1], 0.5 * one.values[-1], rtol=0.05)
-
-
 def test_a_point_is_no_prior(arm: kt.Robot, log: Log) -> None:
     points = np.zeros((2, 10))
     points[:, 0] = 2.0
     fit = arm.with_inertial_parameters(points.ravel()).identify(log, [])
-    bound, free = (fit.residual(log, consistent=c).rms for c in (True, False))
+    bound, free = (fit.validate(log, consistent=c).rms for c in (True, False))
     assert (bound < 1.15 * free).all()
 
 
@@ -136,9 +126,8 @@ def test_an_iterator_tells_how_noise_is_correlated(arm: kt.Robot, log: Log) -> N
     np.testing.assert_array_equal(once.std, listed.std)
     with pytest.raises(kt.ArgumentError, match="other sign"):
         arm.identify(iter([(q, v, a, -tau)]), [])
-    for choice in ({"loss": "huber"}, {"instruments": log}, {"joint_terms": ["stribeck"]}):
-        with pytest.raises(kt.ArgumentError, match="give a list"):
-            arm.identify(iter([log]), **{"joint_terms": [], **choice})  # type: ignore[arg-type]
+    with pytest.raises(kt.ArgumentError, match="unknown Stribeck speeds read the log again: give a list"):
+        arm.identify(iter([log]), ["stribeck"])
 
 
 def test_a_base_in_the_air_does_not_make_all_masses_zero() -> None:
@@ -152,8 +141,8 @@ def test_a_base_in_the_air_does_not_make_all_masses_zero() -> None:
     tau = robot.inverse_dynamics(q, v, a) + 0.05 * rng.normal(size=v.shape)
     tau[:, :6] = 0.0
     noisy, base = (q, v + 0.01 * rng.normal(size=v.shape), a, tau), robot.base_parameters()
-    for choice in ({}, {"weights": "covariance"}, {"loss": "huber"}):
-        fit = robot.identify(noisy, base, consistent=False, **choice)  # type: ignore[arg-type]
+    for choice in ({}, {"by": Generalised()}, {"by": Robust("huber")}):
+        fit = robot.identify(noisy, base, bodies=None, **choice)  # type: ignore[arg-type]
         np.testing.assert_allclose(fit.values[0], base.of()[0], rtol=0.1)
     found = fit.validate(noisy, consistent=False)
     assert np.isfinite(found.relative[6:]).all()
@@ -167,21 +156,19 @@ def test_few_samples_and_columns_without_numbers(arm: kt.Robot, log: Log) -> Non
         arm.identify(log, {"own": lambda q, v, a: [1.0 / (v[0] - v[0]), 0.0]})
     with pytest.raises(kt.ArgumentError, match=r"stribeck_speed is .* must be positive"):
         arm.identify(log, ["stribeck"], stribeck_speed=[0.0, 1.0])
-    with pytest.raises(kt.ArgumentError, match="weights is 'none'"):
-        arm.identify_payload(log, "link1", weights="none")
     with pytest.raises(kt.ArgumentError, match="1 samples do not tell a payload"):
         arm.identify_payload(tuple(x[:1] for x in log), "link1")
     with pytest.warns(LogWarning, match="8 samples are few"):
         arm.identify_payload(tuple(x[:8] for x in log), "link1")
     nan = (*log[:3], np.where(np.arange(200)[:, None] == 3, np.nan, log[3]))
     with pytest.raises(kt.ArgumentError, match=r"tau\[3, 0\] is not finite"):
-        kt.identification.identify_closed_loop(arm, nan, lambda robot: log, [])
+        arm.identify(nan, [], by=OutputError(lambda robot: log))
     with pytest.raises(kt.ArgumentError, match="has not the bodies"):
         arm.base_parameters().of(chain(free=True))
     with pytest.raises(kt.ArgumentError, match="tolerance is 1"):
         arm.base_parameters(tolerance=1.0)
     with pytest.raises(kt.ArgumentError, match="without samples"):
-        arm.identify(log, []).residual([])
+        arm.identify(log, []).validate([])
     rock = kt.load("<robot name='rock'><link name='stone'/></robot>")
     with pytest.raises(kt.ArgumentError, match="no joint"):
         rock.identify((np.zeros((5, 0)),) * 4, [])
@@ -217,7 +204,7 @@ def test_filtered_friction_is_as_sure_as_it_says(arm: kt.Robot) -> None:
         rng = np.random.default_rng(seed)
         noisy = q + 1e-4 * rng.normal(size=q.shape), tau + 0.5 * rng.normal(size=q.shape)
         samples = prepare(arm, t, *noisy, filter=kt.Filter(smoothing=0.05))
-        fit = arm.identify(samples, base, consistent=False)
+        fit = arm.identify(samples, base, bodies=None)
         errors.append((fit.values - base.of(real)) / fit.std)
     assert 50 < len(np.asarray(samples.t)) < 500
     assert np.abs(np.mean(errors, axis=0)).max() < 2.0, "standard deviations; without the filter it is more than ten"

@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from helpers.sampling import few
 from helpers.trees import Array
-from kinetree.identification.consistent import pseudo_inertia
+from kinetree.identification.bodies.pseudo_inertia import pseudo_inertia
 
 TERMS = ["armature", "damping", "friction"]
 Motion = tuple[Array, Array, Array, Array]
@@ -66,5 +66,5 @@ def test_estimates_of_all_repetitions_are_bodies(panda: kt.Robot, motion: Motion
     assert np.linalg.eigvalsh(J).min() > 0.0
     assert (fit.parameters[10 * panda.nb :] > 0.0).all()
     test = q[200:], v[200:], a[200:], tau[200:] + noise * np.random.default_rng(seed + 1000).normal(size=(100, 7))
-    bound, free = (np.linalg.norm(fit.residual(test, consistent=c).rms / noise) for c in (True, False))
+    bound, free = (np.linalg.norm(fit.validate(test, consistent=c).rms / noise) for c in (True, False))
     assert bound < 1.02 * free

@@ -9,6 +9,7 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import random_tree
+from kinetree.identification import Generalised, Instrumental, LeastSquares, Robust
 from kinetree.joints import Prismatic, Revolute
 
 N, PART = 1200, 300
@@ -32,7 +33,7 @@ def parts_of(log: Log) -> Iterator[Log]:
         yield tuple(x[k : k + PART] for x in log)
 
 
-@pytest.mark.parametrize("choices", [{}, {"weights": None}, {"weights": "covariance"}])
+@pytest.mark.parametrize("choices", [{}, {"by": LeastSquares(None)}, {"by": Generalised()}])
 def test_parts_tell_what_the_whole_tells(robot: kt.Robot, log: Log, choices: dict[str, str]) -> None:
     whole = robot.identify(log, ["damping"], **choices)
     for parts in (lambda: parts_of(log), [lambda: parts_of(log)], list(parts_of(log))):
@@ -45,7 +46,7 @@ def test_parts_tell_what_the_whole_tells(robot: kt.Robot, log: Log, choices: dic
 
 def test_losses_take_the_noise_of_each_part(robot: kt.Robot, log: Log) -> None:
     """The median of the residuals' sizes is that of the medians of parts."""
-    whole, fit = (robot.identify(x, [], loss="huber") for x in (log, lambda: parts_of(log)))
+    whole, fit = (robot.identify(x, [], by=Robust("huber")) for x in (log, lambda: parts_of(log)))
     assert (np.abs(fit.values - whole.values) < 0.05 * whole.std).all()
 
 
@@ -62,7 +63,7 @@ def test_residuals_in_parts_are_those_of_the_whole(robot: kt.Robot, log: Log) ->
     pieces = [e[k : k + PART] for k in range(0, N, PART)]
     expected = sum((x[3:] * x[:-3]).sum(axis=0) for x in pieces) / (e * e).sum(axis=0)
     np.testing.assert_allclose(found.autocorrelation[2], expected, rtol=1e-9)
-    np.testing.assert_allclose(fit.residual(parts_of(off)).correlation, found.autocorrelation[0], rtol=1e-12)
+    np.testing.assert_allclose(fit.validate(parts_of(off)).autocorrelation[0], found.autocorrelation[0], rtol=1e-12)
 
 
 def test_pictures_are_kept_of_some_samples_only(robot: kt.Robot, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,12 +82,12 @@ def test_what_can_be_read_once_only_is_not_taken_for_empty(robot: kt.Robot, log:
     for wrong, choices, message in [
         ([parts_of(log)], {}, "an iterator among several logs"),
         (lambda: once, {"check": False}, "the log is empty when it is read again"),
-        (parts_of(log), {"loss": "huber"}, "an iterator can be read only once"),
-        (parts_of(log), {"weights": "covariance"}, "an iterator can be read only once"),
-        (parts_of(log), {"instruments": log}, "an iterator can be read only once"),
+        (parts_of(log), {"by": Robust("huber")}, "an iterator can be read only once"),
+        (parts_of(log), {"by": Generalised()}, "an iterator can be read only once"),
+        (parts_of(log), {"by": Instrumental(log)}, "an iterator can be read only once"),
         (
             parts_of(log),
-            {"joint_terms": ["stribeck"]},
+            {"terms": ["stribeck"]},
             "unknown Stribeck speeds read the log again: give a list, or a function",
         ),
         (lambda: 3, {}, "int was given"),
@@ -94,6 +95,6 @@ def test_what_can_be_read_once_only_is_not_taken_for_empty(robot: kt.Robot, log:
         ({"q": 1}, {}, "dict was given"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
-            robot.identify(wrong, **{"joint_terms": [], **choices})
+            robot.identify(wrong, **{"terms": [], **choices})
     with pytest.raises(kt.ArgumentError, match="without samples"):
-        robot.identify(log, []).residual([])
+        robot.identify(log, []).validate([])

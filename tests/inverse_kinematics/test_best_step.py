@@ -94,14 +94,15 @@ def test_of_several_frames_with_weights_and_a_posture() -> None:
 
 
 def test_far_targets_are_reached_as_with_the_best_steps() -> None:
-    rng = np.random.default_rng(0)
+    rng, length = np.random.default_rng(0), Problem(PANDA.model, (Goal("panda_hand", "pose"),)).length
     q = PANDA.random_configuration(rng, 40)
     targets = PANDA.frame_placement(PANDA.random_configuration(rng, 40), frame="panda_hand")
     errors = []
     for _ in range(300):
         placement = PANDA.frame_placement(q, frame="panda_hand")
         turned = Rotation.from_matrix(targets[:, :3, :3] @ placement[:, :3, :3].transpose(0, 2, 1)).as_rotvec()
-        errors.append(np.hypot(*(np.linalg.norm(x, axis=1) for x in (turned, (targets - placement)[:, :3, 3]))))
+        shifted = (targets - placement)[:, :3, 3] / length
+        errors.append(np.hypot(*(np.linalg.norm(x, axis=1) for x in (turned, shifted))))
         q = STEP(q, targets, DT).q
     assert (errors[-1] < 1e-6).sum() >= 14
     assert (np.diff(errors, axis=0) < 1e-12).all()
@@ -117,7 +118,7 @@ def test_out_of_reach_it_comes_to_rest(gain: float, options: dict[str, np.ndarra
     for _ in range(3000):
         q, v, error, _ = STEP(q, target, 0.002, gain=gain, **options)
     assert (np.abs(v) < 1e-4 * PANDA.velocity_limits).all()
-    assert error == pytest.approx(0.0456, abs=1e-4)  # some of it is in the orientation
+    assert error == pytest.approx(0.0451, abs=1e-4)  # some of it is in the orientation
 
 
 @pytest.mark.parametrize("damping", [0.0, 1e-300, 1e-14])

@@ -9,6 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
+from kinetree.algorithms.inverse_kinematics.goals import Goal
+from kinetree.algorithms.inverse_kinematics.problem import Problem
 
 ROBOT = kt.load("panda")
 FRAME = "panda_hand"
@@ -32,8 +34,10 @@ def bend(w: np.ndarray, we: np.ndarray, J: np.ndarray) -> float:
 
 
 def test_a_step_is_damped_least_squares() -> None:
-    J = ROBOT.jacobian(Q, frame=FRAME, reference="aligned")
-    e = np.array([0, 0, 0, 1e-3, 1e-3, 1e-3])
+    """Of angles, and of lengths in 0.6 of the reach."""
+    units = np.repeat([1.0, Problem(ROBOT.model, (Goal(FRAME, "pose"),)).length], 3)
+    J = ROBOT.jacobian(Q, frame=FRAME, reference="aligned") / units[:, None]
+    e = np.array([0, 0, 0, 1e-3, 1e-3, 1e-3]) / units
     for weights, gain, damping in ((None, 1.0, 1e-6), ([1, 2, 3, 4, 5, 6], 0.5, 1e-2)):
         options = {} if weights is None else {"weights": weights, "gain": gain, "damping": damping}
         w = np.ones(6) if weights is None else np.array(weights, dtype=float)

@@ -293,14 +293,14 @@ def test_single_axes_of_a_place_are_free() -> None:
 
 def test_weights_choose_between_targets_in_conflict() -> None:
     """One joint, two frames that want opposite things: the cosines of the pulls balance by the weights' squares."""
-    robot = two_links()
+    robot, length = two_links(), 0.6  # of the reach, which is that of the upper arm
     wanted = {"lower": FrameTarget(_at(0.6, 0.8), 1.0, 0.0), "upper": FrameTarget(_turned(0.0), 0.0, 1.0)}
     found = []
     for weight in (1.0, 10.0, 100.0):
         wanted["upper"] = FrameTarget(_turned(0.0), 0.0, weight)
         solution = robot.inverse_kinematics(wanted, restarts=2)
         angle = solution.q[0]
-        pull = np.sin(np.arctan2(0.8, 0.6) - angle)  # half the gradient of the squared distance
+        pull = np.sin(np.arctan2(0.8, 0.6) - angle) / length**2  # half the gradient of the squared distance in ℓ
         assert pull == pytest.approx(weight**2 * angle, abs=1e-4)
         assert not solution.converged
         found.append(angle)

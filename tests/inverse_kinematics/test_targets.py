@@ -172,7 +172,7 @@ def test_weights_are_told_by_what_they_weigh() -> None:
     text = str(ROBOT.inverse_kinematics_solver({"tool0": kinds}).__doc__)
     told = [text.split(f"weights_tool0_{kind} : ")[1].splitlines()[1] for kind in kinds]
     assert ["orientation (per rad), then position" in told[0], "(per rad)" in told[1]] == [True, True]
-    assert "the world's axes (per m)" in told[2]
+    assert "the world's axes (per ℓ)" in told[2]
     assert "Of the angle" in told[3]
 
 

@@ -25,6 +25,7 @@ from helpers.sampling import SEED
 from kinetree.glue import cpython as layout
 from kinetree.graph import Port
 from kinetree.runtime import Function, FunctionSpec
+from kinetree.validation import Range
 
 pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 COUNT = 800  # calls of each function
@@ -39,7 +40,8 @@ def flagged() -> FunctionSpec:
         return [[given["gain"] * x * on + b for x, on, b in zip(given["x"], given["active"], bias, strict=True)]]
 
     spec = FunctionSpec("flagged", "", ports, (Port("y", (2,)),), evaluate, lambda: b"flagged", optional=("bias",))
-    return replace(spec, flags=frozenset({"active"}), defaults={"gain": np.array(3.0)})
+    ranges = {"active": Range(0.0, 1.0, "it is 1 or 0", flags=True), "gain": Range(0.0, 9.0, "it is at most 9")}
+    return replace(spec, ranges=ranges, defaults={"gain": np.array(3.0)})
 
 
 def pushed() -> FunctionSpec:

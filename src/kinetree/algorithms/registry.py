@@ -14,6 +14,7 @@ from kinetree.algorithms.table import ALGORITHMS, Table
 from kinetree.glossary import symbols
 from kinetree.glossary.docstrings import full_docstring
 from kinetree.glossary.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
+from kinetree.validation import Range
 
 __all__ = ["ALGORITHMS", "Algorithm", "Joints", "Matrix", "OneFrame", "Option", "Shape", "Vector"]
 __all__ += ["algorithm", "shape_of"]
@@ -35,6 +36,8 @@ class Algorithm(NamedTuple):
     outputs: Mapping[str, Shape]
     joint_space: bool
     """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`model.regroup`)."""
+    ranges: Mapping[str, Range]
+    """The numbers that inputs may hold; others may hold all."""
 
     @property
     def needs_option(self) -> bool:
@@ -50,6 +53,7 @@ def algorithm(
     options: Mapping[str, Option] | None = None,
     raises: str = "",
     joint_space: bool = False,
+    ranges: Mapping[str, Range] | None = None,
     table: Table = ALGORITHMS,
 ) -> Callable[[F], F]:
     """Register a function as an algorithm and complete its docstring; the function itself is returned.
@@ -69,6 +73,8 @@ def algorithm(
         When the algorithm raises `ModelError`.
     joint_space : bool
         Whether the result depends on the inertias through M(q) and h(q, v) alone: fewer operations are traced then.
+    ranges : mapping, optional
+        The numbers that inputs may hold, beside those of the glossary.
     table : Table
         Where it is entered: the functions of a robot by default.
     """
@@ -76,7 +82,7 @@ def algorithm(
     def register(function: F) -> F:
         _, *parameters = inspect.signature(function).parameters.values()
         arrays = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
-        shapes = {**symbols.SHAPES, **(inputs or {})}
+        shapes, known = {**symbols.SHAPES, **(inputs or {})}, {**symbols.RANGES, **(ranges or {})}
         made = Algorithm(
             name,
             function,
@@ -85,6 +91,7 @@ def algorithm(
             defined("option", (p.name for p in parameters if p not in arrays), {**symbols.CHOICES, **(options or {})}),
             defined("symbol", outputs.split(), symbols.SHAPES) if isinstance(outputs, str) else outputs,
             joint_space,
+            {p.name: known[p.name] for p in arrays if p.name in known},
         )
         table.register(made)
         function.__doc__ = full_docstring(made, raises, table.setup)

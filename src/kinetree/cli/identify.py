@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from warnings import catch_warnings
 
 import numpy as np
@@ -17,16 +17,27 @@ from kinetree.cli.identify_logs import Read, Watched, notes, read
 from kinetree.cli.terminal import console, load_robot, print_json, progress, waiting
 from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import Filtered, Fit, Payload, Samples, Validation
+from kinetree.identification import (
+    Bodies,
+    Filtered,
+    Fit,
+    Generalised,
+    LeastSquares,
+    Payload,
+    Robust,
+    Samples,
+    Validation,
+)
+from kinetree.identification.estimators import Estimator
 from kinetree.identification.report import constants, joint_table, parameter_table
 from kinetree.identification.samples import repeated
+from kinetree.identification.terms import OF_ROBOTS
 from kinetree.identification.validation import verdict
 from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
 from kinetree.tables import make_table, number, print_warnings
 
-OF_ROBOTS = ("armature", "damping", "friction", "stiffness")
-"""The joint terms that a robot has: `Robot.to_urdf` writes them, or says that it cannot."""
+WEIGHTS: dict[str, Literal["joints"] | None] = {"joints": "joints", "none": None}
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
@@ -85,13 +96,14 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
         fit = robot.identify(
             log,
             arguments.terms,
-            weights=None if arguments.weights == "none" else arguments.weights,
-            loss=arguments.loss,
+            by=estimator(arguments),
             known=dict(arguments.known),
             motor_constants=arguments.motor_constants,
-            bounds={link: np.reshape(ends, (3, 2)).T for link, ends in arguments.bounds},
             smoothing=arguments.smoothing,
-            prior_spread=arguments.prior_spread,
+            bodies=Bodies(
+                spread=arguments.prior_spread,
+                bounds={link: np.reshape(ends, (3, 2)).T for link, ends in arguments.bounds},
+            ),
             check=not arguments.force,
         )
         training = fit.validate(log)
@@ -107,6 +119,15 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
             warnings.append(f"URDF has no place for {', '.join(left)}: {arguments.output} lacks them")
     if not arguments.quiet:
         told(arguments, fit, training, validation, warnings)
+
+
+def estimator(arguments: argparse.Namespace) -> Estimator:
+    """Return how parameters are estimated."""
+    if arguments.loss is not None and arguments.weights != "joints":
+        raise ArgumentError("--loss needs the noise of each joint: leave out --weights")
+    if arguments.loss is not None:
+        return Robust(arguments.loss)
+    return Generalised() if arguments.weights == "covariance" else LeastSquares(WEIGHTS[arguments.weights])
 
 
 def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:

@@ -14,7 +14,7 @@ from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
 from kinetree.identification import Filtered, Samples, base_parameters, diagnose, read_log
 from kinetree.identification.checks.findings import Findings
-from kinetree.identification.motors import checked
+from kinetree.identification.nonlinear import motors_of
 from kinetree.identification.payload import holding
 from kinetree.logs.filter import Filter
 from kinetree.logs.sensors import Sensors
@@ -51,7 +51,7 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
     """Return the samples of these files; `ArgumentError` says what seems wrong with one."""
     found = Read([], [])
     sensors, chosen = value_of(arguments, Sensors), value_of(arguments, Filter)
-    currents = [robot.v_names[k] for k in checked(robot, arguments.motor_constants).places]
+    currents = [robot.v_names[k] for k in motors_of(robot, arguments.motor_constants)]
     for name in names:
         recording = read_log(name, robot, sensors=sensors, block=BLOCK)
         if not arguments.stream:

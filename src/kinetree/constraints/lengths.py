@@ -8,39 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.model import WORLD, Model
-from kinetree.scalars.functions import Scalar, is_zero, select_less
-from kinetree.scalars.linalg import norm
+from kinetree.scalars.functions import Scalar
 
 if TYPE_CHECKING:
     from kinetree.constraints.model import ConstrainedModel
     from kinetree.constraints.types import Row
-
-
-def turning(model: Model) -> tuple[bool, ...]:
-    """Return for each velocity whether it turns (rad/s); the others only shift (m/s)."""
-    found = [True] * model.nv
-    for body in model.leading:
-        S = body.joint.jcalc(body.joint.neutral(), [0.0] * body.joint.nv).S
-        for k, column in zip(body.v_index, S, strict=True):
-            found[k] = not all(map(is_zero, column.ang))
-    return tuple(found)
-
-
-def reach(model: ConstrainedModel) -> Scalar:
-    """Return the longest way along the tree, from joint to joint, to a joint or to where a constraint acts.
-
-    Where all of them are at one place there is no length, and it is 1.
-    """
-    ways: list[Scalar] = []
-    for body in model.bodies:
-        before = 0.0 if body.parent == WORLD else ways[body.parent]
-        ways.append(before + norm([*body.X_T.r]))
-    ends = [end for constraint in model.constraints for end in constraint.reaches(model).items() if end[0] != WORLD]
-    longest: Scalar = 0.0
-    for way in [*ways, *(ways[i] + further for i, further in ends)]:
-        longest = select_less(longest, way, way, longest)
-    return 1.0 if is_zero(longest) else longest
 
 
 def squared(model: ConstrainedModel, angular: Iterable[bool]) -> list[Scalar]:

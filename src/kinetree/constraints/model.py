@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from kinetree.algorithms.kinematics.reach import reach, turning
 from kinetree.constraints.coordinates import (
     RANK,
     Reference,
@@ -14,7 +15,6 @@ from kinetree.constraints.coordinates import (
     velocities_named,
     velocities_of_joints,
 )
-from kinetree.constraints.lengths import reach, turning
 from kinetree.constraints.types import Constraint, Row
 from kinetree.constraints.types.slot import ContactSlot
 from kinetree.errors import ArgumentError, ModelError, listed
@@ -127,8 +127,8 @@ class ConstrainedModel(Model):
 
     @cached_property
     def length(self) -> Scalar:
-        """ℓ (m), by which angles and lengths, moments and forces are compared (see `lengths.reach`)."""
-        return reach(self)
+        """ℓ (m), by which angles and lengths, moments and forces are compared (see `reach`)."""
+        return reach(self, [end for c in self.constraints for end in c.reaches(self).items()])
 
     @cached_property
     def reference(self) -> Reference:

@@ -15,9 +15,9 @@ from kinetree.excitation.result import Excitation
 from kinetree.excitation.search import BARRIERS, Search
 from kinetree.excitation.series import Series
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.blas import on_one_thread
 from kinetree.identification.equations import Rows
 from kinetree.identification.terms import JointTerms
+from kinetree.identification.threads import on_one_thread
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import given
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
@@ -34,7 +34,7 @@ PART_OF_EFFORT = 0.01
 @on_one_thread
 def excite(
     robot: Robot,
-    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
     period: float = 10.0,
     harmonics: int = 5,
@@ -65,7 +65,7 @@ def excite(
 
     Parameters
     ----------
-    joint_terms : sequence of str, mapping, or BaseParameters
+    terms : sequence of str, mapping, or BaseParameters
         What is to be estimated of the joints, see `Robot.base_parameters`; "stribeck" has no place in a plan. Base
         parameters are those of this robot with the joints that do not move locked.
     period : float
@@ -154,7 +154,7 @@ def excite(
     moving = robot.lock(held, q=whole) if held else robot
     at = _places(robot, moving)
     limits = limits_of(moving, fraction, acceleration, boxes)
-    base = joint_terms if isinstance(joint_terms, BaseParameters) else base_parameters(moving, joint_terms)
+    base = terms if isinstance(terms, BaseParameters) else base_parameters(moving, terms)
     if base.robot != moving:
         raise ArgumentError("these base parameters are another robot's: give joint terms, or those of a former plan")
     if "stribeck" in base.joint_terms:

@@ -11,11 +11,11 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
 from kinetree.identification.base_parameters import BaseParameters
-from kinetree.identification.blas import one_thread
 from kinetree.identification.equations import Rows
-from kinetree.identification.fit import UNTOLD
-from kinetree.identification.least_squares import Prior, solve
+from kinetree.identification.estimators.contract import Prior, solve
+from kinetree.identification.nonlinear import UNIDENTIFIABLE
 from kinetree.identification.samples import Samples
+from kinetree.identification.threads import one_thread
 from kinetree.lazy import cached_property
 from kinetree.motions.paths import Sample
 from kinetree.motions.trajectory import Trajectory
@@ -201,5 +201,5 @@ def _expected(A: Array) -> tuple[Array, Array]:
     """Return the covariance (n, n) of parameters with this information, and their standard deviations (n,)."""
     n = A.shape[1]
     _, covariance, untold = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
-    none = np.abs(untold).max(axis=0, initial=0.0) > UNTOLD
+    none = np.abs(untold).max(axis=0, initial=0.0) > UNIDENTIFIABLE
     return covariance, np.where(none, np.inf, np.sqrt(np.diag(covariance)))

@@ -66,7 +66,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         options=tuple(_option(model, name, kind) for name, kind in algorithm.options.items()),
         describe=lambda port: describe(model, port, inputs[port.name]),
         named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
-        flags=frozenset({"active"} & inputs.keys()),
+        ranges=algorithm.ranges,
         truths=frozenset({"converged"} & algorithm.outputs.keys()),
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )

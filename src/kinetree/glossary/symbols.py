@@ -6,11 +6,14 @@ and `kinetree.compile` takes from here the shapes of a user's arguments.
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.scalars.functions import Scalar
+from kinetree.validation import Range
 
 T = TypeVar("T")
 Vector = Sequence[Scalar]
@@ -249,6 +252,16 @@ OPTIONS: dict[str, tuple[Option, str]] = {
 
 SHAPES = {name: shape for name, (shape, _) in SYMBOLS.items()}
 CHOICES = {name: option for name, (option, _) in OPTIONS.items()}
+RANGES = {
+    "active": Range(0.0, 1.0, "it is 1 for each constraint that acts, 0 for the others", flags=True),
+    "friction": Range(0.0, math.inf, "it cannot be negative"),
+    "restitution": Range(0.0, 1.0, "it cannot be outside of 0 to 1"),
+}
+"""The numbers that inputs may hold, wherever they stand; others may hold all."""
+
+FORWARDS = {"dt": Range(math.ulp(0.0), sys.float_info.max, "it must be a positive number")}
+"""Of functions that go forwards in time alone."""
+
 TEXTS = {name: text for name, (_, text) in (*SYMBOLS.items(), *OPTIONS.items())}
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.graph import Port
+from kinetree.validation import Range
 
 Array = np.ndarray[Any, Any]
 
@@ -27,10 +28,12 @@ VARIANTS, VARIANT = 80, 88  # how many, and the address of their records
 PLAIN = 96  # the address of the variant without keywords, for float64; 0 if there is none
 CONVERTED = 104  # bytes that the inputs need as float64, 0 for too many
 DEFAULT_KEY = 112  # of the variant with default options, for float64; no variant's where an option has no default
+CHECKED = 120  # whether there are numbers that inputs which a kernel always has may not hold
 
 # The axes, their lengths' address, how many entries; the address of the default in float64 and in float32, 0 for none;
-# whether it is of flags
-PORT_ND, PORT_DIMS, PORT_SIZE, PORT_WIDE, PORT_NARROW, PORT_FLAGS, PORT_RECORD = 0, 8, 16, 24, 32, 40, 48
+# whether it is of flags; whether there are numbers that it may not hold, and the least and the largest that it may
+PORT_ND, PORT_DIMS, PORT_SIZE, PORT_WIDE, PORT_NARROW, PORT_FLAGS = 0, 8, 16, 24, 32, 40
+PORT_CHECKED, PORT_LEAST, PORT_MOST, PORT_RECORD = 48, 56, 64, 72
 # A dict from values to codes; how many objects are known by their addresses, each followed by its code; the default's
 CHOICE_KNOWN, CHOICE_SEEN, CHOICE_DEFAULT, CHOICE_RECORD = 0, 8, 16, 24
 VARIANT_KEY, VARIANT_SINGLE, VARIANT_BATCH, VARIANT_SCRATCH, VARIANT_LIMITS = 0, 8, 16, 24, 32
@@ -72,14 +75,15 @@ class Inputs(NamedTuple):
     """The inputs of a function: first those that a call must give, then those with a default, then optional ones.
 
     `defaults` are arrays of float64 and of float32; `positions` the places, among the names of inputs and options, of
-    what may be given by position. `flags` are the names of those that do not decide between float32 and float64.
+    what may be given by position. `ranges` are the numbers that some may hold; those of flags do not decide between
+    float32 and float64.
     """
 
     ports: Sequence[Port]
     required: int
     defaults: Sequence[tuple[Array, Array]]
     positions: Sequence[int]
-    flags: frozenset[str] = frozenset()
+    ranges: Mapping[str, Range] = {}
 
     @property
     def always(self) -> int:
@@ -90,10 +94,23 @@ class Inputs(NamedTuple):
     def in_order(self) -> int:
         """How many of these may be given in their order, before anything else: whatever numbers they are."""
         matching = [
-            k == position and self.ports[k].name not in self.flags
+            k == position and not self.words(self.ports[k].name)[0]
             for k, position in enumerate(self.positions[: self.always])
         ]
         return [*matching, False].index(False)
+
+    @property
+    def checked(self) -> bool:
+        """Whether there are numbers that the first ones may not hold."""
+        return any(port.name in self.ranges for port in self.ports[: self.always])
+
+    def words(self, name: str) -> tuple[int, int, int, int]:
+        """Return whether an input is of flags, whether it is checked, and what it may hold, as the bits of floats."""
+        if name not in self.ranges:
+            return 0, 0, 0, 0
+        least, most, _, flags = self.ranges[name]
+        low, high = np.array([least, most]).view(np.int64).tolist()
+        return int(flags), 1, low, high
 
 
 def is_describable(inputs: Sequence[Port], optional: int, options: int) -> bool:
@@ -124,7 +141,7 @@ def describe(inputs: Inputs, names: Sequence[str], choices: Sequence[Choice], en
     ports = [*inputs.ports, *(port for entry in entries for port in entry.outputs)]
     dims = [n for port in ports for n in port.shape]
     sizes = (
-        15,
+        16,
         PORT_RECORD // 8 * len(ports),
         len(dims),
         len(names),
@@ -144,12 +161,15 @@ def describe(inputs: Inputs, names: Sequence[str], choices: Sequence[Choice], en
         *(len(inputs.positions), positions_at, names_at, ports_at, choices_at),
         *(len(entries), entries_at, *(plain or [0])),
         *(converted if converted <= MOST_CONVERTED else 0, plain_key),
+        int(inputs.checked),
     ]
     places = [(0, 0)] * inputs.required + [(address(wide), address(narrow)) for wide, narrow in inputs.defaults]
     places += [(0, 0)] * (len(ports) - len(places))
     port_words, entry_words = [], []
-    for port, default in zip(ports, places, strict=True):
-        port_words += [len(port.shape), dims_at, port.size, *default, int(port.name in inputs.flags)]
+    checks = [inputs.words(port.name) for port in inputs.ports]
+    checks += [(0, 0, 0, 0)] * (len(ports) - len(checks))
+    for port, default, own in zip(ports, places, checks, strict=True):
+        port_words += [len(port.shape), dims_at, port.size, *default, *own]
         dims_at += 8 * len(port.shape)
     outputs_at = ports_at + PORT_RECORD * len(inputs.ports)
     for entry in entries:

@@ -3,14 +3,21 @@
 from typing import TYPE_CHECKING, Any
 
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.bodies.nearest import Bodies
 from kinetree.identification.checks.findings import Finding, Findings, LogWarning
 from kinetree.identification.checks.registry import diagnose
-from kinetree.identification.closed_loop import identify_closed_loop
-from kinetree.identification.fit import Fit, Residual
+from kinetree.identification.estimators import (
+    Generalised,
+    Instrumental,
+    LeastSquares,
+    OutputError,
+    Robust,
+)
+from kinetree.identification.fit import Fit
 from kinetree.identification.held_loads import HeldLoad
 from kinetree.identification.identify import identify
 from kinetree.identification.logs import read_log
-from kinetree.identification.motors import MotorConstants
+from kinetree.identification.nonlinear import MotorConstants
 from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
 from kinetree.identification.preparation import sliding_direction
@@ -21,17 +28,22 @@ from kinetree.identification.validation import Validation, correlated, cross_val
 
 __all__ = [
     "BaseParameters",
+    "Bodies",
     "Filtered",
     "Finding",
     "Findings",
     "Fit",
+    "Generalised",
     "HeldLoad",
+    "Instrumental",
+    "LeastSquares",
     "LogWarning",
     "MotorConstants",
+    "OutputError",
     "Payload",
     "PayloadTracker",
     "Recording",
-    "Residual",
+    "Robust",
     "Samples",
     "Validation",
     "base_parameters",
@@ -40,17 +52,15 @@ __all__ = [
     "diagnose",
     "holding",
     "identify",
-    "read_log",
-    "validate",
-]
-__all__ += [
-    "identify_closed_loop",
     "identify_payload",
     "prepare",
+    "read_log",
     "sliding_direction",
+    "validate",
 ]
 
-_RENAMED = {"stream_log": "read_log(path, robot, block=131072)", "LogStream": "Recording"}
+_RENAMED = {"stream_log": "read_log(path, robot, block=131072)", "LogStream": "Recording", "Residual": "Validation"}
+_RENAMED["identify_closed_loop"] = "robot.identify(log, terms, by=OutputError(simulate))"
 
 
 def _renamed(name: str) -> Any:

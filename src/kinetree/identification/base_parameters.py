@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.rates import rates
-from kinetree.identification import terms
+from kinetree.identification import terms as of_joints
 from kinetree.identification.grouping import group
 from kinetree.identification.regressor import Columns, dense, massless, packed, positions
 from kinetree.lazy import cached_property
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 GRAVITY = ("known", "any")
-OF_ROBOTS = ("armature", "damping", "friction", "stiffness")
-"""The joint terms that robots have, by the names of their properties."""
-
 COARSEST = 1e-2
 """The greatest tolerance."""
 
@@ -61,12 +58,12 @@ class BaseParameters:
     """
 
     def __init__(
-        self, robot: Robot, joint_terms: terms.JointTerms, gravity: str, smoothing: float, tolerance: float
+        self, robot: Robot, joint_terms: of_joints.JointTerms, gravity: str, smoothing: float, tolerance: float
     ) -> None:
         self.robot, self.gravity, self.smoothing, self.tolerance = robot, gravity, smoothing, tolerance
         model = robot.model
-        self.joint_terms, self.own_columns = terms.checked(model, joint_terms)
-        self.places = terms.places(model, self.joint_terms)
+        self.joint_terms, self.own_columns = of_joints.checked(model, joint_terms)
+        self.places = of_joints.places(model, self.joint_terms)
         inertial, v_names = [f"{what} of {body}" for body in model.body_names for what in TEN], model.v_names
         self.all_names = (*inertial, *(f"{term} of {v_names[k]}" for term, k in self.places), *self.own_columns)
         count = len(self.all_names)
@@ -113,7 +110,7 @@ class BaseParameters:
             raise ArgumentError(f"{robot.name} has not the bodies and joints of {self.robot.name}")
         rest, sprung = (robot.rest_positions - self.robot.rest_positions)[positions(robot.model)], np.zeros(robot.nv)
         sprung[[k for term, k in self.places if term == "stiffness"]] = 1.0
-        known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
+        known: dict[str, Any] = {term: getattr(robot, term) for term in of_joints.OF_ROBOTS}
         known["offset"] = -robot.stiffness * rest * sprung
         for term, x in (values or {}).items():
             if term not in self.joint_terms and term not in self.own_columns:
@@ -136,6 +133,35 @@ class BaseParameters:
         out = np.zeros((*given.shape[:-1], len(self.all_names)))
         out[..., list(self.independent)] = given
         return out
+
+    def robot_with(self, parameters: Array) -> Robot:
+        """Return the robot with all of these parameters (N,) that have a place in one.
+
+        Friction that it does not count, and that is none of the terms, is left out.
+        """
+        nb, friction = self.robot.nb, self.robot.model.friction
+        counted = {"damping": friction.damping, "friction": friction.coulomb}
+        made = self.robot.with_inertial_parameters(parameters[: 10 * nb])
+        own: dict[str, Array] = {}
+        for (term, k), place in self.places.items():
+            before = getattr(made, term) * counted.get(term, True) if hasattr(made, term) else np.zeros(made.nv)
+            own.setdefault(term, before)[k] = parameters[place]
+        physics = {term: own[term] for term in of_joints.OF_ROBOTS if term in own}
+        if "stiffness" in own:
+            physics["rest_position"] = rest = made.rest_positions.copy()
+            at = positions(made.model)
+            for k in (k for term, k in self.places if term == "stiffness"):
+                if (offset := self.places.get(("offset", k))) is not None:
+                    rest[at[k]] -= parameters[offset] / own["stiffness"][k]
+        if physics:
+            made = made.with_joint_physics(**physics)
+        if {"damping", "friction"} & own.keys():
+            made = made.with_friction(
+                damping="damping" in own or friction.damping,
+                coulomb="friction" in own or friction.coulomb,
+                smoothing=self.smoothing,
+            )
+        return made
 
     @cached_property
     def regressor(self) -> Function:
@@ -160,11 +186,11 @@ class BaseParameters:
     def rest(self) -> Robot | None:
         """The robot without masses, with what its joints do and is not estimated; None if that is nothing."""
         friction = self.robot.model.friction
-        known = {term: getattr(self.robot, term).copy() for term in OF_ROBOTS if term in self.joint_terms}
+        known = {term: getattr(self.robot, term).copy() for term in of_joints.OF_ROBOTS if term in self.joint_terms}
         for term, k in self.places.keys() & {(term, k) for term in known for k in range(self.robot.nv)}:
             known[term][k] = 0.0
         counts = {"armature": True, "stiffness": True, "damping": friction.damping, "friction": friction.coulomb}
-        left = [known.get(term, getattr(self.robot, term)) for term in OF_ROBOTS if counts[term]]
+        left = [known.get(term, getattr(self.robot, term)) for term in of_joints.OF_ROBOTS if counts[term]]
         return massless(self.robot).with_joint_physics(**known) if np.any(left) else None
 
     @property
@@ -197,7 +223,7 @@ class BaseParameters:
 
 def base_parameters(
     robot: Robot,
-    joint_terms: terms.JointTerms = (),
+    terms: of_joints.JointTerms = (),
     *,
     gravity: str = "known",
     smoothing: float | None = None,
@@ -210,7 +236,7 @@ def base_parameters(
 
     Parameters
     ----------
-    joint_terms : sequence of str, or mapping from str to sequence of str or function
+    terms : sequence of str, or mapping from str to sequence of str or function
         What joints do by themselves, a parameter each at every actuated entry of v: "armature" (rotor inertia),
         "damping" (viscous), "friction" (Coulomb), "offset" (a constant force), "stiffness", "damping_asymmetry"
         (another damping in the other direction, ``|v|``), "stribeck" (friction that falls off with speed,
@@ -252,7 +278,7 @@ def base_parameters(
     speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
     if positive("tolerance", tolerance) > COARSEST:
         raise ArgumentError(f"tolerance is {tolerance!r}: more than {COARSEST:g} leaves nothing that counts")
-    known_terms, own = terms.checked(robot.model, joint_terms)
+    known_terms, own = of_joints.checked(robot.model, terms)
     chosen: dict[str, Any] = {**known_terms, **own}
     key = tuple(chosen.items()), gravity, float(speed), positive("tolerance", tolerance)
     if own:  # what they compute may have changed

@@ -23,6 +23,8 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kinetree.identification.estimators.contract import Equations, Estimator, Prior, Solution
+
 Weights = Callable[[Array], Array]
 """From residuals (n, nv) to the factors of the rows."""
 
@@ -68,7 +70,6 @@ class Rows:
         self.smoothing: float | None = base.smoothing
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
         self._ends = np.cumsum([0, *map(len, self.pattern)])
-        self._function, self._speed = base.rows, [] if stribeck_speed is None else [stribeck_speed]
         self.rest, self.loads = base.rest, tuple(loads)
         for load in self.loads:
             nine = np.arange(self.dimension, self.dimension + held_loads.NINE)
@@ -85,7 +86,8 @@ class Rows:
     def columns(self, piece: Piece) -> list[Array]:
         """Return the rows (n, columns) of each entry of v."""
         direction = {} if piece.direction is None else {"direction": piece.direction}
-        flat = self._function(piece.q, piece.v, piece.a, *self._speed, **direction)
+        speeds = [] if self.stribeck_speed is None else [self.stribeck_speed]
+        flat = self.base.rows(piece.q, piece.v, piece.a, *speeds, **direction)
         rows = [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)]
         for load in self.loads:
             Y = held_loads.columns(self.robot, load, piece)[:, :, 1:]
@@ -111,7 +113,11 @@ class Rows:
         return np.asarray(np.sum(own if piece.load is None else [piece.load, *own], axis=0))
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
-        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured.
+        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured."""
+        yield from map(self.told, self.pieces(log))
+
+    def pieces(self, log: Any) -> Iterator[Piece]:
+        """Yield the samples of a log in pieces.
 
         Raises
         ------
@@ -126,7 +132,7 @@ class Rows:
                     f"the samples were prepared with smoothing={speed:g}, and {self.smoothing:g} is asked for: "
                     "give both the same"
                 )
-            yield from map(self.told, pieces(self.robot, part))
+            yield from pieces(self.robot, part)
 
     def told(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the same as `of`, with zeros in the equations of forces that were not measured, and of friction's."""
@@ -137,6 +143,14 @@ class Rows:
             return self.of(piece)
         rows, tau = self.of(piece._replace(tau=np.where(there, piece.tau, 0.0)))
         return [Y * there[:, k, None] for k, Y in enumerate(rows)], tau * there
+
+    def first(self, log: Any) -> Factors:
+        """Return the factors of the equations as they are before there is an estimate."""
+        return self.factors(log)
+
+    def fitted(self, by: Estimator, equations: Equations, prior: Prior) -> tuple[Equations, Solution]:
+        """Return an estimate, and the equations that it is of."""
+        return equations, by.fit(equations, prior)
 
     def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
         """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
@@ -239,10 +253,12 @@ class Factors:
         """The triangular factors."""
         return [triangle.R for triangle in self._triangles] if self._given is None else self._given
 
-    def with_factors(self, R: list[Array]) -> Factors:
-        """Return the same with other triangular factors."""
+    def with_factors(self, R: list[Array], rows: Rows | None = None) -> Factors:
+        """Return the same with other triangular factors: of the equations of other rows, where these are given."""
         other = copy(self)
         other._given, other._stack = list(R), None
+        if rows is not None:
+            other.pattern, other.dimension = rows.pattern, rows.dimension
         return other
 
     def scaled(self, sizes: Array) -> Factors:
@@ -276,9 +292,14 @@ class Factors:
         A, b, _ = self._equations()
         return self.by_joint((A @ values - b) ** 2)
 
+    @property
+    def joints(self) -> NDArray[np.intp]:
+        """The joint of each row of `stacked`."""
+        return self._equations()[2]
+
     def by_joint(self, x: Array) -> Array:
         """Return the sums (nv,) over the rows of each joint."""
-        return np.asarray(np.bincount(self._equations()[2], x, len(self.pattern)), dtype=np.float64)
+        return np.asarray(np.bincount(self.joints, x, len(self.pattern)), dtype=np.float64)
 
     def _equations(self) -> tuple[Array, Array, NDArray[np.intp]]:
         """Return A, b and the joint of each row."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
-from kinetree.identification.base_parameters import OF_ROBOTS
+from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.checks.findings import Findings
-from kinetree.identification.consistent import Consistent
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.estimators import Solution
 from kinetree.identification.held_loads import NINE, HeldLoad
-from kinetree.identification.least_squares import Solution
-from kinetree.identification.motors import MotorRows
-from kinetree.identification.regressor import positions
-from kinetree.identification.residuals import ResidualSums
-from kinetree.identification.samples import parts
+from kinetree.identification.nonlinear import UNIDENTIFIABLE, Nonlinear
 from kinetree.lazy import cached_property, lazy_methods
 from kinetree.signatures import told
 from kinetree.tables import number
@@ -27,33 +22,10 @@ if TYPE_CHECKING:
 
     from kinetree.identification import report as pages
     from kinetree.identification import validation
-    from kinetree.identification.base_parameters import BaseParameters
     from kinetree.robot import Robot
 else:
     pages = lazy_methods("kinetree.identification.report", told)
     validation = lazy_methods("kinetree.identification.validation", told)
-
-UNTOLD = 1e-3
-"""A parameter with such a part, relative to its effect, in a direction that the data do not tell is not told."""
-
-
-class Residual(NamedTuple):
-    """How far a model is from recorded joint forces.
-
-    Attributes
-    ----------
-    rms : (nv,) array
-        Root mean square of the residuals (N·m, N).
-    relative : (nv,) array
-        The same by the standard deviation of the recorded forces.
-    correlation : (nv,) array
-        Of each residual with the one before it: near zero for noise, near one where the model lacks something, and
-        then the standard deviations of the parameters are too small.
-    """
-
-    rms: Array
-    relative: Array
-    correlation: Array
 
 
 class Fit:
@@ -81,7 +53,10 @@ class Fit:
     gap : float
         By how much at most half the squared, weighted distance of the consistent parameters could be less; NaN where
         it was turned off.
-    stribeck_speed : (nv,) array or None
+    stribeck_speed, stribeck_std : (nv,) array or None
+        The speeds at which friction has fallen to half, and their standard deviations where they were estimated:
+        infinite of those that the data do not identify, or that are at an end of what is looked at, from a hundredth
+        of the joint's greatest speed up to it.
     motor_constants : MotorConstants or None
         Those that were estimated, with their standard deviations.
     held_loads : tuple of HeldLoad
@@ -96,15 +71,19 @@ class Fit:
     report = pages.report
     validate = validation.validate
 
-    def __init__(self, rows: Rows, count: int, solution: Solution, consistent: Consistent) -> None:
-        self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, count
+    def __init__(self, rows: Rows, factors: Factors, solution: Solution, consistent: Consistent) -> None:
+        self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, factors.count
         n = self.base.dimension
         self.cutoffs = tuple(sorted(rows.cutoffs))
-        self.values, self.covariance, self.noise = solution.values[:n], solution.covariance[:n, :n], solution.noise
+        self.values, self.covariance = solution.values[:n], solution.covariance[:n, :n]
+        self.noise = np.where(factors.counts > 0.0, solution.noise, np.nan)
         self.parameters, self.gap = consistent
         self.correlation_time = solution.times
-        self.motor_constants = rows.estimates(solution, self.consistent_values) if isinstance(rows, MotorRows) else None
-        untold = np.abs(solution.untold).max(axis=0, initial=0.0) > UNTOLD
+        self.motor_constants = self.stribeck_std = None
+        if isinstance(rows, Nonlinear):
+            self.motor_constants = rows.motor_constants(solution, self.consistent_values)
+            self.stribeck_std = rows.speed_deviations(solution)
+        untold = np.abs(solution.unidentifiable).max(axis=0, initial=0.0) > UNIDENTIFIABLE
         self._untold, self.held_loads = untold[:n], _held(rows, solution, untold, self.consistent_values)
         self.std = np.where(self._untold, np.inf, np.sqrt(np.diag(self.covariance)))
 
@@ -137,10 +116,9 @@ class Fit:
         rows, found = Rows(self.base, self.stribeck_speed), self.motor_constants
         nine = [load.consistent if consistent else load.values for load in self.held_loads]
         rows.carried = dict(zip(self.rows.loads, nine, strict=True))
-        if found is None:
-            return rows
-        rows.constants = np.ones(rows.robot.nv)
-        rows.constants[[*self.rows.constant]] = found.consistent if consistent else found.values  # type: ignore[attr-defined]
+        if found is not None and isinstance(self.rows, Nonlinear):
+            rows.constants = np.ones(rows.robot.nv)
+            rows.constants[[*self.rows.constant]] = found.consistent if consistent else found.values
         return rows
 
     @cached_property
@@ -150,7 +128,7 @@ class Fit:
         An offset has no place in a robot unless the stiffness of a spring was estimated too, and is where that one
         rests; other terms and columns of your own have none. `predict` counts them all.
         """
-        return robot_with(self.base, self.parameters)
+        return self.base.robot_with(self.parameters)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, consistent: bool = True) -> Array:
         """Return the joint forces (..., nv) of these motions, by all that was estimated.
@@ -167,27 +145,6 @@ class Fit:
         speeds = [] if self.stribeck_speed is None else [self.stribeck_speed]
         tau = self.base.regressor(*arrays, *speeds) @ (self.consistent_values if consistent else self.values)
         return np.asarray(tau if self.rows.rest is None else tau + self.rows.rest.inverse_dynamics(*arrays))
-
-    def residual(self, log: Any, *, consistent: bool = True) -> Residual:
-        """Return how far the estimate is from a log: the one that it was made of, or better another one.
-
-        Parameters
-        ----------
-        log
-            As in `Robot.identify`.
-        consistent : bool
-            As in `predict`.
-        """
-        values = self.consistent_values if consistent else self.values
-        rows, found = self.equations(consistent), ResidualSums(self.base.robot.nv, 1)
-        for part in parts(log):
-            found.begin()
-            for e, tau in rows.residuals(part, values):
-                found.add(e, tau)
-        if not found.count:
-            raise ArgumentError("a log without samples tells nothing")
-        spread = np.maximum(found.spread, np.finfo(float).tiny)
-        return Residual(found.rms, found.rms / spread, found.autocorrelation[0])
 
     def __str__(self) -> str:
         """Return a table: estimate, standard deviation, the value before, that of bodies that can exist, and what."""
@@ -219,30 +176,3 @@ def _held(rows: Rows, solution: Solution, untold: Array, consistent_values: Arra
     nines = zip(*(x[: NINE * len(rows.loads)].reshape(-1, NINE) for x in columns), strict=True)
     names = rows.robot.body_names
     return tuple(HeldLoad(names[load.body], load.mass, *nine) for load, nine in zip(rows.loads, nines, strict=True))
-
-
-def robot_with(base: BaseParameters, parameters: Array) -> Robot:
-    """Return the robot with all of these parameters that have a place in one, and without friction it did not count."""
-    nb, friction = base.robot.nb, base.robot.model.friction
-    counted = {"damping": friction.damping, "friction": friction.coulomb}
-    made = base.robot.with_inertial_parameters(parameters[: 10 * nb])
-    own: dict[str, Array] = {}
-    for (term, k), place in base.places.items():
-        before = getattr(made, term) * counted.get(term, True) if hasattr(made, term) else np.zeros(made.nv)
-        own.setdefault(term, before)[k] = parameters[place]
-    physics = {term: own[term] for term in OF_ROBOTS if term in own}
-    if "stiffness" in own:
-        physics["rest_position"] = rest = made.rest_positions.copy()
-        at = positions(made.model)
-        for k in (k for term, k in base.places if term == "stiffness"):
-            if (offset := base.places.get(("offset", k))) is not None:
-                rest[at[k]] -= parameters[offset] / own["stiffness"][k]
-    if physics:
-        made = made.with_joint_physics(**physics)
-    if {"damping", "friction"} & own.keys():
-        made = made.with_friction(
-            damping="damping" in own or friction.damping,
-            coulomb="friction" in own or friction.coulomb,
-            smoothing=base.smoothing,
-        )
-    return made

@@ -49,10 +49,10 @@ class MechanismRows(Rows):
         every, none = np.arange(base.dimension), np.arange(0)
         self.pattern = [every if k in self._independent else none for k in range(mech.nv)]
 
-    def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
-        """Yield the rows of each entry of v and what they add up to, piece by piece."""
+    def pieces(self, log: Any) -> Iterator[Piece]:
+        """Yield the samples of a log in pieces, of closed configurations."""
         for part in parts(log):
-            yield from super().equations(closed(self.mech, part))
+            yield from super().pieces(closed(self.mech, part))
 
     def told(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows and what they add up to, zeros where a joint that takes part stands still."""

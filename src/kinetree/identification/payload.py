@@ -9,24 +9,21 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.identification.base_parameters import TEN
-from kinetree.identification.blas import on_one_thread
+from kinetree.identification.bodies.nearest import nearest_body
 from kinetree.identification.checks.estimate import few
 from kinetree.identification.checks.findings import LogWarning
-from kinetree.identification.consistent import THIN, Problem, newton, repaired
 from kinetree.identification.equations import Rows, known_forces
+from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.held_loads import check_known, movers
-from kinetree.identification.least_squares import LEAST_NOISE, SMALLEST, Prior, estimate
 from kinetree.identification.regressor import regressor_of_body
 from kinetree.identification.samples import Piece, Samples, motion_of, once_and_again, pieces
+from kinetree.identification.threads import on_one_thread
 from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 from kinetree.tables import number
 from kinetree.validation import Array, positive
-
-VAGUE = 1e-2
-"""Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
 
 
 def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Samples:
@@ -80,10 +77,6 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Sam
     ]
     motion = motion_of(log)
     return motion._replace(load=np.concatenate([np.zeros((0, robot.nv)), *found]).reshape(np.shape(motion.tau)))
-
-
-NONE = np.zeros((0, 10)), np.zeros(0)
-"""No further inequalities."""
 
 
 class PayloadRows(Rows):
@@ -144,7 +137,7 @@ class Payload(NamedTuple):
 
 
 @on_one_thread
-def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None = "joints") -> Payload:
+def identify_payload(robot: Robot, log: Any, frame: str, *, by: Estimator = LeastSquares()) -> Payload:
     """Estimate the inertia of what this robot holds, from a recorded motion.
 
     This robot is the one without it, and is taken as right: identify it before. What it lacks would count as payload.
@@ -155,7 +148,7 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
         As in `Robot.identify`. Slow motions tell mass and centre of mass, fast ones the moments of inertia too.
     frame : str
         Where it is held.
-    weights : "joints" or None
+    by : Estimator
         As in `Robot.identify`.
 
     Returns
@@ -185,19 +178,13 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, weights: str | None 
     >>> round(found.inertia.m, 6), round(found.inertia.h.z, 6)
     (2.0, 0.2)
     """
-    if weights not in ("joints", None):
-        raise ArgumentError(f"weights is {weights!r}, it must be 'joints' or None")
     rows, (log, again) = PayloadRows(robot, frame), once_and_again(log)
     factors = rows.factors(log)
     if factors.count * np.count_nonzero([len(columns) for columns in rows.pattern]) <= rows.dimension:
         raise ArgumentError(f"{factors.count} samples do not tell a payload: more are needed")
     for warning in few(factors):
         warn_user(warning.message, LogWarning)
-    found = estimate(rows, again, factors, Prior(np.zeros(10), np.full(10, np.inf)), weights, None)
-    untold = np.abs(found.untold).max(axis=0, initial=0.0) > 1e-3
-    std = np.where(untold, np.inf, np.sqrt(np.diag(found.covariance)))
-    prior = repaired(found.values[None], 1e-3, THIN)[0]
-    least = LEAST_NOISE * np.sqrt(factors.mean_squares.max(initial=0.0)) + SMALLEST
-    A, _ = factors.stacked(np.maximum(found.noise * np.sqrt(found.times), least))
-    near = newton(Problem(A, A @ found.values, 1, *NONE, prior, VAGUE))
-    return Payload(Inertia.from_parameters(near.parameters.tolist()), found.values, std, found.noise)
+    found = by.fit(Equations(rows, again, factors), Prior(np.zeros(10), np.full(10, np.inf)))
+    unidentifiable = np.abs(found.unidentifiable).max(axis=0, initial=0.0) > 1e-3
+    std = np.where(unidentifiable, np.inf, np.sqrt(np.diag(found.covariance)))
+    return Payload(nearest_body(found.information, found.values), found.values, std, found.noise)

@@ -9,8 +9,8 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
-from kinetree.identification.consistent import THIN, Problem, newton, repaired
-from kinetree.identification.payload import NONE, VAGUE, place_of
+from kinetree.identification.bodies.nearest import nearest_body
+from kinetree.identification.payload import place_of
 from kinetree.identification.regressor import columns_of_body
 from kinetree.identification.samples import of_joints
 from kinetree.robot import Robot
@@ -132,9 +132,7 @@ class PayloadTracker:
     def inertia(self) -> Inertia:
         """The inertia of a body that can exist, near the estimates: what `Robot.attach` takes."""
         root = np.asarray(np.linalg.cholesky(self._A).T, dtype=np.float64)
-        prior = repaired(self.values[None], 1e-3, THIN)[0]
-        near = newton(Problem(root, root @ self.values, 1, *NONE, prior, VAGUE))
-        return Inertia.from_parameters(near.parameters.tolist())
+        return nearest_body(root, self.values)
 
     def __repr__(self) -> str:
         return f"<PayloadTracker of {self.robot.name!r} at {self.frame!r}: {self.count} samples>"

@@ -16,13 +16,13 @@ from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.preparation import Preparation
 from kinetree.identification.prepare import prepared
 from kinetree.identification.samples import Samples
+from kinetree.logs.coordinates import some
 from kinetree.logs.filter import Filter
 from kinetree.logs.joints import AtJoints, Block
 from kinetree.logs.local_fit import gaps
 from kinetree.logs.read import blocks, open_log
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
-from kinetree.trajectories.coordinates import some
 from kinetree.validation import Array
 
 REMEDY = "; Sensors(skip_missing=True), or --skip-missing, leaves such rows out"

@@ -92,7 +92,7 @@ def _rows(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, sp
         else:
             term, k = terms[place]
             sign = smooth_sign(v[k], columns.smoothing) if direction is None else direction[k]
-            rows[k][j] = TERMS[term](JointMotion(q[at[k]] - rest[at[k]], v[k], a[k], sign, speeds[k], load[k]))
+            rows[k][j] = TERMS[term].column(JointMotion(q[at[k]] - rest[at[k]], v[k], a[k], sign, speeds[k], load[k]))
     return [rows[k][j] for k, row in enumerate(pattern(robot.model, columns)) for j in row] if flat else rows
 
 

@@ -1,6 +1,6 @@
 """What a joint does by itself, linear in its parameters: rotor inertia, friction, springs, offsets.
 
-Each term has one parameter at each actuated entry of v, and a column with one entry. A term is one line of `TERMS`.
+Each term has one parameter at each actuated entry of v, and a column with one entry. A term is one row of `TERMS`.
 A column of the user's own has one parameter, and may have an entry for every entry of v.
 """
 
@@ -36,23 +36,67 @@ def smooth_sign(v: Scalar, smoothing: float) -> Scalar:
 
 
 def _stribeck(at: JointMotion) -> Scalar:
-    """Return what falls off with the speed, by Lorentz' law: ``sign(v) / (1 + (v/v_s)²)``."""
+    """Return the friction that falls off with speed, by Lorentz' law: ``sign(v) / (1 + (v/v_s)²)``."""
     ratio = at.v / at.stribeck_speed
     return at.sign / (ratio * ratio + 1.0)
 
 
-TERMS: Mapping[str, Callable[[JointMotion], Scalar]] = {
-    "armature": lambda at: at.a,
-    "damping": lambda at: at.v,
-    "friction": lambda at: at.sign,
-    "offset": lambda at: 1.0,
-    "stiffness": lambda at: at.q,
-    "damping_asymmetry": lambda at: at.v * at.sign,
-    "stribeck": _stribeck,
-    "load_friction": lambda at: at.sign * select_less(at.load, 0.0, -at.load, at.load),
-}
-"""The column of each term, in the order of the parameters."""
+def _stribeck_slope(at: JointMotion) -> Scalar:
+    """Return the derivative of that by the logarithm of the speed v_s."""
+    square = (at.v / at.stribeck_speed) ** 2
+    return at.sign * (2.0 * square) / (square + 1.0) ** 2
 
+
+class JointTerm(NamedTuple):
+    """A row of `TERMS`.
+
+    Attributes
+    ----------
+    column : callable
+        From a `JointMotion` to the force of a parameter of size one.
+    text : str
+        What such parameters are called together.
+    units : (str, str)
+        Of the parameter where the joint turns, and where it slides.
+    not_negative : bool
+        Whether no joint has a parameter below zero.
+    of_robots : bool
+        Whether robots have it, by a property of this name.
+    slope : callable, optional
+        The derivative of the column by the logarithm of `JointMotion.stribeck_speed`, if it depends on that.
+    """
+
+    column: Callable[[JointMotion], Scalar]
+    text: str
+    units: tuple[str, str]
+    not_negative: bool = False
+    of_robots: bool = False
+    slope: Callable[[JointMotion], Scalar] | None = None
+
+
+FORCE, DAMPING = ("N·m", "N"), ("N·m·s", "N·s/m")
+
+TERMS: Mapping[str, JointTerm] = {
+    "armature": JointTerm(lambda at: at.a, "rotors", ("kg·m²", "kg"), True, True),
+    "damping": JointTerm(lambda at: at.v, "damping", DAMPING, True, True),
+    "friction": JointTerm(lambda at: at.sign, "friction", FORCE, True, True),
+    "offset": JointTerm(lambda at: 1.0, "offsets", FORCE),
+    "stiffness": JointTerm(lambda at: at.q, "stiffness", ("N·m", "N/m"), True, True),
+    "damping_asymmetry": JointTerm(lambda at: at.v * at.sign, "asymmetry of damping", DAMPING),
+    "stribeck": JointTerm(_stribeck, "friction that falls off", FORCE, slope=_stribeck_slope),
+    "load_friction": JointTerm(
+        lambda at: at.sign * select_less(at.load, 0.0, -at.load, at.load),
+        "friction in proportion to load",
+        ("1", "1"),
+        True,
+    ),
+}
+"""All terms, in the order of the parameters."""
+
+OF_ROBOTS = tuple(name for name, term in TERMS.items() if term.of_robots)
+"""The terms that robots have, by the names of their properties."""
+
+NOT_NEGATIVE = tuple(name for name, term in TERMS.items() if term.not_negative)
 
 Column: TypeAlias = Callable[[Any, Any, Any], Any]
 """The forces (nv,) of one parameter of size one, of scalars q, v and a: a function that `Robot.compile` takes."""

@@ -198,7 +198,7 @@ def _chi_squared_tail(x: float, freedom: int) -> float:
 def cross_validate(
     robot: Robot,
     motions: Iterable[Any],
-    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     **choices: Any,
 ) -> tuple[Validation, ...]:
     """Return for each motion what a fit to all the others says of it.
@@ -208,7 +208,7 @@ def cross_validate(
     robot : Robot
     motions : sequence of logs
         Two or more.
-    joint_terms, **choices
+    terms, **choices
         Those of `Robot.identify`.
 
     Raises
@@ -232,7 +232,7 @@ def cross_validate(
         raise ArgumentError("cross-validation needs two motions or more: cut a long one in two")
     found = []
     for k, motion in enumerate(every):
-        fit = identify(robot, [*every[:k], *every[k + 1 :]], joint_terms, **choices)
+        fit = identify(robot, [*every[:k], *every[k + 1 :]], terms, **choices)
         found.append(validate(fit, motion))
     return tuple(found)
 

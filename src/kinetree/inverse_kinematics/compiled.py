@@ -56,12 +56,12 @@ HOLD = 100.0
 """How much errors of loops count in a differential step beside those of goals."""
 
 WEIGHTS = {
-    "pose": "Of the error's coordinates in the axes of the pose wanted: orientation (per rad), then position (per m).",
+    "pose": "Of the error's coordinates in the axes of the pose wanted: orientation (per rad), then position (per ℓ).",
     "orientation": "Of the error's coordinates in the axes of the orientation wanted (per rad).",
-    "position": "Of the error's coordinates in the world's axes (per m).",
+    "position": "Of the error's coordinates in the world's axes (per ℓ).",
     "look_at": "Of the angle between the axis and the direction to the point (per rad).",
 }
-"""By kind of target, 0 or more; 1 where none are given."""
+"""By kind of target, 0 or more; 1 where none are given; ℓ is 0.6 of the robot's reach."""
 
 TARGETS = {
     "pose": "The pose wanted, in the world.",

@@ -58,7 +58,7 @@ def inverse_kinematics_solver(
         matrix (3, 3), a point (3,), or (2, 3) for "look_at": the point, and the axis of the frame that is to point at
         it. By name, if wanted: ``weights`` of the error's coordinates: (6,) of a pose, orientation first, or (3,) of
         an orientation, in the axes of what is wanted; (3,) of a point, in the world's; () of the angle of "look_at";
-        0 or more, where a negative one gives no solution.
+        0 or more, where a negative one gives no solution. Angles count in rad, and lengths in 0.6 of the robot's reach.
         ``position_tolerance``, ``orientation_tolerance``, ``max_iterations``, ``restarts``, ``seed``, ``dt``.
 
     Raises

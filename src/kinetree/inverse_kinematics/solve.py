@@ -110,6 +110,9 @@ def inverse_kinematics(
     Notes
     -----
     Limits of position and velocity count those of mimic joints; joints of several degrees of freedom have none.
+    Lengths count beside angles in 0.6 of the reach, the longest way along the tree to a joint, to a frame with a target
+    or to where a constraint acts: the unit of length changes nothing but the unit.
+
     Each descent is Levenberg–Marquardt's method with limits held by an active set, and damping that vanishes with the
     error; it is given up after three steps that gain less than a hundredth. The starts are a Kronecker sequence.
 

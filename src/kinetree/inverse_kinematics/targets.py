@@ -37,8 +37,9 @@ class FrameTarget(FrameGoal):
         The pose wanted in the world. With ``position=0`` a rotation matrix (..., 3, 3) is enough, with
         ``orientation=0`` a point (..., 3).
     position, orientation : float or (3,) array
-        Weights of the errors in position (per metre) and in orientation (per radian), or of their coordinates in the
-        axes of the pose wanted (the world's for points). What has weight 0 is free. Others are within 1e-30 to 1e30.
+        Weights of the errors in position (per ℓ, 0.6 of the robot's reach) and in orientation (per radian), or of their
+        coordinates in the axes of the pose wanted (the world's for points). What has weight 0 is free. Others are
+        within 1e-30 to 1e30.
 
     Examples
     --------

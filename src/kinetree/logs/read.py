@@ -11,11 +11,11 @@ import numpy as np
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs import BAG, Table, codec_of, open_table
 from kinetree.logs.codecs.table import ROWS
+from kinetree.logs.coordinates import Coordinates
+from kinetree.logs.messages import unused_columns
+from kinetree.logs.names import LOG, MOTION, WRENCHES, Vocabulary
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
-from kinetree.trajectories.columns.messages import unused_columns
-from kinetree.trajectories.columns.names import LOG, MOTION, WRENCHES, Vocabulary
-from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
 

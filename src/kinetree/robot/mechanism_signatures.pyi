@@ -1430,8 +1430,8 @@ class Functions:
 
         Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
         limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
-        velocity, so that impulses add no energy. Time goes forwards: dt is positive, and 0 gives NaN. Anchors that move do
-        so by the `drift` that is given, at the beginning of the step; they accelerate evenly.
+        velocity, so that impulses add no energy. Time goes forwards: dt is positive. Anchors that move do so by the `drift`
+        that is given, at the beginning of the step; they accelerate evenly.
 
         Parameters
         ----------

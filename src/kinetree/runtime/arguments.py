@@ -126,18 +126,14 @@ def convert(spec: FunctionSpec, call: Call) -> Inputs:
     wanted = DTYPES[dtype]
     plain = [a if a.dtype is wanted and a.flags.aligned else _plain(a, wanted) for a in arrays]
     for port, array in zip(ports, plain, strict=True):
-        if port.name in spec.flags:
-            check_flags(spec, port, array)
+        check_range(spec, port, array)
     return Inputs(Variant(call.optional, call.options, dtype), ports, plain, lead)
 
 
-def check_flags(spec: FunctionSpec, port: Port, array: Array) -> None:
-    """Raise where what says yes or no is neither."""
-    if (wrong := array[(array != 0.0) & (array != 1.0)]).size:
-        raise ArgumentError(
-            f"{spec.name}: {port.name} holds {wrong[0]:g}; its numbers are 1 (or True) and 0 (or False); "
-            f"{spec.describe(port)}"
-        )
+def check_range(spec: FunctionSpec, port: Port, array: Array) -> None:
+    """Raise where an input holds a number that it may not."""
+    if allowed := spec.ranges.get(port.name):
+        allowed.check(f"{spec.name}: {port.name}", array, f"; {spec.describe(port)}" if port.shape else "")
 
 
 def _from_object(spec: FunctionSpec, port: Port, value: object) -> Array:

@@ -84,7 +84,7 @@ class CallGlue:
         self._names = [sys.intern(name) for name in names]
         positions = [names.index(name) for name in spec.positional]
         defaults = [(wide, _narrow(wide)) for wide in spec.defaults.values()]
-        self._inputs = descriptor.Inputs(spec.inputs, len(spec.required), defaults, positions, spec.flags)
+        self._inputs = descriptor.Inputs(spec.inputs, len(spec.required), defaults, positions, spec.ranges)
         self._is_possible = descriptor.is_describable(spec.inputs, len(spec.optional), len(self._options))
         self._glue: Glue | None = None
         self.is_awaited = False

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.runtime.arguments import Array, Call, check_flags
+from kinetree.runtime.arguments import Array, Call, check_range
 from kinetree.runtime.outputs import returned
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.tracing import context  # what records is imported where there is a trace: cached code needs none
@@ -49,8 +49,8 @@ def inline_call(spec: FunctionSpec, call: Call) -> Any:
                 f"{spec.name}: {port.name} has shape {array.shape}, a function that is being compiled gives it one "
                 f"state: {port.shape}; {spec.describe(port)}"
             )
-        if port.name in spec.flags:
-            check_flags(spec, port, np.array([x for x in array.flat if not isinstance(x, Expr)], dtype=np.float64))
+        if port.name in spec.ranges:
+            check_range(spec, port, np.array([x for x in array.flat if not isinstance(x, Expr)], dtype=np.float64))
         relaxed: Array = np.array([recast(entry, Expr) for entry in array.flat], dtype=object)
         arguments[port.name] = relaxed.reshape(port.shape).tolist()
     results = spec.evaluate(arguments, dict(call.options))

@@ -13,6 +13,7 @@ from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
 from kinetree.runtime.options import Constant, Fixed, Option, Value, plain
 from kinetree.runtime.results import is_field, result_type
+from kinetree.validation import Range
 
 
 class Variant(NamedTuple):
@@ -77,8 +78,8 @@ class FunctionSpec:
         What arguments and results are, with their units, by name; where `doc` says it too, that counts.
     named : mapping of str to callable
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
-    flags : frozenset of str
-        Inputs of 1 and 0 only, or bools, which have no say in whether a call is one of float32.
+    ranges : mapping of str to Range
+        The numbers that inputs may hold. Those of flags may be bools, and have no say in whether a call is float32.
     truths : frozenset of str
         Outputs that are 1 or 0 in the program, and bools to who calls it; such functions are called by Python code.
     guessed : frozenset of str
@@ -112,7 +113,7 @@ class FunctionSpec:
     describe: Callable[[Port], str] = describe_shape
     meanings: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
-    flags: frozenset[str] = frozenset()
+    ranges: Mapping[str, Range] = field(default_factory=dict)
     truths: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
     reduce: Callable[[], tuple[Any, ...]] | None = None
@@ -145,10 +146,15 @@ class FunctionSpec:
         return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
 
     @cached_property
+    def flags(self) -> frozenset[str]:
+        """Inputs of 1 and 0 only, or bools."""
+        return frozenset(name for name, allowed in self.ranges.items() if allowed.flags)
+
+    @cached_property
     def is_plain(self) -> bool:
         """Whether a call with the required inputs alone, by position and in order, is all that is needed."""
         names = tuple(port.name for port in self.required)
-        is_simple = self.default_options is not None and not self.defaults and self.flags.isdisjoint(names)
+        is_simple = self.default_options is not None and not self.defaults and self.ranges.keys().isdisjoint(names)
         return is_simple and self.positional[: len(names)] == names
 
     @cached_property

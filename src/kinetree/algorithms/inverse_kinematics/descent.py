@@ -89,8 +89,7 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
     """
     start = problem.within(q0)
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
-    angular = [part == "orientation" for _, part in problem.parts] + [turns for turns, _ in problem.closures.parts]
-    tolerances = [o.orientation_tolerance if turns else o.position_tolerance for turns in angular]
+    tolerances = [o.orientation_tolerance if turns else o.position_tolerance for turns in problem.angular]
     squared = [x * x for x in tolerances]
     movable = [any(carries) for carries in problem.carriers]
 

@@ -88,7 +88,7 @@ def step(
     stays = select(dt <= 0.0, 0.0, dt)  # NaN remains
     d = [select_less(0.0, dt, x, stays) for x in d]
     v: list[Scalar] = [0.0] * problem.model.nv
-    for k, x in zip(problem.entries, d, strict=True):
+    for k, x in zip(problem.entries, problem.in_units(d), strict=True):
         v[k] = select_less(0.0, dt, x / dt, stays)
     for body in problem.moving:
         fastest = body.limits.fastest
@@ -112,11 +112,15 @@ def _slowed(d0: Sequence[Scalar], width: Scalar, left: Scalar, size: Scalar) -> 
 
 
 def _differences(problem: Problem, q: Sequence[Scalar], posture: Sequence[Scalar]) -> list[Scalar]:
-    """Return the step of the moving joints that leads from q to the posture."""
+    """Return the step of the moving joints, in `problem.steps`, that leads from q to the posture."""
     return [
-        x
+        x / problem.steps[k]
         for body in problem.moving
-        for x in body.joint.difference([q[k] for k in body.q_index], [posture[k] for k in body.q_index])
+        for k, x in zip(
+            body.v_index,
+            body.joint.difference([q[i] for i in body.q_index], [posture[i] for i in body.q_index]),
+            strict=True,
+        )
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.recursions.path import Path, path_to
@@ -94,7 +94,7 @@ class Placed(NamedTuple):
 
 
 def goal_rows(
-    model: Model, goal: Goal, target: Any, q: Sequence[Scalar], own_axes: bool, moving: Collection[int]
+    model: Model, goal: Goal, target: Any, q: Sequence[Scalar], own_axes: bool, steps: Mapping[int, Scalar]
 ) -> list[Rows]:
     """Return the errors of a goal's parts at q.
 
@@ -103,12 +103,12 @@ def goal_rows(
     first order in the error its rate is ``−J v``; since a rotation vector is an eigenvector of what is neglected, the
     gradient ``Jᵀe`` of ``½ e·e`` is exact all the same. With `own_axes`, where coordinates are to have weights of
     their own, errors are in the axes of the pose that is wanted, and the rates of rotation vectors are exact.
-    Curvature counts the velocities that are `moving`.
+    Columns are of velocities in the units of `steps`, and curvature counts those that are there.
 
     A rotation vector bends on its own as well, by up to θ/4 beside the square of the rate, and its rate is up to π/2
     times that of the rotation; where its coordinates count alike this makes ``½ e·e`` flatter, if anything.
     """
-    placed = _frame(model, goal.frame, q, moving)
+    placed = _frame(model, goal.frame, q, steps)
     X, columns = placed.X, placed.columns
     if goal.kind == "look_at":
         return [_axis_rows(placed, Vec3.of(target[0]), Vec3.of(target[1]))]
@@ -127,7 +127,7 @@ def goal_rows(
     return found
 
 
-def _frame(model: Model, frame: str, q: Sequence[Scalar], moving: Collection[int]) -> Placed:
+def _frame(model: Model, frame: str, q: Sequence[Scalar], steps: Mapping[int, Scalar]) -> Placed:
     """Return the placement of a frame in the world, and how its joints move it.
 
     A rate of joint i turns what the joints j that come after it do to the frame: at constant rates d the origin
@@ -145,13 +145,14 @@ def _frame(model: Model, frame: str, q: Sequence[Scalar], moving: Collection[int
     angular: Scalar = 0.0
     turning: Scalar = 0.0
     for link, Y in zip(path.links, to_body, strict=True):
-        own = Path((link,)).columns([Transform(Y.E, Y.r - X.r)])
-        if not any(k in moving for k, _ in own):
+        if steps.keys().isdisjoint(link.body.v_index):
             continue
+        own = [(k, column * steps[k]) for k, column in Path((link,)).columns([Transform(Y.E, Y.r - X.r)])]
         for k, column in own:
             columns[k] = columns[k] + column if k in columns else column
             followers[k] = followers.get(k, 0) + 1
-        rate, several = sum(S_k.ang.dot(S_k.ang) for S_k in link.state.S), len(own) > 1
+        turns = [S_k.ang * steps[k] for k, S_k in zip(link.body.v_index, link.state.S, strict=True)]
+        rate, several = sum(w.dot(w) for w in turns), len(own) > 1
         pairs = 2.0 * turning + (2.0 * rate if several else rate)
         linear = linear + pairs * sum(column.lin.dot(column.lin) for _, column in own)
         angular = angular + 0.5 * (turning + rate if several else turning) * rate

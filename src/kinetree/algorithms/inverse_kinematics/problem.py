@@ -9,12 +9,17 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.closures import SIZE, Closures
 from kinetree.algorithms.inverse_kinematics.goals import PARTS, Goal, goal_rows
+from kinetree.algorithms.kinematics.reach import reach, turning
 from kinetree.lazy import cached_property
 from kinetree.model import Body, Model
 from kinetree.scalars.bounded import Bounds, within
 from kinetree.scalars.functions import Scalar, floor, select, select_less, sqrt
-from kinetree.scalars.linalg import dot, norm
+from kinetree.scalars.linalg import norm
 from kinetree.scalars.sequences import prime_roots
+
+LEVER = 0.6
+"""The part of the reach that counts like one radian: about the root mean square of the levers by which joints move a
+frame, which is 0.58 where they are spread evenly. Arms of 1.3 m take 5 % fewer iterations so than with 1 m."""
 
 Weights = Sequence[Sequence[Scalar]]
 """Of the coordinates of each goal's errors, one after another."""
@@ -33,23 +38,22 @@ class Errors(NamedTuple):
         Of the length of each part's error, where only coordinates with a weight count.
     curvatures : list
         Of each part's error, see `Rows`.
-    weights : list or None
-        Of the errors' coordinates.
+    weights : list
+        Of the errors' coordinates, with which all are angles.
     """
 
     weighted: list[Scalar]
     jacobian: list[Scalar]
     squares: list[Scalar]
     curvatures: list[Scalar]
-    weights: list[Scalar] | None
+    weights: list[Scalar]
 
     def bend(self, x: Sequence[Scalar]) -> Scalar:
         """Return a bound of the eigenvalues of ``Σ xᵢ ∂²eᵢ/∂q²``, in which e are the weighted errors.
 
         For x = e it is what ``JᵀJ`` lacks of the second derivative of ``½ e·e``.
         """
-        if self.weights is not None:
-            x = [w * x_i for w, x_i in zip(self.weights, x, strict=True)]
+        x = [w * x_i for w, x_i in zip(self.weights, x, strict=True)]
         return sum((c * norm(x[3 * i : 3 * i + 3]) for i, c in enumerate(self.curvatures)), 0.0)
 
 
@@ -81,6 +85,14 @@ class Problem:
         return Closures(self.model)
 
     @cached_property
+    def length(self) -> Scalar:
+        """ℓ (m), which counts like one radian in errors and in steps of joints."""
+        frames = [self.model.frame(goal.frame) for goal in self.goals]
+        ends = [(frame.body, norm([*frame.X.r])) for frame in frames]
+        ends += [end for c in self.model.constraints for end in c.reaches(self.model).items()]
+        return LEVER * reach(self.model, ends)
+
+    @cached_property
     def parts(self) -> list[tuple[Goal, str]]:
         """The parts of the goals, "orientation" or "position", whose errors have three coordinates each."""
         return [(goal, part) for goal in self.goals for part in PARTS[goal.kind]]
@@ -96,6 +108,22 @@ class Problem:
     def entries(self) -> list[int]:
         """The indices of their velocities."""
         return [k for body in self.moving for k in body.v_index]
+
+    @cached_property
+    def angular(self) -> list[bool]:
+        """Of each part, which come first, and of each part of the loops whether its errors are angles."""
+        return [part == "orientation" for _, part in self.parts] + [turns for turns, _ in self.closures.parts]
+
+    @cached_property
+    def units(self) -> list[Scalar]:
+        """The units of the errors' coordinates in which all are angles: ℓ of lengths, 1 of angles."""
+        return [1.0 if turns else self.length for turns in self.angular for _ in range(SIZE)]
+
+    @cached_property
+    def steps(self) -> dict[int, Scalar]:
+        """The units of the entries of steps in which all are angles, by the indices of their velocities."""
+        turns = turning(self.model)
+        return {k: 1.0 if turns[k] else self.length for k in self.entries}
 
     @cached_property
     def pattern(self) -> list[tuple[int, int]]:
@@ -114,23 +142,22 @@ class Problem:
         rows = [
             row
             for goal, target in zip(self.goals, targets, strict=True)
-            for row in goal_rows(self.model, goal, target, q, weights is not None, self.entries)
+            for row in goal_rows(self.model, goal, target, q, weights is not None, self.steps)
         ]
         by_axis = [{k: list(column)[i] for k, column in row.columns.items()} for row in rows for i in range(3)]
         missing, closing = self.closures.at(q)
-        by_axis += [dict(enumerate(row)) for row in closing]
-        J = [by_axis[i].get(self.entries[j], 0.0) for i, j in self.pattern]
-        e, curvatures = [x for row in rows for x in row.error], [row.curvature for row in rows]
-        curvatures += [0.0] * len(self.closures.parts)
-        if weights is None and (not missing or self.hold == 1.0):
-            closed = [dot(missing[i : i + SIZE], missing[i : i + SIZE]) for i in range(0, len(missing), SIZE)]
-            return Errors(e + missing, J, [row.error.dot(row.error) for row in rows] + closed, curvatures, None)
-        given, e = [[1.0] * len(e)] if weights is None else weights, e + missing
-        w = [not_negative(x) for of_goal in given for x in of_goal] + [self.hold] * len(missing)
-        counted = [select_less(0.0, w_i, x, w_i * x) for w_i, x in zip(w, e, strict=True)]  # 0 for 0, NaN for NaN
+        by_axis += [{k: row[k] * unit for k, unit in self.steps.items()} for row in closing]
+        e = [x for row in rows for x in row.error] + missing
+        curvatures = [row.curvature for row in rows] + [0.0] * len(self.closures.parts)
+        given = (
+            [1.0] * (3 * len(rows)) if weights is None else [not_negative(x) for of_goal in weights for x in of_goal]
+        )
+        given += [self.hold] * len(missing)
+        counted = [select_less(0.0, w_i, x, w_i * x) for w_i, x in zip(given, e, strict=True)]  # 0 for 0, NaN for NaN
         squares = [sum(x * x for x in counted[i : i + 3]) for i in range(0, len(e), 3)]
+        w = [w_i / unit for w_i, unit in zip(given, self.units, strict=True)]
         weighted = [w_i * x for w_i, x in zip(w, counted, strict=True)]
-        J = [w[i] * x for (i, _), x in zip(self.pattern, J, strict=True)]
+        J = [w[i] * by_axis[i].get(self.entries[j], 0.0) for i, j in self.pattern]
         return Errors(weighted, J, squares, curvatures, w)
 
     def largest(self, squares: Sequence[Scalar]) -> dict[str, Scalar]:
@@ -149,7 +176,7 @@ class Problem:
         return J
 
     def bounds(self, q: Sequence[Scalar], dt: Scalar | None) -> Bounds:
-        """Return the bounds of a step from q; with a time for it the velocity limits count too, and come first.
+        """Return the bounds of a step from q, in `steps`; with a time for it velocity limits count too, and come first.
 
         They do not contain zero where q is outside a limit.
         """
@@ -158,10 +185,10 @@ class Problem:
             if len(body.v_index) > 1:
                 found += [None] * len(body.v_index)
                 continue
-            limits, x = body.limits, q[body.q_index[0]]
-            low, high = limits.lower - x, limits.upper - x
+            limits, x, unit = body.limits, q[body.q_index[0]], self.steps[body.v_index[0]]
+            low, high = (limits.lower - x) / unit, (limits.upper - x) / unit
             if dt is not None and math.isfinite(limits.fastest):
-                reach = limits.fastest * dt
+                reach = limits.fastest / unit * dt
                 found.append((within(low, (-reach, reach)), within(high, (-reach, reach))))
             else:
                 found.append((low, high) if math.isfinite(limits.lower) or math.isfinite(limits.upper) else None)
@@ -185,9 +212,13 @@ class Problem:
                     found[k] = x
         return found
 
+    def in_units(self, step: Sequence[Scalar]) -> list[Scalar]:
+        """Return a step, in `steps`, in rad and m."""
+        return [x * unit for x, unit in zip(step, self.steps.values(), strict=True)]
+
     def moved(self, q: Sequence[Scalar], step: Sequence[Scalar], outside: bool = False) -> list[Scalar]:
         """Return q ⊕ step, brought within the limits to the last bit; `outside`, no further out than q where it is."""
-        d, following = dict(zip(self.entries, step, strict=True)), list(q)
+        d, following = dict(zip(self.entries, self.in_units(step), strict=True)), list(q)
         for body in self.moving:
             old = [q[k] for k in body.q_index]
             new = body.joint.integrate(old, [d[k] for k in body.v_index])
@@ -208,7 +239,7 @@ class Problem:
             concerned = [flag for flag, carries in zip(unmet, self.carriers, strict=True) if carries[j]]
             if concerned:
                 old = [q[k] for k in body.q_index]
-                new = _spread(body, [x - floor(x) for x in phases])
+                new = _spread(body, [x - floor(x) for x in phases], [self.steps[k] for k in body.v_index])
                 _put(found, body, [select_less(0.5, sum(concerned), b, a) for a, b in zip(old, new, strict=True)])
         return found
 
@@ -233,11 +264,13 @@ def _put(q: list[Scalar], body: Body, values: Sequence[Scalar], old: Sequence[Sc
         q[k] = x
 
 
-def _spread(body: Body, u: Sequence[Scalar]) -> list[Scalar]:
+def _spread(body: Body, u: Sequence[Scalar], units: Sequence[Scalar]) -> list[Scalar]:
     """Return the coordinates of a joint that numbers from 0 to 1 stand for, at most half a turn from the middle."""
     joint, low, high = body.joint, body.limits.lower, body.limits.upper
+    spans = [joint.span * unit for unit in units]
     if len(body.v_index) > 1:
-        return joint.integrate(joint.neutral(), [joint.span * (2.0 * x - 1.0) for x in u])
-    low, high = low if math.isfinite(low) else -joint.span, high if math.isfinite(high) else joint.span
-    half = min(0.5 * (high - low), joint.span)
+        return joint.integrate(joint.neutral(), [span * (2.0 * x - 1.0) for x, span in zip(u, spans, strict=True)])
+    (span,) = spans
+    low, high = low if math.isfinite(low) else -span, high if math.isfinite(high) else span
+    half = min(0.5 * (high - low), span)
     return [0.5 * (low + high) + half * (2.0 * u[0] - 1.0)]

@@ -10,6 +10,7 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.constraints.time_stepping import TIME_STEPPING, integrator_of, stepped
+from kinetree.glossary.symbols import FORWARDS
 from kinetree.integrators.step import LIMITS, OWN, held
 from kinetree.scalars.column import Column
 from kinetree.spatial import Scalar
@@ -66,6 +67,7 @@ def step(
     options={"integrator": tuple(TIME_STEPPING), "limits": LIMITS},
     raises=SINGULAR,
     joint_space=True,
+    ranges=FORWARDS,
     table=MECHANISM_ALGORITHMS,
 )
 def contact_step(
@@ -90,8 +92,8 @@ def contact_step(
 
     Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
     limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
-    velocity, so that impulses add no energy. Time goes forwards: dt is positive, and 0 gives NaN. Anchors that move do
-    so by the `drift` that is given, at the beginning of the step; they accelerate evenly.
+    velocity, so that impulses add no energy. Time goes forwards: dt is positive. Anchors that move do so by the `drift`
+    that is given, at the beginning of the step; they accelerate evenly.
 
     Returns
     -------

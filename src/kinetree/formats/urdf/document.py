@@ -8,6 +8,7 @@ element that is read, an unknown attribute is an error: most are misspelt ones, 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -244,7 +245,7 @@ def _limit(element: Element) -> UrdfLimit:
     velocity, effort = (_bound(limit, key) for key in ("velocity", "effort"))
     if element.attributes["type"] == "continuous" or not {"lower", "upper"} & limit.attributes.keys():
         return UrdfLimit(velocity=velocity, effort=effort)
-    lower, upper = (number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
+    lower, upper = (_unbounded(number(limit, key, 0.0, infinite=True)) for key in ("lower", "upper"))
     if lower > upper or lower == math.inf or upper == -math.inf:
         limit.fault(
             f"the lower limit {lower} and the upper limit {upper} leave no room between them", "neither is read"
@@ -254,7 +255,17 @@ def _limit(element: Element) -> UrdfLimit:
 
 
 def _bound(limit: Element, attribute: str) -> float | None:
-    return magnitude(limit, attribute, infinite=True) if attribute in limit.attributes else None
+    return _unbounded(magnitude(limit, attribute, infinite=True)) if attribute in limit.attributes else None
+
+
+def finite(x: float) -> float:
+    """Return a limit as files have it: the largest float64 for an infinite one."""
+    return max(-sys.float_info.max, min(x, sys.float_info.max))
+
+
+def _unbounded(x: float) -> float:
+    """Return a limit that a file has: infinite for the largest float64."""
+    return math.copysign(math.inf, x) if abs(x) >= sys.float_info.max else x
 
 
 def _dynamics(element: Element) -> tuple[float, float]:

@@ -6,6 +6,7 @@ import warnings
 
 from kinetree.errors import FormatError, ModelError, listed
 from kinetree.formats.load import load_model
+from kinetree.formats.urdf.write import is_world
 from kinetree.model import Model
 from kinetree.model.differences import differences
 
@@ -48,7 +49,8 @@ def losses(model: Model, text: str, of: str) -> list[str]:
     odd += [
         f"{WORDS.get(field, field)} of {listed(names)}" for field, names in lost.joints.items() if field not in known
     ]
-    odd += [f"the frames {listed(lost.frames)}"] * bool(lost.frames)
+    moved = [name for name in lost.frames if name != model.root or not is_world(model)]
+    odd += [f"the frames {listed(moved)}"] * bool(moved)
     if odd:
         raise ModelError(f"{of}: {'; '.join(odd)} differ")
     found = [OF_MODEL[x].format(model) for x in lost.model]

@@ -10,14 +10,18 @@ from xml.parsers import expat
 
 from kinetree.errors import FormatError, ModelError, listed
 from kinetree.formats.load import find_source, load_model
+from kinetree.formats.urdf.document import read_urdf
 from kinetree.formats.urdf.write import (
+    base_pose,
     dynamics_attributes,
     element,
     fixed_lines,
     inertial_lines,
+    is_world,
     joint_type,
     limit_attributes,
     link_line,
+    origin_line,
 )
 from kinetree.model import WORLD, Model
 from kinetree.spatial import Inertia
@@ -72,6 +76,7 @@ def patch_urdf(model: Model, original: str | bytes) -> str:
     if () not in spans:
         raise FormatError(f"{name} is no URDF file: leave out original=, and a new document is written")
     changes = [*_inertias(before, model, spans), *_joints(data, before, model, spans), *_added(before, model, spans)]
+    changes += _held(text, before, model, spans)
     newline = b"\r\n" if b"\r\n" in data else b"\n"
     for start, stop, new in sorted(changes, reverse=True):
         data = data[:start] + new.replace(b"\n", newline) + data[stop:]
@@ -86,7 +91,7 @@ def _inertias(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
     X = model.frame(model.root).X.inverse()
     base = X.T @ model.base_inertia
     if not model.has_floating_base and _differ(before.base_inertia, base):
-        yield from _inertia(before, WORLD, model.root, base, spans)
+        yield from _inertia(before, WORLD, model.root, base_pose(model).inverse().T @ model.base_inertia, spans)
 
 
 def _inertia(before: Model, body: int, link: str, inertia: Inertia, spans: Spans) -> Iterator[Change]:
@@ -126,6 +131,16 @@ def _added(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
     if lines := [*map(link_line, frames), *fixed_lines(model, frames, joints)]:
         end = spans[()]
         yield end.stop, end.stop, "".join(f"{line}\n" for line in lines).encode()
+
+
+def _held(text: str | bytes, before: Model, model: Model, spans: Spans) -> Iterator[Change]:
+    """Yield where the joints of a root link that is the world stand, if what it carries has been moved."""
+    if is_world(model) and model.frame(model.root).X != before.frame(model.root).X:
+        for joint in read_urdf(text).joints:
+            if joint.parent == model.root:
+                moves = joint.name in model.joint_names
+                X = model.bodies[model.body_of_joint(joint.name)].X_T if moves else model.frame(joint.child).X
+                yield _placed(spans, ("joint", joint.name, "origin"), [origin_line(X)])
 
 
 def _with_attributes(data: bytes, spans: Spans, where: tuple[str, ...], attributes: Mapping[str, str | None]) -> Change:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from kinetree.errors import ModelError
+from kinetree.formats.urdf.document import finite
 from kinetree.joints import Continuous, FreeFlyer, Joint, Mimic, Planar, Prismatic, Revolute
 from kinetree.model import WORLD, Body, Model
 from kinetree.model.physical import about_com
@@ -24,12 +26,17 @@ TYPES: dict[type[Joint], str] = {
 }
 """The joint types of URDF by those of a model."""
 
+LIMITED = ("revolute", "prismatic")
+"""Types of joints whose limits URDF requires."""
+
 
 def write_urdf(model: Model) -> str:
     """Return a URDF document of the model: links, joints, inertias, limits, damping and friction, frames, base pose.
 
     A frame other than a body's is a link without mass, fixed to the body, and the world is one where a fixed base does
-    not stand at its origin. A floating base is the root link: the file is to be read with ``floating_base=True``.
+    not stand at its origin, but for a root link called ``world``, which is the world. A floating base is
+    the root link: the file is to be read with ``floating_base=True``. Limits that are infinite are the largest float64
+    where other readers want a number.
 
     Raises
     ------
@@ -49,7 +56,7 @@ def write_urdf(model: Model) -> str:
     links = body_links(model)
     inertias = dict(zip(links, (body.inertia for body in model.bodies), strict=True))
     if not model.has_floating_base:
-        inertias[model.root] = model.frame(model.root).X.inverse().T @ model.base_inertia
+        inertias[model.root] = base_pose(model).inverse().T @ model.base_inertia
     lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(model.name)}>"]
     for name in dict.fromkeys((*model.frame_names, *links)):
         inertia = inertias.get(name, Inertia.zero())
@@ -81,18 +88,28 @@ def fixed_lines(model: Model, frames: Sequence[str], joints: Sequence[str]) -> l
 
     def fix(parent: str, child: str, X: Transform) -> None:
         taken.append(_new_name(f"{child}_fixed", taken))
-        lines.extend(_element("joint", taken[-1], [*_ends(parent, child), _origin(X)], type="fixed"))
+        lines.extend(_element("joint", taken[-1], [*_ends(parent, child), origin_line(X)], type="fixed"))
 
     for name in frames:
         frame = model.frame(name)
         if name != model.root:
             fix(model.root if frame.body == WORLD else links[frame.body], name, _from_root(model, frame.body, frame.X))
     root = model.frame(model.root)
-    if root.body == WORLD and not _stands_at(root.X):
+    if root.body == WORLD and not _stands_at(base_pose(model)):
         world = _new_name("world", [*model.frame_names, *links])
         lines.append(link_line(world))
         fix(world, root.name, root.X)
     return lines
+
+
+def base_pose(model: Model) -> Transform:
+    """Return where the root link stands in the file: at the origin if it is the world's, whatever is fixed to it."""
+    return Transform.identity() if is_world(model) else model.frame(model.root).X
+
+
+def is_world(model: Model) -> bool:
+    """Return whether the root link is the world, by its name: it stays where it is, whatever is fixed to it."""
+    return not model.has_floating_base and re.fullmatch("world_*", model.root) is not None
 
 
 def link_line(name: str) -> str:
@@ -117,10 +134,13 @@ def inertial_lines(inertia: Inertia) -> list[str]:
 
 
 def limit_attributes(body: Body) -> dict[str, str | None]:
-    """Return the attributes of ``<limit>`` of a joint, None for those that it has not."""
-    limits = {key: number(x) if math.isfinite(x) else None for key, x in vars(body.limits).items()}
-    if limits["lower"] or limits["upper"]:  # one of them alone would leave the other at 0
-        limits |= {"lower": number(body.limits.lower), "upper": number(body.limits.upper)}
+    """Return the attributes of ``<limit>`` of a joint, None for those that it has not.
+
+    Where they are infinite they are the largest float64: other readers want numbers, and ``inf`` is none to them.
+    """
+    limits: dict[str, str | None] = {key: number(finite(x)) for key, x in vars(body.limits).items()}
+    if joint_type(body) not in LIMITED and math.isinf(body.limits.lower) and math.isinf(body.limits.upper):
+        limits |= {"lower": None, "upper": None}
     return limits
 
 
@@ -165,7 +185,7 @@ def _stands_at(X: Transform) -> bool:
 
 def _from_root(model: Model, body: int, X: Transform) -> Transform:
     """Return a transform from a body, or from the root link instead of the world."""
-    return X @ model.frame(model.root).X.inverse() if body == WORLD else X
+    return X @ base_pose(model).inverse() if body == WORLD else X
 
 
 def _joint(model: Model, links: Sequence[str], body: Body) -> list[str]:
@@ -173,14 +193,13 @@ def _joint(model: Model, links: Sequence[str], body: Body) -> list[str]:
     joint = body.joint.joint if isinstance(body.joint, Mimic) else body.joint
     lines = [
         *_ends(parent, links[model.body_of_joint(body.joint_name)]),
-        _origin(_from_root(model, body.parent, body.X_T)),
+        origin_line(_from_root(model, body.parent, body.X_T)),
     ]
     axis = joint.normal if isinstance(joint, Planar) else getattr(joint, "axis", None)
     if axis is not None:
         lines.append(f'<axis xyz="{numbers(axis)}"/>')
-    limits = limit_attributes(body)
-    if any(limits.values()):
-        lines.append(element("limit", limits))
+    if joint_type(body) in LIMITED or not all(map(math.isinf, vars(body.limits).values())):
+        lines.append(element("limit", limit_attributes(body)))
     if any(body.damping) or any(body.friction):
         lines.append(element("dynamics", dynamics_attributes(body)))
     if isinstance(body.joint, Mimic):
@@ -205,7 +224,8 @@ def _ends(parent: str, child: str) -> list[str]:
     return [f"<parent link={quoteattr(parent)}/>", f"<child link={quoteattr(child)}/>"]
 
 
-def _origin(X: Transform) -> str:
+def origin_line(X: Transform) -> str:
+    """Return ``<origin>``."""
     placement = np.array(X.placement, dtype=float)
     return f'<origin xyz="{numbers(placement[:3, 3].tolist())}" rpy="{numbers(_roll_pitch_yaw(placement[:3, :3]))}"/>'
 

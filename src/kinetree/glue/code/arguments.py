@@ -119,15 +119,18 @@ def array(x: int, port: int, item: int, place: int, stride: int, lead: int) -> i
     return place
 
 
-def are_flags(data: int, port: int, item: int, stride: int, n: int) -> int:
-    """Return 1 if an argument, of one state or of n that lie so many bytes apart, holds no number but 0 and 1."""
-    one = 0x3F800000 if item == 4 else 0x3FF0000000000000
+def is_allowed(data: int, port: int, item: int, stride: int, n: int) -> int:
+    """Return 1 if an argument, of one state or of n that lie so many bytes apart, holds no number that it may not."""
     if n == 0 or stride == 0:
         n = 1
+    least = m.real(port + d.PORT_LEAST)
+    most = m.real(port + d.PORT_MOST)
     for _ in range(n):
         for k in range(word(port + d.PORT_SIZE)):
-            bits = m.bytes4(data + 4 * k) if item == 4 else word(data + 8 * k)
-            if bits != 0 and bits != one:
+            x = m.real32(data + 4 * k) if item == 4 else m.real(data + 8 * k)
+            if (1 if x >= least and x <= most else 0) == 0:  # NaN too
+                return 0
+            if word(port + d.PORT_FLAGS) and x != 0.0 and x != 1.0:
                 return 0
         data = data + stride
     return 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kinetree.glue import descriptor as d
 from kinetree.glue import machine as m
-from kinetree.glue.code.arguments import are_flags, argument, is_narrow, plain
+from kinetree.glue.code.arguments import argument, is_allowed, is_narrow, plain
 from kinetree.glue.code.keywords import assign, find_variant, in_order, options_key, quick_key
 from kinetree.glue.code.results import are_apart, drop, finish, keep, make, new_array, take
 from kinetree.glue.machine import int32, set_word, stack, word
@@ -57,6 +57,12 @@ def call_plain(function: int, args: int, nargs: int, given: int, kwnames: int) -
             return NOT_TAKEN
         set_word(ins + 8 * k, data)
         port = port + d.PORT_RECORD
+    if word(function + d.CHECKED):
+        for k in range(given):
+            port = ports + k * d.PORT_RECORD
+            if word(port + d.PORT_CHECKED) and is_allowed(word(ins + 8 * k), port, 8, 0, 0) == 0:
+                return NOT_TAKEN
+        port = ports + given * d.PORT_RECORD
     k = given
     while k < word(function + d.ALWAYS):
         set_word(ins + 8 * k, word(port + d.PORT_WIDE))
@@ -191,7 +197,7 @@ def evaluate(room: int, variant: int, slots: int, ports: int, ins: int, given: i
     n = word(lead)
     for k in range(given):
         port = word(ports + 8 * k)
-        if word(port + d.PORT_FLAGS) and are_flags(word(ins + 8 * k), port, item, word(strides + 8 * k), n) == 0:
+        if word(port + d.PORT_CHECKED) and is_allowed(word(ins + 8 * k), port, item, word(strides + 8 * k), n) == 0:
             return NOT_TAKEN
     if n == 0:
         if word(variant + d.VARIANT_SINGLE) == 0:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.identification.checks.samples import Seen, together
-from kinetree.identification.correlations import integrated_times
 from kinetree.identification.equations import Rows
+from kinetree.identification.estimators.correlations import integrated_times
 from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece
 from kinetree.identification.terms import smooth_sign

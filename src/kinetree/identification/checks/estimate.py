@@ -13,8 +13,8 @@ from kinetree.identification.checks.findings import Found
 from kinetree.identification.checks.names import named
 from kinetree.identification.checks.samples import base_of
 from kinetree.identification.equations import Factors
-from kinetree.identification.least_squares import LEAST_NOISE, Solution
-from kinetree.identification.motors import MotorConstants
+from kinetree.identification.estimators.contract import LEAST_NOISE, Solution
+from kinetree.identification.nonlinear import MotorConstants
 from kinetree.validation import Array
 
 WORSE, EXPLAINED = 1.1, 10.0

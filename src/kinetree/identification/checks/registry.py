@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.identification import mechanisms
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.blas import on_one_thread
 from kinetree.identification.checks import columns, estimate, model, recording, samples, wrenches
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.findings import Check, Finding, Findings, Found, Stage, made
 from kinetree.identification.equations import Factors, Rows
 from kinetree.identification.held_loads import KnownMass, loads_in
+from kinetree.identification.threads import on_one_thread
 from kinetree.lazy import cached_property
 
 if TYPE_CHECKING:

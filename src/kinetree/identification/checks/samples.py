@@ -17,9 +17,9 @@ from kinetree.identification.checks.names import named
 from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
+from kinetree.logs.coordinates import Coordinates
 from kinetree.robot import Robot
 from kinetree.robot.robot import OPEN_LOOPS
-from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

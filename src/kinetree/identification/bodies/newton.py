@@ -1,10 +1,9 @@
-"""Bodies that can exist: all parameters from base parameters, with positive definite pseudo-inertias, near a prior.
+"""Newton's method for physically consistent inertias near the data and a prior.
 
-A body's pseudo-inertia is the matrix (4, 4) of the second moments of its mass, ``∫ [x; 1][x; 1]ᵀ dm``. Mass somewhere
-in space has a positive definite one, and every positive definite one is that of some body. It is linear in the ten
-parameters, so what the data say and the distance to the prior, the entropic divergence
+Mass somewhere in space has a positive definite pseudo-inertia, and every positive definite one is that of some body. It
+is linear in the ten parameters, so what the data say and the distance to the prior, the entropic divergence
 ``tr(P_0⁻¹ P) − log det(P_0⁻¹ P) − 4``, make one convex function, which is self-concordant: Newton's method with damped
-steps finds its only minimum, stays among the bodies that can exist, and knows how far it is from the minimum.
+steps finds its only minimum, stays physically consistent, and knows how far it is from the minimum.
 
 References: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial parameter
 identification", IEEE RA-L 3(1), 2018; Lee, Wensing and Park, "Geometric robot dynamic identification: a convex
@@ -19,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.errors import KinetreeError
+from kinetree.identification.bodies.pseudo_inertia import BASIS, pseudo_inertia
 from kinetree.validation import Array
 
 STEPS = 25
@@ -39,50 +39,6 @@ FARTHEST, HALVED = 1.0 - 1e-9, 40
 ROUGH = 0.1
 GROWTH, LEAST_GROWTH = 30.0, 1.01
 """How precisely the function with a share of the data is minimised, and by what the share grows, at most and least."""
-
-THINNEST, THIN = 1e-6, 1e-2
-"""Below the first, relative to a ball of usual size, an eigenvalue of a prior's pseudo-inertia is of no body that
-somebody has measured, but of a point or a plate: it is taken as the second, since the divergence from what is next to
-nothing outweighs all data."""
-
-
-SPREAD = 1e-9
-"""The least eigenvalue by the greatest: rounding leaves bodies possible."""
-
-BALL = 0.01
-"""Mean square of each coordinate in such a ball where no link has a mass (m²)."""
-
-
-def _basis() -> Array:
-    """Return the pseudo-inertias of the ten unit parameters: (10, 4, 4)."""
-    out = np.zeros((10, 4, 4))
-    out[0, 3, 3] = 1.0
-    for k in range(3):
-        out[1 + k, k, 3] = out[1 + k, 3, k] = 1.0
-    for k, (i, j) in enumerate(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)), start=4):
-        if i == j:  # Σ = tr(I)/2 − I
-            out[k, :3, :3] = np.eye(3) / 2.0
-            out[k, i, i] -= 1.0
-        else:
-            out[k, i, j] = out[k, j, i] = -1.0
-    return out
-
-
-BASIS = _basis()
-
-
-def pseudo_inertia(ten: Array) -> Array:
-    """Return the pseudo-inertias (..., 4, 4) of inertial parameters (..., 10).
-
-    Examples
-    --------
-    >>> pseudo_inertia(np.array([2.0, 0, 0, 1.0, 0.6, 0, 0.6, 0, 0, 0.2])).round(3)
-    array([[0.1, 0. , 0. , 0. ],
-           [0. , 0.1, 0. , 0. ],
-           [0. , 0. , 0.5, 1. ],
-           [0. , 0. , 1. , 2. ]])
-    """
-    return np.tensordot(ten, BASIS, 1)
 
 
 class Problem(NamedTuple):
@@ -159,7 +115,7 @@ class Problem(NamedTuple):
 
 
 class Consistent(NamedTuple):
-    """All parameters of bodies that can exist.
+    """All parameters, of physically consistent bodies.
 
     Attributes
     ----------
@@ -216,41 +172,3 @@ def _minimum(problem: Problem, x: Array, gap: float) -> Consistent | None:
         before = decrement
         x = x + step if decrement < NEAR * unit else x + problem.length(x, step, decrement) * step
     return None
-
-
-def repaired(ten: Array, mass: float, least: float | None = None) -> Array:
-    """Return inertial parameters (nb, 10) of bodies that can exist, near these.
-
-    Parameters
-    ----------
-    ten : (nb, 10) array
-    mass : float
-        Of the balls that links without mass become.
-    least : float, optional
-        The least eigenvalue of their pseudo-inertias, relative to those of a ball of the same mass and usual size. If
-        not given, eigenvalues below `THINNEST` become `THIN`, and points become such balls.
-    """
-    J = pseudo_inertia(ten)
-    sizes = np.array([np.trace(j[:3, :3]) / (3.0 * j[3, 3]) for j in J if j[3, 3] > 0.0])
-    size = np.median(sizes[sizes > 0.0]) if (sizes > 0.0).any() else BALL
-    out = []
-    for j in J:
-        m = j[3, 3] if j[3, 3] > 0.0 else mass
-        units = np.sqrt(np.array([*[size * m] * 3, m]))
-        w, V = np.linalg.eigh(j / np.outer(units, units))
-        known = w > THINNEST
-        if j[3, 3] <= 0.0:
-            w = np.ones(4)
-        elif least is not None:
-            w = np.maximum(w, least)
-        else:
-            w = np.where(known, w, THIN if known.sum() > 1 else 1.0)
-        w = np.maximum(w, SPREAD * w.max())
-        out.append(inertial_of((V * w) @ V.T * np.outer(units, units)))
-    return np.array(out).reshape(-1, 10)
-
-
-def inertial_of(J: Array) -> Array:
-    """Return the ten parameters of a pseudo-inertia."""
-    I = np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3]
-    return np.array([J[3, 3], *J[:3, 3], I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])

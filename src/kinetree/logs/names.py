@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
-from kinetree.trajectories.coordinates import BASE, Coordinates, Slot
+from kinetree.logs.coordinates import BASE, Coordinates, Slot
 
 QUANTITIES: Mapping[str, tuple[str, ...]] = {
     "q": ("q", "pos", "position", "positions", "theta"),

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kinetree.errors import FormatError
-from kinetree.trajectories.columns.names import MOTION, QUANTITIES, Spellings, Vocabulary
-from kinetree.trajectories.coordinates import QUATERNION, TWIST, Coordinates, Slot, some
+from kinetree.logs.coordinates import QUATERNION, TWIST, Coordinates, Slot, some
+from kinetree.logs.names import MOTION, QUANTITIES, Spellings, Vocabulary
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 NO_DECIMAL_COMMAS = "decimal commas are not read: write 0.5, not 0,5"

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs.table import ROWS as BLOCK
+from kinetree.logs.coordinates import Coordinates
 from kinetree.logs.read import blocks, open_columns
 from kinetree.logs.saved import write_blocks
 from kinetree.output import check_output, whole_file
-from kinetree.trajectories.coordinates import Coordinates
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
 HEADER = "t,q.hip,q.knee,v.hip,v.knee,a.hip,a.knee"

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from kinetree.errors import FormatError
 from kinetree.lazy import cached_property
-from kinetree.trajectories.columns.messages import (
+from kinetree.logs.coordinates import Coordinates, Slot, some
+from kinetree.logs.messages import (
     check_decimal_commas,
     expected_columns,
     lacking,
@@ -17,9 +18,8 @@ from kinetree.trajectories.columns.messages import (
     numbered_notes,
     without_base,
 )
-from kinetree.trajectories.columns.names import FORCES, MOTION, Number, Spellings, Vocabulary
-from kinetree.trajectories.columns.units import is_si, quantity_of, split_unit, wrong_unit
-from kinetree.trajectories.coordinates import Coordinates, Slot, some
+from kinetree.logs.names import FORCES, MOTION, Number, Spellings, Vocabulary
+from kinetree.logs.units import is_si, quantity_of, split_unit, wrong_unit
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Physically consistent bodies: inertial parameters that some distribution of mass has."""

@@ -1,0 +1,108 @@
+"""Instrumental variables: noise in positions, velocities and accelerations does not bias them.
+
+Noise in the columns makes least squares too small: it counts as motion that needs no force. Columns ``Z`` of a motion
+without that noise, the commanded one, in ``Zᵀ W (τ − Y π) = 0`` are independent of it.
+
+References: Young, "Recursive estimation and time-series analysis", 2011, chapter 6; Janot, Vandanjon and Gautier, "A
+generic instrumental variable approach for industrial robot identification", IEEE T-CST 22(1), 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.identification.estimators.contract import (
+    ITERATIONS,
+    RANK_TOLERANCE,
+    Equations,
+    Prior,
+    Solution,
+    decorrelated,
+)
+from kinetree.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Instrumental:
+    """The estimate by the columns of another motion, weighted by the noise of each joint.
+
+    Parameters
+    ----------
+    motion : log
+        The commanded or simulated motion, with a sample for each one of the log; its forces are not read.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q, v, a = robot.random_state(seed=0, size=200)
+    >>> log = q, v, a, robot.inverse_dynamics(q, v, a)
+    >>> fit = robot.identify(log, [], by=Instrumental(motion=log))
+    >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
+    True
+    """
+
+    motion: Any
+    reads_again, exact_motion = True, False
+
+    def fit(self, equations: Equations, prior: Prior) -> Solution:
+        """See `Estimator`."""
+        products = self._products(equations)
+        found = decorrelated(equations, lambda times: _weighted(equations, products, prior, times))
+        return found.informed(equations.factors, prior)
+
+    def _products(self, equations: Equations) -> list[Array]:
+        """Return ``Zᵀ [Y τ Z]`` of each joint."""
+        model = equations.model
+        products = [np.zeros((len(columns), 2 * len(columns) + 1)) for columns in model.pattern]
+        for own, other in zip_longest(model.pieces(equations.log), model.pieces(self.motion)):
+            if own is None or other is None or len(own.q) != len(other.q):
+                raise ArgumentError("instruments are a motion with the samples of the log, one for each")
+            Y, tau = model.told(own)
+            Z, _ = model.told(other._replace(tau=own.tau, standing=own.standing, held=own.held))
+            for product, y, z, right in zip(products, Y, Z, tau.T, strict=True):
+                product += z.T @ np.column_stack([y, right, z])
+        return products
+
+
+def _weighted(equations: Equations, products: list[Array], prior: Prior, times: Array) -> Solution:
+    factors, noise = equations.factors, np.sqrt(equations.factors.mean_squares) + equations.factors.least_noise
+    for _ in range(ITERATIONS):
+        found = _solved(equations, products, prior, noise * np.sqrt(times))
+        left = factors.squares(found.values) / np.maximum(factors.counts, 1.0)
+        before, noise = noise, np.sqrt(left) + factors.least_noise
+        if np.abs(noise - before).max() <= 1e-6 * noise.max():
+            break
+    return found._replace(noise=noise, times=times)
+
+
+def _solved(equations: Equations, products: list[Array], prior: Prior, scale: Array) -> Solution:
+    """Return ``G⁻¹ Zᵀ W τ`` with ``G = Zᵀ W Y`` and its covariance ``G⁻¹ (Zᵀ W Z) G⁻ᵀ``."""
+    n, free = equations.model.dimension, prior.deviations > 0.0
+    G, H, right = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
+    for product, columns, s in zip(products, equations.model.pattern, scale, strict=True):
+        m, at = len(columns), np.ix_(columns, columns)
+        G[at] += product[:, :m] / s**2
+        H[at] += product[:, m + 1 :] / s**2
+        right[columns] += product[:, m] / s**2
+    right -= G @ prior.values
+    weight = np.diag(np.where(prior.informative, prior.deviations, np.inf) ** -2.0)
+    G, H = G + weight, H + weight
+    size = np.sqrt(np.diag(H))
+    size[size == 0.0] = 1.0
+    U, s, Vt = np.linalg.svd((G / np.outer(size, size))[np.ix_(free, free)])
+    rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
+    inverse, null = np.zeros((n, n)), np.zeros((len(Vt) - rank, n))
+    inverse[np.ix_(free, free)] = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
+    inverse /= np.outer(size, size)
+    null[:, free] = Vt[rank:]
+    covariance = inverse @ H @ inverse.T
+    w, V = np.linalg.eigh(covariance * np.outer(size, size))
+    kept = w > RANK_TOLERANCE * w.max(initial=0.0)
+    information = (V[:, kept] / np.sqrt(w[kept])).T * size
+    return Solution(prior.values + inverse @ right, covariance, scale, null, information, np.ones(len(scale)))

@@ -1,0 +1,198 @@
+"""Output error: estimates from the forces of a controlled robot whose motion is simulated, and so has no noise in it.
+
+References: Ljung, "System identification", 1999, chapters 7 and 10, for output error and Gauss–Newton steps; Janot,
+Vandanjon and Gautier, "A generic instrumental variable approach for industrial robot identification", IEEE T-CST 22(1),
+2014, for simulated instruments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.equations import Rows
+from kinetree.identification.estimators.contract import Equations, Prior, Solution
+from kinetree.identification.estimators.instrumental import Instrumental
+from kinetree.identification.estimators.least_squares import LeastSquares
+from kinetree.identification.samples import PIECE, Samples, measured, motion_of, parts
+from kinetree.identification.terms import OF_ROBOTS
+from kinetree.robot import Robot
+from kinetree.validation import Array
+
+MOVED = 0.1
+"""By how many standard deviations estimates may still move in the end."""
+
+EXACT = 1e-6
+"""Where the residuals are so small, relative to the forces, they may."""
+
+PART = 1e-5
+"""The effect of the differences by which derivatives are taken, relative to the forces."""
+
+SHORTEST = 1 / 64
+"""Of a step, where the whole one makes the residuals larger."""
+
+
+@dataclass(frozen=True, eq=False)
+class OutputError:
+    """Gauss–Newton steps on the measured forces less those of the robot's controller in simulation.
+
+    The controller makes a simulated robot move nearly as the real one did. With each estimate the motion is simulated
+    anew, until that changes the estimates no more: noise in the recorded positions, velocities and accelerations does
+    not bias them. The robot before has to be good enough to be simulated with its controller; terms are those that
+    robots have: armature, damping, friction and stiffness.
+
+    Parameters
+    ----------
+    simulate : callable
+        From a robot to its motion at the times of the log, sample for sample: a `Trajectory` with "a" and "tau", or
+        (q, v, a, tau), or a list of these if the log is one. It simulates robot and controller (`Robot.simulate`); a
+        robot with other numbers is compiled anew unless these are ``inputs``, as in the example.
+    instruments : bool
+        Whether the simulated motion is the instruments of the recorded one (`Instrumental`): one simulation a step. If
+        not, nothing but the forces of the log is read, and a step needs as many simulations as there are base
+        parameters, and one.
+    steps : int
+        How many there may be.
+
+    Raises
+    ------
+    ArgumentError
+        If the simulated motion does not fit the log, or a choice is not known.
+    KinetreeError
+        If the estimates still move after all steps, or the simulated motion is not finite: the robot before is too
+        poor, or the controller not stable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> real = kt.load("ur5").lock(["shoulder_pan_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"])
+    >>> real = real.with_joint_physics(damping=2.0).with_friction()
+    >>> poor = real.with_inertial_parameters(1.3 * real.inertial_parameters).with_joint_physics(damping=0.0)
+    >>> def simulate(robot):  # poor's simulation, compiled once, with the numbers of the robot
+    ...     bodies = zip(poor.body_names, robot.inertial_parameters.reshape(-1, 10))
+    ...     numbers = {kt.body_inertia(name): ten for name, ten in bodies} | {kt.joint_damping: robot.damping}
+    ...     pd = lambda q, v, t: 4000.0 * (np.sin(np.array([2.0, 3.0]) * t) ** 2 - q) - 100.0 * v
+    ...     return poor.simulate(
+    ...         poor.neutral(), duration=1.0, dt=2e-3, controller=pd, inputs=numbers, record="q v a tau"
+    ...     )
+    >>> recorded = simulate(real)
+    >>> fit = poor.identify(recorded, ["damping"], by=OutputError(simulate))
+    >>> bool(np.abs(fit.values - fit.base.of(real)).max() < 1e-3)
+    True
+    """
+
+    simulate: Callable[[Robot], Any]
+    instruments: bool = False
+    steps: int = 15
+    reads_again, exact_motion = True, False
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ArgumentError(f"steps is {self.steps!r}, it must be at least 1")
+
+    def fit(self, equations: Equations, prior: Prior) -> Solution:
+        """See `Estimator`; each estimate is simulated with the physically consistent bodies that are nearest to it."""
+        if type(equations.model) is not Rows or equations.model.loads:
+            raise ArgumentError(
+                "robots are simulated without loops, motor constants, unknown speeds of friction and loads that are "
+                "known by their mass alone"
+            )
+        base, recorded = equations.model.base, [motion_of(part) for part in parts(equations.log)]
+        homeless = [*(term for term in base.joint_terms if term not in OF_ROBOTS), *base.own_columns]
+        if homeless:
+            raise ArgumentError(f"{', '.join(map(repr, homeless))} cannot be simulated: no robot has them")
+        least = EXACT * np.sqrt(equations.factors.mean_squares.max(initial=0.0))
+        here, before, simulated = base.all_parameters(), None, self._simulated(base.robot, recorded)
+        for _ in range(self.steps):
+            if self.instruments:
+                found = Instrumental(simulated).fit(equations, prior)
+            else:
+                model, log = _Linearised(base), self._linearised(base, here, recorded, simulated)
+                found = LeastSquares().fit(Equations(model, log, model.factors(log)), prior)
+            moved = np.inf if before is None else np.abs(found.values - before)
+            if (moved <= MOVED * np.sqrt(np.diag(found.covariance))).all() or not (found.noise > least).any():
+                return found
+            consistent = equations.consistent
+            there = base.representative(found.values) if consistent is None else consistent(found)
+            here, simulated = self._moved(base, here, there, found.noise, recorded, simulated)
+            before = found.values
+        raise KinetreeError(
+            f"the estimates still move after {self.steps} steps: give a robot that is nearer to the real one, a "
+            "stiffer controller, or more steps"
+        )
+
+    def _linearised(
+        self, base: BaseParameters, here: Array, recorded: list[Samples], now: list[Samples]
+    ) -> list[_Columns]:
+        """Return the simulated forces, linear in the base parameters about these."""
+        q, v, a, tau = (np.concatenate([np.asarray(x[k]) for x in now]) for k in range(4))
+        size = np.sqrt(np.mean(base.regressor(q, v, a) ** 2, axis=0)).max(axis=0)
+        force, values = np.sqrt(np.mean(np.square(tau), axis=0)).max(), base.projection @ here
+        J = [np.zeros((*np.shape(x.tau), base.dimension)) for x in now]
+        for j, place in enumerate(base.independent):
+            other = here.copy()
+            other[place] += (delta := PART * force / size[j] if size[j] > 0.0 else 1.0)
+            for own, far, near in zip(J, self._simulated(base.robot_with(other), recorded), now, strict=True):
+                own[..., j] = (np.asarray(far.tau) - np.asarray(near.tau)) / delta
+        each = zip(J, recorded, now, strict=True)
+        return [_Columns(own, np.asarray(x.tau) - np.asarray(y.tau) + own @ values) for own, x, y in each]
+
+    def _moved(
+        self, base: BaseParameters, here: Array, to: Array, noise: Array, recorded: list[Samples], now: list[Samples]
+    ) -> tuple[Array, list[Samples]]:
+        """Return parameters a step further, and their simulated motion: a part of the step if all of it is worse."""
+        before, length = _distance(recorded, now, noise), 1.0
+        while True:
+            there = here + length * (to - here)
+            motion = self._simulated(base.robot_with(there), recorded, finite=length <= SHORTEST)
+            if length <= SHORTEST or _distance(recorded, motion, noise) <= before * (1.0 + 1e-6):
+                return there, motion
+            length /= 2.0
+
+    def _simulated(self, robot: Robot, recorded: list[Samples], finite: bool = True) -> list[Samples]:
+        """Return simulated motions with their forces."""
+        given = self.simulate(robot)
+        one = hasattr(given, "v") or (isinstance(given, tuple) and len(given) == 4 and np.ndim(given[0]) == 2)
+        motions = [motion_of(x) for x in ([given] if one or not isinstance(given, Iterable) else given)]
+        if len(motions) != len(recorded):
+            raise ArgumentError(f"simulate returned {len(motions)} motions for the {len(recorded)} of the log")
+        for motion, own in zip(motions, recorded, strict=True):
+            if np.shape(motion.q) != np.shape(own.q):
+                raise ArgumentError(f"simulate returned q of shape {np.shape(motion.q)}, the log has {np.shape(own.q)}")
+            if finite and not all(np.isfinite(x).all() for x in (*motion[:3], measured(np.asarray(motion.tau)))):
+                raise KinetreeError("the simulated motion is not finite: is the controller stable with this robot?")
+        return motions
+
+
+class _Columns(NamedTuple):
+    """Equations of one motion: columns (samples, nv, n) and what they add up to (samples, nv)."""
+
+    columns: Array
+    right: Array
+
+
+class _Linearised(Rows):
+    """Equations whose columns are there already."""
+
+    def __init__(self, base: BaseParameters) -> None:
+        self.robot, self.base, self.dimension = base.robot, base, base.dimension
+        self.pattern = [np.arange(base.dimension)] * base.robot.nv
+
+    def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
+        """Yield the rows of each entry of v and what they add up to, piece by piece."""
+        for motion in [log] if isinstance(log, _Columns) else log:
+            for i in range(0, len(motion.right), PIECE):
+                columns, right = motion.columns[i : i + PIECE], motion.right[i : i + PIECE]
+                there = ~np.isnan(right)
+                yield list((columns * there[..., None]).swapaxes(0, 1)), np.where(there, right, 0.0)
+
+
+def _distance(recorded: list[Samples], simulated: list[Samples], noise: Array) -> float:
+    pairs = zip(recorded, simulated, strict=True)
+    return float(sum(np.nansum(((np.asarray(a.tau) - np.asarray(b.tau)) / noise) ** 2) for a, b in pairs))

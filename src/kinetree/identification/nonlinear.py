@@ -1,0 +1,333 @@
+"""The few parameters in which forces are not linear: motor constants, and the speeds at which friction falls off.
+
+The equation of a recorded current is ``i = (Y(s) π + r) / c + e``, with forces r that are known. About an estimate it
+is linear: the columns of c and log s are combinations of those of ``[Y, ∂Y/∂log s, r, i]``, of samples as of their
+triangular factors. So every estimator takes Gauss–Newton steps on the likelihood, without reading the log again where
+only motor constants are unknown. The noise is in the current, so that it cannot be a column of least squares: the
+column of c is the current that the estimate expects.
+
+References: Gautier and Briot, "Global identification of joint drive gains and dynamic parameters of robots", J. Dyn.
+Syst. Meas. Control 136(5), 2014, for what identifies the scale; Björck, "Numerical methods for least squares problems",
+1996, section 9.2, for Gauss–Newton steps; Wooldridge, "Econometric analysis", 2010, chapter 5, for the start: least
+squares in two stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
+from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
+from kinetree.identification.estimators.contract import solve
+from kinetree.identification.held_loads import KnownMass
+from kinetree.identification.samples import Piece, pieces
+from kinetree.identification.terms import TERMS, JointMotion, smooth_sign
+from kinetree.robot import Robot
+from kinetree.tables import number
+from kinetree.validation import Array
+
+STEPS, WHOLE_STEPS = 50, 10
+"""Gauss–Newton steps, and how many of these are taken whole: half ones end oscillations."""
+
+STILL, MOVED = 1e-12, 1e-2
+"""Convergence: changes relative to the size, or in standard deviations."""
+
+UNIDENTIFIABLE = 1e-3
+"""A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable."""
+
+SPEEDS_TRIED, SLOWEST = 13, 0.01
+"""How many Stribeck speeds are tried for the start, since there are local minima, and the part of a joint's greatest
+speed that the slowest is; the fastest is all of it."""
+
+FARTHEST = 1.0
+"""The longest step of the logarithm of a speed."""
+
+Given = str | Sequence[str] | Mapping[str, tuple[float, float] | None]
+"""Joints with unknown motor constants: "all"; names; or by name a value and its standard deviation, or None."""
+
+
+class MotorConstants(NamedTuple):
+    """Estimated motor constants.
+
+    Attributes
+    ----------
+    joints : tuple of str
+        Whose they are, by the names of v.
+    values, std : (m,) arrays
+        What the recorded forces are multiplied by (N·m/A, N/A, where they are currents), and standard deviations.
+    consistent : (m,) array
+        The values that go with physically consistent bodies, and so with `Fit.robot`.
+    """
+
+    joints: tuple[str, ...]
+    values: Array
+    std: Array
+    consistent: Array
+
+    def __str__(self) -> str:
+        """Return a line."""
+        each = zip(self.joints, self.values.tolist(), self.std.tolist(), strict=True)
+        return "motor constants: " + ", ".join(f"{name} {number(x)} ± {number(s, 2)}" for name, x, s in each)
+
+
+def motors_of(robot: Robot, given: Given) -> dict[int, tuple[float, float]]:
+    """Return what is known of each unknown motor constant, a value and its deviation, by its entry of v."""
+    model, found = robot.model, dict[int, tuple[float, float]]()
+    actuated = {body.joint_name: [k for k in body.v_index if k in model.actuated] for body in model.leading}
+    if isinstance(given, str) and given != "all":
+        raise ArgumentError(f"the joints whose motor constants are estimated are 'all', or a list: [{given!r}]")
+    for name in [name for name, own in actuated.items() if own] if given == "all" else given:
+        if name not in model.joint_names:
+            raise ArgumentError(unknown_name("joint", name, model.joint_names))
+        known = given[name] if isinstance(given, Mapping) else None
+        try:
+            value, deviation = (0.0, np.inf) if known is None else map(float, known)
+        except (TypeError, ValueError):
+            value = deviation = np.nan
+        if not (deviation >= 0.0 and np.isfinite(value) and (value or deviation)):
+            raise ArgumentError(f"the motor constant of {name} is {known!r}: give its value and its standard deviation")
+        if not actuated.get(name):
+            raise ArgumentError(f"{name} has no motor: it is not actuated, or follows another joint")
+        found |= dict.fromkeys(actuated[name], (float(value), float(deviation)))
+    return dict(sorted(found.items()))
+
+
+class Nonlinear(Rows):
+    """Equations with further parameters, the logarithms of speeds and motor constants, linear about an estimate.
+
+    Before there is an estimate, the rows are ``[Y, r]``, and the right-hand sides what was recorded.
+
+    Parameters
+    ----------
+    base : BaseParameters
+    stribeck_speed : (nv,) array, optional
+        If not given they are estimated, of the joints with the term "stribeck".
+    loads : sequence of KnownMass
+    motors : mapping of int to (float, float)
+        Of `motors_of`.
+    """
+
+    about: Array | None = None
+    """The estimate."""
+
+    def __init__(
+        self,
+        base: BaseParameters,
+        stribeck_speed: Array | None,
+        loads: Sequence[KnownMass],
+        motors: Mapping[int, tuple[float, float]],
+    ) -> None:
+        super().__init__(base, stribeck_speed, loads)
+        sliding = [] if stribeck_speed is not None else sorted(k for term, k in base.places if term == "stribeck")
+        n, self.motors, self.linear = self.dimension, motors, self.pattern
+        self.speed = {k: n + j for j, k in enumerate(sliding)}
+        self.constant = {k: n + len(sliding) + j for j, k in enumerate(motors)}
+        self.coefficient = {k: base.independent.index(base.places["stribeck", k]) for k in sliding}
+        self.dimension = n + len(sliding) + len(motors)
+        own = [[at[k] for at in (self.speed, self.constant) if k in at] for k in range(self.robot.nv)]
+        self.pattern = [np.append(x, np.array(y, int)) for x, y in zip(self.linear, own, strict=True)]
+
+    @property
+    def linear_dimension(self) -> int:
+        """How many parameters are linear: they are the first."""
+        return self.dimension - len(self.speed) - len(self.constant)
+
+    def of(self, piece: Piece) -> tuple[list[Array], Array]:
+        """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
+        slope = TERMS["stribeck"].slope
+        assert slope is not None
+        raw, right = self.raw(piece, lambda k, at: slope(at(self.stribeck_speed[k])))  # type: ignore[index]
+        if self.about is None:
+            return raw, right
+        each = [
+            np.column_stack([Y, i]) @ self._combination(k) for k, (Y, i) in enumerate(zip(raw, right.T, strict=True))
+        ]
+        return [x[:, :-1] for x in each], np.stack([x[:, -1] for x in each], axis=-1)
+
+    def raw(self, piece: Piece, of_speed: Callable[[int, Any], Any]) -> tuple[list[Array], Array]:
+        """Return the blocks ``[Y, columns of speeds, r]`` of each entry of v, and what was recorded."""
+        rows, known, right = self.columns(piece), self.known(piece), piece.tau.copy()
+        for k, Y in enumerate(rows):
+            r = np.zeros(len(right)) if known is None else known[:, k]
+            blocks, v = [Y], piece.v[:, k]
+            if k in self.speed:
+                sign: Any = smooth_sign(v, self.base.smoothing) if piece.direction is None else piece.direction[:, k]
+                blocks.append(of_speed(k, lambda s, v=v, sign=sign: JointMotion(0.0, v, 0.0, sign, s, 0.0)))
+            if k in self.constant:
+                blocks.append(r)
+            else:
+                right[:, k] -= r
+            rows[k] = np.column_stack(blocks)
+        return rows, right
+
+    def _combination(self, k: int) -> Array:
+        """Return T with ``[Y, D, r, i] T`` the columns and the right-hand side that are linear about the estimate."""
+        values: Any = self.about
+        m, has_speed, has_motor = len(self.linear[k]), int(k in self.speed), int(k in self.constant)
+        T = np.eye(m + has_speed + has_motor + 1)
+        if has_speed:
+            coefficient = values[self.coefficient[k]]
+            T[m, m], T[m, -1] = coefficient, coefficient * values[self.speed[k]]
+        if has_motor:
+            c = values[self.constant[k]]
+            force = np.concatenate([values[self.linear[k]], np.zeros(has_speed), [1.0, 0.0]])  # Y π + r
+            T[:, -2] = -force / c
+            T[:, -1] -= force
+            T[-2, -1], T[-1, -1] = -2.0, c  # c i − r − (Y π + r)
+        return T
+
+    def factors_about(self, raw: Factors, values: Array) -> Factors:
+        """Have the equations be linear about an estimate, and return their factors, from those of the raw ones."""
+        self.about, sizes = values, np.ones(len(raw.R))
+        sizes[list(self.constant)] = values[list(self.constant.values())]
+        return raw.with_factors([R @ self._combination(k) for k, R in enumerate(raw.R)]).scaled(sizes)
+
+    def first(self, log: Any) -> Factors:
+        """Return the factors of ``[Y, r, i]``, at the best of a few speeds where these are unknown.
+
+        A joint's own equations depend on its own speed alone: one pass has the columns of all that are tried.
+        """
+        if not self.speed:
+            return self.factors(log)
+        fastest = np.max([np.abs(piece.v).max(axis=0, initial=0.0) for piece in pieces(self.robot, log)], axis=0)
+        fastest[fastest == 0.0] = 1.0
+        self.slowest, self.fastest, self.stribeck_speed = np.log(SLOWEST * fastest), np.log(fastest), fastest
+        trials = _Trials(self, np.geomspace(SLOWEST * fastest, fastest, SPEEDS_TRIED))
+        found = trials.factors(log)
+        R, best = trials.best(found.R)
+        self.stribeck_speed = np.exp((self.slowest + self.fastest) / 2.0)
+        self.stribeck_speed[list(best)] = list(best.values())
+        return found.with_factors(R, self._with_known_speeds())
+
+    def _with_known_speeds(self) -> Nonlinear:
+        return Nonlinear(self.base, self.stribeck_speed, self.loads, self.motors) if self.speed else self
+
+    def fitted(self, by: Estimator, equations: Equations, prior: Prior) -> tuple[Equations, Solution]:
+        """Return the estimate by Gauss–Newton steps: of least squares first, which need no log, then as asked for."""
+        start, first, n = self._with_known_speeds(), equations.factors, self.linear_dimension
+        whole = prior.wider(*np.reshape(list(self.motors.values()), (-1, 2)).T)
+        start.check_scale(first, whole)
+        own = np.arange(n, n + len(self.speed))
+        speeds = np.log(np.asarray(self.stribeck_speed)[list(self.speed)]) if self.speed else np.zeros(0)
+        values = np.insert(start.begin(first, whole), [n] * len(own), speeds)
+        prior = Prior(*(np.insert(x, [n] * len(own), y) for x, y in zip(whole, (speeds, np.inf), strict=True)))
+        low, high = (x[list(self.speed)] for x in (self.slowest, self.fastest)) if self.speed else (speeds, speeds)
+        raw = first
+        for inner in (LeastSquares(correlated=False), by):
+            for count in range(STEPS):
+                raw, equations = self._at(values, equations, raw)
+                prior.values[own] = values[own]
+                found = inner.fit(equations, prior)
+                step = found.values - values
+                step[own] = np.clip(step[own], -FARTHEST, FARTHEST) * (1.0 if count < WHOLE_STEPS else 0.5)
+                beyond = (values[own] + step[own] < low) | (values[own] + step[own] > high)
+                prior.deviations[own[beyond & ((values[own] == low) | (values[own] == high))]] = 0.0
+                step[own] = np.clip(values[own] + step[own], low, high) - values[own]
+                moved, values = np.abs(step)[n:], values + step
+                std = np.sqrt(np.diag(found.covariance))[n:]
+                if ((moved <= STILL * np.abs(values[n:])) | (moved <= MOVED * std)).all() and not beyond.any():
+                    break
+            else:
+                raise KinetreeError(
+                    "the motor constants, or the speeds of friction, still move after all steps: these data hardly "
+                    "identify them; give what is known of them before, a heavier known load, or longer motions"
+                )
+        self._refuse(found.unidentifiable)
+        return self._at(values, equations, raw)[1], found._replace(values=values)
+
+    def _at(self, values: Array, equations: Equations, raw: Factors) -> tuple[Factors, Equations]:
+        """Return the factors of the raw equations at the speeds of an estimate, and the equations linear about it."""
+        if self.speed:
+            self.stribeck_speed = np.array(self.stribeck_speed)
+            self.stribeck_speed[list(self.speed)] = np.exp(values[list(self.speed.values())])
+            self.about = None
+            raw = self.factors(equations.log)
+        return raw, replace(equations, model=self, factors=self.factors_about(raw, values))
+
+    def begin(self, raw: Factors, prior: Prior) -> Array:
+        """Return a consistent estimate: least squares with the currents that each joint's own equations expect."""
+        R = list(raw.R)
+        for k in self.constant:
+            B, i = R[k][:, :-1], R[k][:, -1]
+            R[k] = np.column_stack([B[:, :-1], -B @ np.linalg.lstsq(B, i, rcond=None)[0], -B[:, -1]])
+        return solve(*raw.with_factors(R).stacked(np.ones(len(R))), prior)[0]
+
+    def check_scale(self, raw: Factors, prior: Prior) -> None:
+        """Raise `ArgumentError` if there are constants that nothing known determines.
+
+        The rank of the equations about other estimates says so: the forces of these are the same for other constants.
+        """
+        if not self.constant:
+            return
+        A = np.linalg.norm(raw.stacked(np.ones(len(raw.R)))[0], axis=0)
+        size = np.sqrt(raw.mean_squares.max(initial=0.0) * raw.count) or 1.0
+        values = np.random.default_rng(0).normal(size=self.dimension) * size / np.where(A > 0.0, A, size)
+        known, own = np.isfinite(prior.deviations), list(self.constant.values())
+        values[known] = prior.values[known]
+        values[own] = np.where(known[own] & (values[own] != 0.0), values[own], 1.0)
+        *_, null = solve(*copy(self).factors_about(raw, values).stacked(np.ones(len(raw.R))), prior)
+        self._refuse(null, raw.mean_squares[list(self.constant)] == 0.0)
+
+    def _refuse(self, null: Array, zero: Any = False) -> None:
+        """Raise `ArgumentError` if constants have a part in directions that change no force, or only forces of zero."""
+        parts = np.abs(null).max(axis=0, initial=0.0)[list(self.constant.values())]
+        joints = np.array([*self.constant], int)[(parts > UNIDENTIFIABLE) | zero]
+        if len(joints):
+            raise ArgumentError(
+                f"nothing tells the motor constants of {listed([self.robot.v_names[k] for k in joints])}: other masses "
+                "and friction with other constants have the same currents. What tells them: a motion with a known load "
+                "that these joints carry (kinetree.identification.holding), `known` parameters that they move, or "
+                "joints with known forces that are coupled with them"
+            )
+
+    def motor_constants(self, solution: Solution, consistent_values: Array) -> MotorConstants | None:
+        """Return the constants that were estimated, and what is likeliest with other base parameters."""
+        if not self.constant:
+            return None
+        own, std = list(self.constant.values()), np.sqrt(np.diag(solution.covariance))
+        near = solution.others(consistent_values)[-len(own) :]
+        return MotorConstants(tuple(self.robot.v_names[k] for k in self.constant), solution.values[own], std[own], near)
+
+    def speed_deviations(self, solution: Solution) -> Array | None:
+        """Return the standard deviations of the Stribeck speeds (nv,): infinite where unidentifiable, or at an end."""
+        if not self.speed:
+            return None
+        own, relative = list(self.speed.values()), np.zeros(self.robot.nv)
+        std, parts = np.sqrt(np.diag(solution.covariance)), np.abs(solution.unidentifiable).max(axis=0, initial=0.0)
+        relative[list(self.speed)] = np.where((parts[own] > UNIDENTIFIABLE) | (std[own] == 0.0), np.inf, std[own])
+        return np.asarray(relative * np.asarray(self.stribeck_speed))
+
+
+class _Trials(Rows):
+    """Equations ``[Y, S_1, …, S_j, r]`` with the columns of the term "stribeck" at several speeds (j, nv)."""
+
+    def __init__(self, model: Nonlinear, speeds: Array) -> None:
+        super().__init__(model.base, model.stribeck_speed, model.loads)
+        self._model, self._speeds = model, speeds
+        more = [len(speeds) * (k in model.speed) + (k in model.constant) for k in range(self.robot.nv)]
+        self.pattern = [np.append(x, [0] * count) for x, count in zip(model.linear, more, strict=True)]
+
+    def of(self, piece: Piece) -> tuple[list[Array], Array]:
+        column = TERMS["stribeck"].column
+        return self._model.raw(piece, lambda k, at: np.stack([column(at(s)) for s in self._speeds[:, k]], axis=-1))
+
+    def best(self, factors: Sequence[Array]) -> tuple[list[Array], dict[int, float]]:
+        """Return the factors with the speeds that leave the least residual of each joint's own equations, and these."""
+        R, best, count = list(factors), dict[int, float](), len(self._speeds)
+        for k, index in self._model.coefficient.items():
+            m, every = len(self._model.linear[k]), []
+            own = int(np.flatnonzero(self._model.linear[k] == index)[0])
+            for j in range(count):
+                block = np.delete(R[k], np.s_[m : m + count], axis=1)
+                block[:, own] = R[k][:, m + j]
+                every.append(np.asarray(np.linalg.qr(block, mode="r")))
+            left = [abs(x[-1, -1]) if len(x) == x.shape[1] else 0.0 for x in every]
+            R[k], best[k] = every[int(np.argmin(left))], float(self._speeds[int(np.argmin(left)), k])
+        return R, best

@@ -1,1 +1,0 @@
-"""Columns and signals of recorded motions."""
