@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.identification.checks.findings import Found
-from kinetree.identification.checks.names import named
+from kinetree.logs.findings import Check, Findings, Found, made, named
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -61,3 +60,15 @@ def _at_an_end(x: Array) -> float:
         return 0.0
     ends = [n for n, beside in ((counts[0], counts[1]), (counts[-1], counts[-2])) if n > max(2, BESIDE * beside)]
     return max(ends, default=0) / len(x)
+
+
+CHECKS = (
+    Check("time_unit", "error", ("recording",), time_unit),
+    Check("saturated", "error", ("recording",), saturated),
+)
+"""Those of recordings; `kinetree.identification.checks.registry` has all."""
+
+
+def check_recording(seen: Recorded) -> Findings:
+    """Return what the checks of a recording find."""
+    return made(CHECKS, "recording", seen)

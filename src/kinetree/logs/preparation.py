@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
-from kinetree.identification.checks.findings import LogWarning
-from kinetree.identification.samples import Cutoff, Samples, measured, of_joints
-from kinetree.identification.terms import smooth_sign
 from kinetree.logs.filter import Filter
+from kinetree.logs.findings import LogWarning
 from kinetree.logs.local_fit import DEGREE, fit_weights, gaps
+from kinetree.logs.samples import Cutoff, Samples, measured, of_joints
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ class Preparation:
             np.cumsum(moved, out=path[1:])
             speed = np.convolve(path if same else np.interp(even, t, path), weights, "valid") / (2.0 * half * step)
             v = np.pad(speed, half, mode="edge") if same else np.interp(t, even[half : len(even) - half], speed)
-            out[:, nv + k] = smooth_sign(v, smoothing)
+            out[:, nv + k] = v / np.sqrt(v * v + smoothing**2)
         return out
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from kinetree.errors import ArgumentError, warn_user
+from kinetree.robot import Robot
 
 Severity = Literal["error", "warning"]
 Stage = Literal["recording", "samples", "closed", "equations", "estimate", "bodies"]
@@ -141,3 +142,8 @@ def made(checks: Iterable[Check], stage: Stage, evidence: Any) -> Findings:
         if stage in check.stages
         for found in check.test(evidence)
     )
+
+
+def named(robot: Robot, there: Iterable[Any]) -> tuple[str, ...]:
+    """Return the names of the entries of v that are there."""
+    return tuple(name for name, is_there in zip(robot.v_names, there, strict=True) if is_there)

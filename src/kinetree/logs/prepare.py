@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.checks.recording import Recorded
-from kinetree.identification.checks.registry import run_checks
-from kinetree.identification.preparation import Preparation
-from kinetree.identification.samples import Samples, measured
+from kinetree.logs.checks import Recorded, check_recording
 from kinetree.logs.filter import Filter
+from kinetree.logs.preparation import Preparation
+from kinetree.logs.samples import Samples, measured
 from kinetree.signatures import told
 from kinetree.validation import Array, real_array
 
@@ -80,7 +79,7 @@ def prepare(
     (34, 6)
     """
     times, position, force, wrench = _arrays(robot, t, q, tau, f_ext)
-    run_checks("recording", Recorded(robot, times, position, force)).enforce(check=check)
+    check_recording(Recorded(robot, times, position, force)).enforce(check=check)
     return _samples(times, position, force, wrench, Preparation(robot, filter or Filter()))
 
 
