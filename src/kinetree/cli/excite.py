@@ -17,7 +17,7 @@ from kinetree.cli.motion_summary import MotionSummary
 from kinetree.cli.simulate import check_results, numbers
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.drawing.excitation import draw
-from kinetree.drawing.torques import finish
+from kinetree.drawing.panels import finish
 from kinetree.errors import ArgumentError, listed
 from kinetree.excitation import Excitation
 from kinetree.motions import Trajectory

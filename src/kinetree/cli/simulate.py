@@ -18,8 +18,8 @@ from kinetree.cli.motion import MOST
 from kinetree.cli.motion_summary import MotionSummary
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.drawing.motion import draw
+from kinetree.drawing.panels import check_plot, finish
 from kinetree.drawing.sticks import check_animation
-from kinetree.drawing.torques import check_plot, finish
 from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
 from kinetree.logs.codecs.parquet import check_installed
 from kinetree.motions import Trajectory

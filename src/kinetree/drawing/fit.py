@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from kinetree.drawing.panels import check_matplotlib, extremes, torque_units, turning
+from kinetree.drawing.panels import check_matplotlib, drawn, extremes, panel, torque_units, turning
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -51,13 +51,11 @@ def svg(draw: Callable[[Any, T], None], what: T) -> str:
     """Return a picture as SVG, to be put into a page; the same for the same data."""
     check_matplotlib()
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
     stream = io.StringIO()
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "kinetree", "text.parse_math": False, "font.size": 8.0}
     with rc_context(settings):
-        figure = Figure()
-        draw(figure, what)
+        figure = drawn(lambda figure: draw(figure, what))
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
     return NAMED.sub("", text[text.index("<svg") :])
@@ -81,7 +79,8 @@ def forces(figure: Any, seen: Validation) -> None:
     for k, (name, unit) in enumerate(zip(robot.v_names, torque_units(robot), strict=True)):
         left, right = panels[k]
         part = f": {100 * seen.relative[k]:.0f} % not explained" if np.isfinite(seen.relative[k]) else ""
-        left.set_title(f"{name}, {unit}{part}", fontsize=8, loc="left", pad=2)
+        panel(left, f"{name}, {unit}{part}", size=8.0, thin=True, loc="left", pad=2)
+        panel(right, "" if k else "autocorrelation", size=8.0, thin=True, pad=2)
         left.margins(x=0.005)
         for at in breaks:
             left.axvline(at, color="black", linewidth=0.6, linestyle=":")
@@ -89,10 +88,6 @@ def forces(figure: Any, seen: Validation) -> None:
         right.vlines(lags, 0.0, seen.autocorrelation[:, k], color=RESIDUAL, linewidth=1.2)
         right.axhline(0.0, color="black", linewidth=0.5)
         right.set_ylim(-1.0, 1.0)
-        for panel in (left, right):
-            panel.grid(alpha=0.25, linewidth=0.5)
-            panel.tick_params(labelsize=7)
-    panels[0, 1].set_title("autocorrelation", fontsize=8, pad=2)
     panels[-1, 0].set_xlabel(label)
     panels[-1, 1].set_xlabel("lag (samples)")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
@@ -125,12 +120,12 @@ def parameters(figure: Any, fit: Fit) -> None:
     panels = figure.subplots(len(groups), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
     names = max(map(len, base.names), default=0) + len(UNTOLD) * bool(fit.untold)
     _arrange(figure, LINE * sum(counts) + 2.0 * GAP * (len(counts) - 1), left=0.2 + LETTER * names)
-    for panel, (title, rows) in zip(panels, groups.items(), strict=True):
+    for ax, (title, rows) in zip(panels, groups.items(), strict=True):
         y = np.arange(len(rows))
         told = np.isfinite(fit.std[rows])
         bars = np.where(told, 2.0 * np.where(told, fit.std[rows], 0.0), 0.0)
-        panel.plot(before[rows], y, "|", color="black", markersize=9, label="before")
-        panel.plot(
+        ax.plot(before[rows], y, "|", color="black", markersize=9, label="before")
+        ax.plot(
             fit.consistent_values[rows],
             y,
             "o",
@@ -139,7 +134,7 @@ def parameters(figure: Any, fit: Fit) -> None:
             markersize=5,
             label="bodies that can exist",
         )
-        panel.errorbar(
+        ax.errorbar(
             fit.values[rows],
             y,
             xerr=bars,
@@ -150,11 +145,9 @@ def parameters(figure: Any, fit: Fit) -> None:
             capsize=2,
             label="estimate ± 2 std",
         )
-        panel.set_yticks(y, [base.names[k] + ("" if ok else UNTOLD) for k, ok in zip(rows, told, strict=True)])
-        panel.set_ylim(len(rows) - 0.4, -0.6)
-        panel.set_title(title, fontsize=8, loc="left", pad=2)
-        panel.grid(alpha=0.25, linewidth=0.5)
-        panel.tick_params(labelsize=7)
+        ax.set_yticks(y, [base.names[k] + ("" if ok else UNTOLD) for k, ok in zip(rows, told, strict=True)])
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+        panel(ax, title, size=8.0, thin=True, loc="left", pad=2)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
 
 

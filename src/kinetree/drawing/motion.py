@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.drawing.panels import check_matplotlib, extremes, position_units, torque_units, velocity_units
+from kinetree.drawing.panels import drawn, extremes, grid, panel, position_units, torque_units, velocity_units
 from kinetree.drawing.skeleton import Skeleton
 from kinetree.errors import ArgumentError
 from kinetree.motions.trajectory import Trajectory
@@ -59,12 +59,7 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
     ArgumentError
         If matplotlib, the extra ``plot``, is not installed, a frame is unknown, or nothing moves.
     """
-    check_matplotlib()
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    draw(self, figure, frames)
-    return figure
+    return drawn(lambda figure: draw(self, figure, frames))
 
 
 def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) -> None:
@@ -77,23 +72,16 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
     panels = [*_joint_panels(self, chosen), _energies(self, chosen)]
     paths = _paths(self, chosen, frames)
     columns = 3 if len(panels) > 6 and len(panels) % 3 != 1 else 2
-    rows = max(2, math.ceil(len(panels) / columns))
     wide = 0.0 if paths is None else 1.1
     figure.set_layout_engine("constrained")
-    figure.set_size_inches(4.4 * (columns + wide), 2.3 * rows + 0.5)
+    figure.set_size_inches(4.4 * (columns + wide), 2.3 * max(2, math.ceil(len(panels) / columns)) + 0.5)
     sides: Any = figure.subfigures(1, 1 + bool(wide), width_ratios=(columns, wide)[: 1 + bool(wide)], squeeze=False)[0]
-    axes = sides[0].subplots(rows, columns, sharex=True, squeeze=False).ravel()
     thin = 1.1 if len(chosen) == 1 else 0.5
-    for ax, panel in zip(axes, panels, strict=False):
-        _draw(ax, self, chosen, panel, thin)
-    for ax in axes[len(panels) :]:
-        ax.set_visible(False)
-    for ax in axes[max(0, len(panels) - columns) : len(panels)]:
-        ax.tick_params(labelbottom=True)
-        ax.set_xlabel("t (s)", fontsize=8)
+    for ax, curves in zip(grid(sides[0], len(panels), columns, "t (s)", least=2), panels, strict=True):
+        _draw(ax, self, chosen, curves, thin)
     if paths is not None:
         _draw_paths(sides[1], *paths, thin)
-    joints = next((panel for panel in panels if panel.shared), None)
+    joints = next((curves for curves in panels if curves.shared), None)
     if joints is not None:
         _legend(figure, joints)
     shown = "" if count == len(chosen) else f" ({len(chosen)} drawn)"
@@ -174,24 +162,22 @@ def _colours(count: int) -> list[Any]:
     return [colormaps["turbo"](0.04 + 0.92 * k / (count - 1)) for k in range(count)]
 
 
-def _draw(ax: Any, trajectory: Trajectory, chosen: Any, panel: Curves, thin: float) -> None:
-    for values in panel.values:
-        when, curves = extremes(trajectory.t, values)
-        for k in range(curves.shape[1]):
-            ax.plot(when[:, k], curves[:, k], linewidth=thin, color=panel.colours[k], label=panel.names[k])
+def _draw(ax: Any, trajectory: Trajectory, chosen: Any, curves: Curves, thin: float) -> None:
+    for values in curves.values:
+        when, few = extremes(trajectory.t, values)
+        for k in range(few.shape[1]):
+            ax.plot(when[:, k], few[:, k], linewidth=thin, color=curves.colours[k], label=curves.names[k])
     stops = trajectory.stopped_at.ravel()[chosen]
     for stop in stops[np.isfinite(stops)][:MOST_ROBOTS]:
         ax.axvline(stop, linewidth=0.7, linestyle=":", color="grey")
-    ax.set_title(panel.title, fontsize=9)
-    ax.tick_params(labelsize=8)
-    ax.grid(alpha=0.3)
+    panel(ax, curves.title)
     ax.margins(x=0.01)
-    low, high = float(panel.values.min(initial=0.0)), float(panel.values.max(initial=0.0))
+    low, high = float(curves.values.min(initial=0.0)), float(curves.values.max(initial=0.0))
     if high - low < 1e-9:  # rounding alone
         ax.set_ylim(low - 1.0, high + 1.0)
-    if not panel.shared and len(panel.names) <= NAMED:
+    if not curves.shared and len(curves.names) <= NAMED:
         handles, _ = ax.get_legend_handles_labels()
-        ax.legend(handles[: len(panel.names)], panel.names, fontsize=7, framealpha=0.6, loc="best")
+        ax.legend(handles[: len(curves.names)], curves.names, fontsize=7, framealpha=0.6, loc="best")
 
 
 def _draw_paths(figure: Any, names: Sequence[str], paths: Array, thin: float) -> None:

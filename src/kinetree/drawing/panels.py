@@ -1,15 +1,23 @@
-"""Curves for people: the units of a robot's entries, and long curves as few points."""
+"""What pictures have in common: figures, panels, the units of a robot's entries, and long curves as few points."""
 
 from __future__ import annotations
 
 import importlib.util
+import math
+from collections.abc import Callable, Sequence
 from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.output import whole_file
 from kinetree.robot import Robot
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 POINTS = 4000
 """Points drawn of one joint; of more samples, the extremes of each stretch are drawn."""
@@ -19,6 +27,62 @@ def check_matplotlib() -> None:
     """Raise `ArgumentError` where matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ArgumentError("a picture needs matplotlib: pip install matplotlib")
+
+
+def check_plot(plot: str | None) -> None:
+    """Raise `ArgumentError` if a picture is asked for, a file or "show" for a window, and cannot be made here."""
+    if plot is None:
+        return
+    check_matplotlib()
+    if plot == "show":
+        import matplotlib.pyplot as plt
+
+        if plt.get_backend().lower() in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template"):
+            raise ArgumentError("--plot show needs a display; give a file instead: --plot torques.png")
+
+
+def drawn(draw: Callable[[Figure], object], **choices: Any) -> Figure:
+    """Return a new figure in which something is drawn."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(**choices)
+    draw(figure)
+    return figure
+
+
+def finish(draw: Callable[[Any], object], plot: str) -> None:
+    """Have a figure drawn, and write it to the file `plot`, or open a window for "show"."""
+    if plot == "show":
+        import matplotlib.pyplot as plt
+
+        draw(plt.figure(layout="constrained"))
+        plt.show()
+        return
+    figure = drawn(draw, layout="constrained")
+    with whole_file(Path(plot)) as stream:
+        figure.savefig(stream, format=Path(plot).suffix[1:].lower(), dpi=150)
+
+
+def panel(ax: Any, title: str, *, along: str = "", size: float = 9.0, thin: bool = False, **about: Any) -> None:
+    """Give axes their title, the name of what is along them, small labels and a faint grid."""
+    ax.set_title(title, fontsize=size, **about)
+    ax.tick_params(labelsize=size - 1.0)
+    ax.grid(alpha=0.25 if thin else 0.3, linewidth=0.5 if thin else 0.8)
+    if along:
+        ax.set_xlabel(along, fontsize=size - 1.0)
+
+
+def grid(figure: Any, count: int, columns: int, along: str, *, least: int = 1) -> Sequence[Any]:
+    """Return so many panels in columns that share what is along them, which the lowest of each column name."""
+    rows = max(least, math.ceil(count / columns))
+    axes = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    for ax in axes[count:]:
+        ax.set_visible(False)
+    for ax in axes[max(0, count - columns) : count]:
+        ax.tick_params(labelbottom=True)
+        ax.set_xlabel(along, fontsize=8)
+    return list(axes[:count])
 
 
 def turning(robot: Robot) -> list[bool]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.drawing.motion import check_drawable
-from kinetree.drawing.panels import check_matplotlib
+from kinetree.drawing.panels import check_matplotlib, drawn
 from kinetree.drawing.skeleton import Skeleton
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.motions.trajectory import Trajectory
@@ -60,18 +60,17 @@ def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str
         time is not within the trajectory.
     """
     check_matplotlib()
-    from matplotlib.figure import Figure
-
     stage = Stage(self, projection)
     when = _times(self, times)
     rows = math.ceil(len(when) / 4)
     columns = math.ceil(len(when) / rows)
-    shape = stage.shape
-    figure = Figure(figsize=(2.9 * columns, (2.9 * shape + 0.35) * rows + 0.5), layout="constrained")
-    for k, t in enumerate(when):
-        stage.show(stage.axes(figure, (rows, columns, k + 1)))(t)
-    figure.suptitle(f"{self.robot.name}: {stage.title}", fontsize=11)
-    return figure
+
+    def draw(figure: Figure) -> None:
+        for k, t in enumerate(when):
+            stage.show(stage.axes(figure, (rows, columns, k + 1)))(t)
+        figure.suptitle(f"{self.robot.name}: {stage.title}", fontsize=11)
+
+    return drawn(draw, figsize=(2.9 * columns, (2.9 * stage.shape + 0.35) * rows + 0.5), layout="constrained")
 
 
 def animate(
