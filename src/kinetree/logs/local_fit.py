@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
 from kinetree.validation import Array
@@ -14,8 +15,8 @@ Difference = Callable[[Array, Array], Array]
 
 DEGREE = 4
 WINDOW = 15
-_ROWS = 4096
-"""Samples fitted at once: bounds the memory, `_ROWS × window × nv` numbers."""
+NUMBERS = 1 << 17
+"""Samples that are in fits at once, each of them in as many as its window is long: bounds the memory."""
 
 
 def differentiate(
@@ -61,14 +62,17 @@ def differentiate(
     """
     _check(t, x, window, degree)
     edges = list(pairwise([0, *gaps(t), len(t)]))
+    minus, results = difference or (lambda x0, x1: x1 - x0), []
     for start, stop in edges:
-        if stop - start <= degree:
+        n = stop - start
+        if n <= degree:
             raise ArgumentError(
-                f"{stop - start} samples ({t[start]:g} s to {t[stop - 1]:g} s) stand alone, with a gap in time beside "
+                f"{n} samples ({t[start]:g} s to {t[stop - 1]:g} s) stand alone, with a gap in time beside "
                 f"them: leave them out, at least {degree + 1} in a row can be differentiated"
             )
-    minus = difference or (lambda x0, x1: x1 - x0)
-    results = [_differentiated(t[i:j], x[i:j], minus, window, degree) for i, j in edges]
+        width, centres = min(window, n), np.arange(n)
+        first = np.clip(centres - width // 2, 0, n - width)
+        results.append(fitted(t[start:stop], x[start:stop], minus, centres, first, width, degree)[1:3])
     v, a = map(np.concatenate, zip(*results, strict=True))
     return v, a
 
@@ -87,28 +91,42 @@ def gaps(t: Array) -> list[int]:
     return [int(i) + 1 for i in np.flatnonzero(np.diff(t) > WINDOW * usual)]
 
 
-def _differentiated(t: Array, x: Array, minus: Difference, window: int, degree: int) -> tuple[Array, Array]:
-    """Return the derivatives of samples without a gap."""
-    n = len(t)
-    window = min(window, n)
-    first = np.clip(np.arange(n) - window // 2, 0, n - window)
-    parts = []
-    for start in range(0, n, _ROWS):
-        centre = np.arange(start, min(start + _ROWS, n))
-        near = first[centre, None] + np.arange(window)
-        span = t[near[:, -1]] - t[near[:, 0]]
-        w1, w2 = derivative_weights((t[near] - t[centre, None]) / span[:, None], degree)
-        d = minus(np.broadcast_to(x[centre, None], x[near].shape), x[near])
-        v, a = (np.einsum("ij,ijk->ik", w, d) for w in (w1, w2))
-        parts.append((v / span[:, None], a / span[:, None] ** 2))
-    v, a = map(np.concatenate, zip(*parts, strict=True))
-    return v, a
+def fitted(
+    t: Array,
+    x: Array,
+    minus: Difference,
+    centres: NDArray[np.int64],
+    first: NDArray[np.int64],
+    window: int,
+    degree: int = DEGREE,
+    others: Array | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    """Return what polynomials around some samples are there: ``x ⊖ x_i``, its two derivatives, and others smoothed.
 
-
-def derivative_weights(s: Array, degree: int) -> tuple[Array, Array]:
-    """Return the weights of the samples in the derivatives at 0 of the polynomial fitted to them: see `fit_weights`."""
-    _, w1, w2 = fit_weights(s, degree)
-    return w1, w2
+    Parameters
+    ----------
+    t, x : (n,), (n, k) arrays
+        Times in s, and samples.
+    minus : callable
+        See `differentiate`.
+    centres, first : (m,) arrays of int
+        The samples i, and the first ones of their windows.
+    window, degree : int
+        Samples in a fit, and the degree of its polynomial.
+    others : (n, l) array, optional
+        What goes through the same filter.
+    """
+    parts, rows = [], max(1, NUMBERS // window)
+    beside = np.empty((len(t), 0)) if others is None else others
+    for k in range(0, len(centres), rows):
+        i, near = centres[k : k + rows], first[k : k + rows, None] + np.arange(window)
+        span = (t[near[:, -1]] - t[near[:, 0]])[:, None]
+        weights = fit_weights((t[near] - t[i, None]) / span, degree)
+        d = minus(np.broadcast_to(x[i, None], x[near].shape), x[near])
+        moved, v, a = (np.einsum("ij,ijk->ik", w, d) for w in weights)
+        parts.append((moved, v / span, a / span**2, np.einsum("ij,ijk->ik", weights[0], beside[near])))
+    moved, v, a, smooth = map(np.concatenate, zip(*parts, strict=True))
+    return moved, v, a, smooth
 
 
 def fit_weights(s: Array, degree: int) -> tuple[Array, Array, Array]:

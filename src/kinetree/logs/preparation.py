@@ -10,7 +10,8 @@ import numpy as np
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.logs.filter import Filter
 from kinetree.logs.findings import LogWarning
-from kinetree.logs.local_fit import DEGREE, fit_weights, gaps
+from kinetree.logs.joints import Block
+from kinetree.logs.local_fit import DEGREE, fit_weights, fitted, gaps
 from kinetree.logs.samples import Cutoff, Samples, measured, of_joints
 from kinetree.validation import Array, real_array
 
@@ -29,9 +30,6 @@ Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m
 
 NEIGHBOURS = 3
 """Samples to either side that tell outliers."""
-
-NUMBERS = 1 << 17
-"""Recorded samples that are in fits at once, each of them in as many as its window is long."""
 
 MARGIN = 6.0
 """By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
@@ -84,9 +82,13 @@ class Preparation:
         self._offset = 0
         self._slides: tuple[Array, Array] | None = None
 
-    def part(self, t: Array, q: Array, tau: Array, f_ext: Array | None = None) -> Samples | None:
-        """Return the samples of the next part of a motion; None where it is too short for one."""
-        robot, nv = self._robot, self._robot.nv
+    def part(self, block: Block) -> Samples | None:
+        """Return samples of the next block of a motion, as it is if nothing is to be smoothed; None for too few."""
+        robot, nv, q, tau, f_ext = self._robot, self._robot.nv, block.q, block.tau, block.f_ext
+        if block.v is not None and block.a is not None and not self._chosen.smooths:
+            return Samples(q, block.v, block.a, tau, f_ext, t=block.t, smoothing=self._chosen.smoothing)
+        if (t := block.t) is None:
+            raise ArgumentError("the motion has no times: it cannot be filtered")
         if self._chosen.outliers is not None:
             path = np.vstack([np.zeros(nv), np.cumsum(robot.difference(q[:-1], q[1:]), axis=0)])
             kept = ~far_out(np.hstack([path, measured(tau)]), self._chosen.outliers)
@@ -145,14 +147,18 @@ class Preparation:
 
     def _fitted(self, arrays: tuple[Array, ...]) -> list[tuple[Array, ...]]:
         """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs."""
-        t, half, found, reach = arrays[0], self.window // 2, [], self.reach
+        t, half, reach = arrays[0], self.window // 2, self.reach
+        found: list[tuple[Array, ...]] = []
         for start, stop in pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]):
             own = tuple(x[start:stop] for x in arrays)
             first = self._offset if start == 0 else reach
             centres = np.arange(first, stop - start - reach, self.every)
             if len(centres):
                 others = own[2] if self._smoothing is None else self._with_signs(own, self._smoothing)
-                found.append(fitted(self._robot, own[0], own[1], others, half, centres))
+                when, q = own[0], own[1]
+                minus = self._robot.difference
+                moved, v, a, smooth = fitted(when, q, minus, centres, centres - half, self.window, others=others)
+                found.append((when[centres], self._robot.integrate(q[centres], moved), v, a, smooth))
                 first = int(centres[-1]) + self.every
             keep = max(0, min(first - reach, stop - start - 1))
             self._kept, self._offset = tuple(x[keep:] for x in own), first - keep
@@ -195,21 +201,6 @@ def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
     scale = np.maximum(np.median(away, axis=0), own) / 0.6744897501960817
     least = np.min(np.where(away > 0.0, away, np.inf), axis=0)
     return np.asarray((away > limit * np.where(scale > 0.0, scale, least)).any(axis=1), dtype=np.bool_)
-
-
-def fitted(robot: Robot, t: Array, q: Array, others: Array, half: int, centres: NDArray[np.int64]) -> tuple[Array, ...]:
-    """Return t, q, v, a and the others smoothed at some samples, each with so many more to either side."""
-    parts, rows = [], max(1, NUMBERS // (2 * half + 1))
-    for start in range(0, len(centres), rows):
-        i = centres[start : start + rows]
-        near = i[:, None] + np.arange(-half, half + 1)
-        span = (t[near[:, -1]] - t[near[:, 0]])[:, None]
-        w0, w1, w2 = fit_weights((t[near] - t[i, None]) / span, DEGREE)
-        d = robot.difference(np.broadcast_to(q[i, None], (*near.shape, robot.nq)), q[near])
-        moved, v, a = (np.einsum("ij,ijk->ik", w, d) for w in (w0, w1, w2))
-        smooth = np.einsum("ij,ijk->ik", w0, others[near])
-        parts.append((t[i], robot.integrate(q[i], moved), v / span, a / span**2, smooth))
-    return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
 
 
 def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:

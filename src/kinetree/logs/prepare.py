@@ -9,10 +9,11 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.logs.checks import Recorded, check_recording
 from kinetree.logs.filter import Filter
+from kinetree.logs.joints import Block
 from kinetree.logs.preparation import Preparation
 from kinetree.logs.samples import Samples, measured
 from kinetree.signatures import told
-from kinetree.validation import Array, real_array
+from kinetree.validation import real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -78,49 +79,17 @@ def prepare(
     >>> samples.v.shape
     (34, 6)
     """
-    times, position, force, wrench = _arrays(robot, t, q, tau, f_ext)
-    check_recording(Recorded(robot, times, position, force)).enforce(check=check)
-    return _samples(times, position, force, wrench, Preparation(robot, filter or Filter()))
+    block = _block(robot, t, q, tau, f_ext)
+    check_recording(Recorded(robot, block.t, block.q, block.tau)).enforce(check=check)
+    return filtered(robot, block, filter or Filter())
 
 
-def prepared(
-    robot: Robot,
-    t: ArrayLike,
-    q: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None,
-    filter: Filter,
-) -> Samples:
-    """Return the same of a recording that has been looked at."""
-    return _samples(*_arrays(robot, t, q, tau, f_ext), Preparation(robot, filter))
-
-
-def _arrays(
-    robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None
-) -> tuple[Array, Array, Array, Array | None]:
-    """Return times, configurations, forces and wrenches, checked."""
-    times = real_array("t", t, None, batch=False)
-    if len(times) < 2:
+def filtered(robot: Robot, block: Block, chosen: Filter) -> Samples:
+    """Return the samples of a whole motion."""
+    way = Preparation(robot, chosen)
+    samples = way.part(block)
+    if samples is None and not way.window:
         raise ArgumentError("t must be two times and more")
-    position = real_array("q", q, len(times), robot.nq, batch=False)
-    force = real_array("tau", tau, len(times), robot.nv, batch=False)
-    wrench = None if f_ext is None else real_array("f_ext", f_ext, len(times), robot.nb, 6, batch=False)
-    for name, x in (("t", times), ("q", position), ("tau", measured(force)), ("f_ext", wrench)):
-        if x is not None and not np.isfinite(x).all():
-            raise ArgumentError(f"{name} holds a number that is not finite, first at sample {_first(x)}")
-    back = np.flatnonzero(np.diff(times) <= 0.0)
-    if len(back):
-        k = int(back[0])
-        raise ArgumentError(
-            f"t must increase: it goes from {times[k]:.9g} s to {times[k + 1]:.9g} s at sample {k + 1}, and so at "
-            f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
-        )
-    return times, position, force, wrench
-
-
-def _samples(times: Array, position: Array, force: Array, wrench: Array | None, way: Preparation) -> Samples:
-    """Return the samples of a motion."""
-    samples = way.part(times, position, force, wrench)
     if samples is None:
         raise ArgumentError(
             f"a cut-off of {way.frequency:.3g} Hz needs {2 * way.reach + 1} samples without a gap: give more "
@@ -131,5 +100,20 @@ def _samples(times: Array, position: Array, force: Array, wrench: Array | None, 
     return samples
 
 
-def _first(x: Array) -> int:
-    return int(np.argwhere(~np.isfinite(x))[0][0])
+def _block(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None) -> Block:
+    """Return times, configurations, forces and wrenches, checked."""
+    times = real_array("t", t, None, batch=False)
+    position = real_array("q", q, len(times), robot.nq, batch=False)
+    force = real_array("tau", tau, len(times), robot.nv, batch=False)
+    wrench = None if f_ext is None else real_array("f_ext", f_ext, len(times), robot.nb, 6, batch=False)
+    for name, x in (("t", times), ("q", position), ("tau", measured(force)), ("f_ext", wrench)):
+        for at in np.argwhere(~np.isfinite(x))[:1] if x is not None else ():
+            raise ArgumentError(f"{name} holds a number that is not finite, first at sample {at[0]}")
+    back = np.flatnonzero(np.diff(times) <= 0.0)
+    if len(back):
+        k = int(back[0])
+        raise ArgumentError(
+            f"t must increase: it goes from {times[k]:.9g} s to {times[k + 1]:.9g} s at sample {k + 1}, and so at "
+            f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
+        )
+    return Block(times, position, None, None, force, wrench)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,7 +19,7 @@ from kinetree.logs.findings import Findings
 from kinetree.logs.joints import AtJoints, Block
 from kinetree.logs.local_fit import gaps
 from kinetree.logs.preparation import Preparation
-from kinetree.logs.prepare import prepared
+from kinetree.logs.prepare import filtered
 from kinetree.logs.read import blocks, open_log
 from kinetree.logs.samples import Samples
 from kinetree.logs.sensors import Sensors
@@ -160,13 +161,8 @@ class Recording:
             Preparation(self.robot, chosen)  # a filter that does not fit is known before anything is read
             return Filtered(self, chosen, check)
         self.diagnose().enforce(name=self.name, check=check)
-        if made := _as_it_is(self._whole, chosen):
-            return made
-        arrays = _timed(self.name, self._whole)
-        try:
-            return prepared(self.robot, *arrays, filter=chosen)
-        except ArgumentError as error:
-            raise ArgumentError(f"{self.name}: {error}") from None
+        with _named(self.name):
+            return filtered(self.robot, self._whole, chosen)
 
     def diagnose(self) -> Findings:
         """Return what seems to be wrong with a motion as it was recorded: sensors at their end, times in other units.
@@ -214,23 +210,19 @@ class Filtered:
         log.diagnose().enforce(name=log.name, check=self.check)
         way = Preparation(log.robot, self.filter)
         for block in log:
-            made = _as_it_is(block, self.filter) or way.part(*_timed(log.name, block))
+            with _named(log.name):
+                made = way.part(block)
             if made is not None and len(np.asarray(made.q)):
                 yield made
 
 
-def _as_it_is(block: Block, chosen: Filter) -> Samples | None:
-    """Return a block as samples if it has accelerations and nothing is to be smoothed."""
-    if block.v is None or block.a is None or chosen.smooths:
-        return None
-    return Samples(block.q, block.v, block.a, block.tau, block.f_ext, t=block.t, smoothing=chosen.smoothing)
-
-
-def _timed(name: str, block: Block) -> tuple[Array, Array, Array, Array | None]:
-    """Return what is filtered of a block."""
-    if block.t is None:
-        raise ArgumentError(f"{name} has no times: it cannot be filtered")
-    return block.t, block.q, block.tau, block.f_ext
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Have errors begin with the name of a file."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise ArgumentError(f"{name}: {error}") from None
 
 
 def joined(blocks: Sequence[Block]) -> Block:
