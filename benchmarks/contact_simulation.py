@@ -98,7 +98,9 @@ def run(rounds: int) -> Section:
     theirs = in_mujoco(mech)
     data, to = mujoco.MjData(theirs), MuJoCo(mech.tree, theirs)
     q, v = states(N)
-    still = mech.simulate(q[0], duration=2.0, record_every=2000, integrator="semi_implicit_euler", joints="none")
+    still = mech.simulate(
+        q[0], duration=2.0, record=kt.Record(every=2000), integrator="semi_implicit_euler", joints="none"
+    )
     tau, standing = np.zeros(mech.nv), (still.q[-1], still.v[-1])
 
     def put(x: Array, rate: Array) -> None:
@@ -112,7 +114,9 @@ def run(rounds: int) -> Section:
             x, rate, f, _, _ = mech.contact_step(x, rate, tau, DT, f_start=f)
 
     def ours_in_a_loop() -> None:
-        mech.simulate(*standing, steps=1000, dt=DT, record_every=1000, integrator="semi_implicit_euler", joints="none")
+        mech.simulate(
+            *standing, steps=1000, dt=DT, record=kt.Record(every=1000), integrator="semi_implicit_euler", joints="none"
+        )
 
     put(*standing)
     mujoco.mj_step(theirs, data, nstep=2000)  # it settles where its soft contacts hold it
@@ -139,7 +143,9 @@ def run(rounds: int) -> Section:
         rollout.rollout(theirs, data, begin, nstep=STEPS, state=kept, sensordata=sensors)
 
     def many() -> None:
-        mech.simulate(q, v, steps=STEPS, dt=DT, record_every=STEPS, integrator="semi_implicit_euler", joints="none")
+        mech.simulate(
+            q, v, steps=STEPS, dt=DT, record=kt.Record(every=STEPS), integrator="semi_implicit_euler", joints="none"
+        )
 
     ways = {"kinetree": (many, N * STEPS), f"mujoco.rollout, {few} of them": (rolled, few * STEPS)}
     _compare(section, f"{N} robots that land", ways, max(2, rounds // 3))

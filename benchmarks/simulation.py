@@ -59,7 +59,9 @@ def _robots(section: Section, case: Case, rounds: int) -> None:
         theirs = Simulated(case, integrator, DT)
 
         def ours(integrator: str = integrator) -> None:
-            case.robot.simulate(q, v, steps=steps, dt=DT, integrator=integrator, record_every=steps, joints="none")
+            case.robot.simulate(
+                q, v, steps=steps, dt=DT, integrator=integrator, record=kt.Record(every=steps), joints="none"
+            )
 
         ways: dict[str, tuple[Thunk, int]] = {"kinetree": (ours, N * steps)}
         ways |= {name: (thunk, 512 * 10) for name, thunk in theirs.steps(q[:512], v[:512], 10).items()}
@@ -96,7 +98,7 @@ def _threads(section: Section, case: Case, rounds: int) -> None:
     def on(count: int) -> Thunk:
         def call() -> None:
             kt.set_num_threads(count)
-            case.robot.simulate(q, v, steps=steps, dt=DT, record_every=steps, joints="none")
+            case.robot.simulate(q, v, steps=steps, dt=DT, record=kt.Record(every=steps), joints="none")
 
         return call
 
@@ -124,7 +126,7 @@ def _controlled(section: Section, case: Case, rounds: int) -> None:
 
     def ours() -> None:
         how = {"joints": "none", "controller": computed_torque, "inputs": {"kp": 100.0}}
-        robot.simulate(home + 0.3, steps=10_000, dt=DT, record_every=100, **how)
+        robot.simulate(home + 0.3, steps=10_000, dt=DT, record=kt.Record(every=100), **how)
 
     labels = {"robot": case.name, "what": "one robot under computed torque, 10,000 steps"}
     section.compare(labels, "kinetree", interleaved({"kinetree": ours}, rounds), 1, "ms")
@@ -142,7 +144,7 @@ def _randomised(section: Section, case: Case, rounds: int) -> None:
     q, v = states["q"], 0.1 * states["v"]
 
     def plain() -> None:
-        robot.simulate(q, v, steps=steps, dt=DT, record_every=steps, joints="none")
+        robot.simulate(q, v, steps=steps, dt=DT, record=kt.Record(every=steps), joints="none")
 
     def randomised() -> None:
         robot.simulate(
@@ -152,7 +154,7 @@ def _randomised(section: Section, case: Case, rounds: int) -> None:
             dt=DT,
             inputs=unknown,
             integrator="semi_implicit_euler",
-            record_every=steps,
+            record=kt.Record(every=steps),
             joints="none",
         )
 

@@ -44,7 +44,9 @@ def main() -> None:
     for t in (0.5, 1.0, 2.0):
         print(f"computed torque, {t:.1f} s: {np.degrees(abs(motion.at(t).q - HOME).max()):8.5f}° off")
     begin = time.perf_counter()
-    robot.simulate(far, steps=10_000, controller=computed_torque, inputs={"q_des": HOME, "kp": 100.0}, record_every=100)
+    robot.simulate(
+        far, steps=10_000, controller=computed_torque, inputs={"q_des": HOME, "kp": 100.0}, record=kt.Record(every=100)
+    )
     print(f"10,000 steps take {1000 * (time.perf_counter() - begin):.0f} ms")
 
     push = np.zeros((3000, 6))
@@ -54,9 +56,8 @@ def main() -> None:
     f_ext[:, body] = push  # in the world's axes, at the world's origin: the moment about it is that of the hand's place
     f_ext[:, body, :3] = np.cross(GOAL[:3, 3], push[:, 3:])
     for stiffness in (300.0, 600.0):
-        pushed = robot.simulate(
-            HOME, controller=impedance, inputs={"stiffness": stiffness}, f_ext=f_ext, f_ext_frame="world"
-        )  # fmt: skip
+        forces = kt.Forces(f_ext=f_ext, frame="world")
+        pushed = robot.simulate(HOME, controller=impedance, inputs={"stiffness": stiffness}, forces=forces)
         way = np.linalg.norm(pushed.frame_placement(frame=HAND)[:, :3, 3] - GOAL[:3, 3], axis=-1)
         print(f"{stiffness:.0f} N/m: {1000 * way[1500]:6.2f} mm under {PUSH:.0f} N, {1000 * way[-1]:.2f} mm after it")
 

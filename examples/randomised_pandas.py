@@ -41,7 +41,7 @@ def main() -> None:
     q = HOME + rng.normal(0.0, 0.05, (N, 7))
     robot.simulate(q, steps=1, controller=hold, inputs=inputs)  # compiles
     begin = time.perf_counter()
-    motion = robot.simulate(q, duration=SECONDS, controller=hold, inputs=inputs, record_every=100)
+    motion = robot.simulate(q, duration=SECONDS, controller=hold, inputs=inputs, record=kt.Record(every=100))
     spent = time.perf_counter() - begin
     error = np.degrees(abs(motion.q[:, -1] - HOME).max(axis=-1))
     for low, high in ((0, 1), (1, 2), (2, 3)):

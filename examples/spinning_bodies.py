@@ -29,7 +29,7 @@ def gyroscope() -> tuple[float, float]:
     spin = (MASS * G * LENGTH + across * rate**2 * math.cos(tilt)) / (DISC[2] * rate)
     q = [0.0, math.sin(tilt / 2), 0.0, math.cos(tilt / 2)]  # tilted about y; x, y, z, w
     v = [-rate * math.sin(tilt), 0.0, spin]  # rad/s in the top's own axes
-    motion = robot.simulate(q, v, duration=3.0, dt=1e-4, integrator="rk4", joints="none", record_every=10)
+    motion = robot.simulate(q, v, duration=3.0, dt=1e-4, integrator="rk4", joints="none", record=kt.Record(every=10))
     axis = motion.frame_placement(frame="top")[:, :3, 2]
     azimuth = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
     wobble = np.degrees(np.ptp(np.arccos(axis[:, 2])))

@@ -85,7 +85,7 @@ def follow(mech: kt.Mechanism, start: kt.Array) -> tuple[kt.Array, kt.Array, kt.
     v = mech.complete_velocity(q, twist)
     tau = mech.inverse_dynamics(q, v, mech.complete_acceleration(q, v, rate)).tau
     moved = mech.simulate(
-        q[0], v[0], tau=tau, dt=DT, steps=STEPS, integrator="rk4", joints="none", interpolation="linear"
+        q[0], v[0], forces=kt.Forces(tau, interpolation="linear"), dt=DT, steps=STEPS, integrator="rk4", joints="none"
     )
     return q, tau, moved
 

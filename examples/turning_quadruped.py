@@ -33,7 +33,13 @@ def main() -> None:
     """Print how far the body turns, and what its momentum and centre of mass do meanwhile."""
     start = np.concatenate([robot.neutral()[:7], STANCE])
     motion = robot.simulate(
-        start, duration=SECONDS, controller=circling, dt=2e-4, integrator="rk4", joints="none", record_every=50
+        start,
+        duration=SECONDS,
+        controller=circling,
+        dt=2e-4,
+        integrator="rk4",
+        joints="none",
+        record=kt.Record(every=50),
     )
     momentum = motion.momentum()
     body = motion.frame_placement(frame=robot.body_names[0])

@@ -14,7 +14,7 @@ import kinetree as kt
 from kinetree.errors import CallError
 from kinetree.joints import Revolute
 
-NOT_CALLED = {"Array", "Constraint", "ContactSolution", "Model", "Number", "SimulationInterrupted"}
+NOT_CALLED = {"Array", "Constraint", "ContactSolution", "Model", "Number", "SimulationInterrupted", "StopReason"}
 """Public classes that users annotate with, derive from or are given, but do not make."""
 
 CLASSES = [

@@ -20,5 +20,5 @@ def picture() -> Figure:
     mech = kt.Mechanism(soft, [kt.Contact(foot, radius=0.02) for foot in FEET])
     start = np.array([0.0, 0.0, 0.7, 0.0, 0.15, 0.0, 1.0, *stance])
     start[3:7] /= np.linalg.norm(start[3:7])
-    motion = mech.simulate(start, [0.0] * 3 + [0.5, 0.0, 0.0] + [0.0] * 12, duration=1.0, record_every=20)
+    motion = mech.simulate(start, [0.0] * 3 + [0.5, 0.0, 0.0] + [0.0] * 12, duration=1.0, record=kt.Record(every=20))
     return motion.plot_motion([0.0, 0.26, 0.36, 1.0], projection="side")

@@ -10,5 +10,5 @@ import kinetree as kt
 def picture() -> Figure:
     """Return the picture: four moments, seen from the side."""
     robot = kt.load("panda")
-    motion = robot.simulate([0.0, 0.3, 0.0, -1.5, 0.0, 1.8, 0.8], duration=0.6, record_every=10)
+    motion = robot.simulate([0.0, 0.3, 0.0, -1.5, 0.0, 1.8, 0.8], duration=0.6, record=kt.Record(every=10))
     return motion.plot_motion([0.0, 0.2, 0.4, 0.6], projection="side")

@@ -33,7 +33,9 @@ def motion() -> kt.Trajectory:
 
     mech = kt.Mechanism(robot, [kt.Contact(foot, radius=0.02, friction=0.8) for foot in FEET])
     start = np.array([0.0, 0.0, 0.33, 0.0, 0.0, 0.0, 1.0, *(0.9 * thigh - 1.8 * calf)])
-    return mech.simulate(start, duration=JUMP * JUMPS, controller=jumping, dt=1e-3, record_every=1000 // RATE)
+    return mech.simulate(
+        start, duration=JUMP * JUMPS, controller=jumping, dt=1e-3, record=kt.Record(every=1000 // RATE)
+    )
 
 
 def seen(points: kt.Array) -> kt.Array:

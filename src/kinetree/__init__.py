@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from kinetree import robot as robot
     from kinetree import spatial as spatial
     from kinetree.chains import DHLink, from_dh, from_screws
+    from kinetree.constraints.inputs import ContactInputs
     from kinetree.constraints.shapes import box_contacts, capsule_contacts
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
     from kinetree.constraints.types.slot import ContactSlot
+    from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -44,19 +46,19 @@ if TYPE_CHECKING:
         payload,
     )
     from kinetree.functions.of_user import compile
-    from kinetree.integrators import StopReason, integrator
+    from kinetree.integrators import StopReason, Tsitouras, integrator
     from kinetree.loading import load, load_mechanism
     from kinetree.logs.filter import Filter
     from kinetree.logs.sensors import Sensors
+    from kinetree.mechanism_methods import Mechanism
     from kinetree.model import JointLimits, Model, ModelBuilder
-    from kinetree.motions import Trajectory
-    from kinetree.robot import Robot
-    from kinetree.robot.mechanism import Mechanism
+    from kinetree.motions import State, Trajectory
+    from kinetree.robot_methods import Robot
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
     from kinetree.runtime.scan import scan
-    from kinetree.simulation import Event, EventWarning, SimulationInterrupted
+    from kinetree.simulation import Controller, Event, EventWarning, Forces, Record, SimulationInterrupted
     from kinetree.spatial import Inertia
     from kinetree.tracing.eigen import eigh3
     from kinetree.tracing.functions import abs, maximum, minimum, where
@@ -64,19 +66,25 @@ if TYPE_CHECKING:
     from kinetree.tracing.loops import repeat
 
 __all__ = [
+    "ADMM",
     "ArgumentError",
     "Array",
     "CacheWarning",
     "Constraint",
     "Contact",
+    "ContactInputs",
     "ContactSlot",
     "ContactSolution",
+    "ContactSolver",
+    "Controller",
     "DHLink",
     "Event",
     "EventWarning",
     "Filter",
+    "Forces",
     "FormatError",
     "FormatWarning",
+    "GaussSeidel",
     "Gear",
     "Inertia",
     "JointLimits",
@@ -89,14 +97,17 @@ __all__ = [
     "ModelError",
     "NonPhysicalInertiaWarning",
     "Number",
+    "Record",
     "Robot",
     "RobotNotFoundError",
     "Rod",
     "Sensors",
     "SimulationInterrupted",
     "SimulationWarning",
+    "State",
     "StopReason",
     "Trajectory",
+    "Tsitouras",
     "Weld",
     "Wheel",
     "__version__",
@@ -138,10 +149,12 @@ __all__ = [
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "chains": ("DHLink", "from_dh", "from_screws"),
+    "constraints.inputs": ("ContactInputs",),
     "constraints.shapes": ("box_contacts", "capsule_contacts"),
     "constraints.types.slot": ("ContactSlot",),
+    "contacts.solvers": ("ADMM", "ContactSolver", "GaussSeidel"),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
-    "integrators": ("StopReason", "integrator"),
+    "integrators": ("StopReason", "Tsitouras", "integrator"),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),
     "functions.annotations": ("Array", "Number"),
@@ -159,14 +172,15 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "logs.filter": ("Filter",),
     "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),
+    "motions.states": ("State",),
     "motions.trajectory": ("Trajectory",),
-    "robot": ("Robot",),
-    "robot.mechanism": ("Mechanism",),
+    "robot_methods": ("Robot",),
+    "mechanism_methods": ("Mechanism",),
     "runtime": ("get_num_threads", "set_num_threads"),
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),
     "runtime.scan": ("scan",),
-    "simulation": ("Event", "EventWarning", "SimulationInterrupted"),
+    "simulation": ("Controller", "Event", "EventWarning", "Forces", "Record", "SimulationInterrupted"),
     "spatial": ("Inertia",),
     "tracing.eigen": ("eigh3",),
     "tracing.functions": ("abs", "maximum", "minimum", "where"),
@@ -215,7 +229,7 @@ def _no_attribute(name: str) -> str:
     """Return what to say of a name that is not here: functions, methods and properties are a robot's."""
     with importing:
         from kinetree.algorithms.table import INDEX
-        from kinetree.robot import Robot
+        from kinetree.robot_methods import Robot
 
     if name in INDEX or hasattr(Robot, name):
         kind = "function" if name in INDEX else "method" if callable(getattr(Robot, name)) else "property"

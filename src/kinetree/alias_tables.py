@@ -225,9 +225,7 @@ timestep time_step step_size stepsize delta_t h: dt
 T t_end tf t_f t_final end_time final_time total_time sim_time horizon tspan t_span: duration
 n_steps nsteps num_steps nstep N: steps
 method solver scheme: integrator
-tol tolerance eps: position_tolerance orientation_tolerance rtol atol
-reltol rel_tol: rtol
-abstol abs_tol: atol
+tol tolerance eps: position_tolerance orientation_tolerance integrator=kt.Tsitouras(rtol=…)
 pos_tol position_tol: position_tolerance
 rot_tol ori_tol orientation_tol: orientation_tolerance
 max_iter maxiter max_iters ilimit iterations: max_iterations
@@ -235,16 +233,26 @@ slimit attempts num_retries retries: restarts
 q_init qinit initial_guess guess seed_state q_start x0: q0 q
 q0: q
 v0 v_init qd0 dq0: v
-u forces effort generalized_forces joint_torques: tau
+u effort generalized_forces joint_torques: tau forces
+forces: tau
 control control_fn policy callback: controller
-decimation control_decimation: control_every
-save_every record_interval log_every stride: record_every
 external_wrenches wrenches external_forces: f_ext
 floating fixed_base free_flyer root_joint: floating_base
 r_coeff bounce elasticity: restitution
 mu friction_coefficient friction_coefficients: friction
 eq_active enabled: active
 lambda_guess lambda0: f_start
+tau: forces=kt.Forces(tau=…)
+f_ext: forces=kt.Forces(f_ext=…)
+interpolation: forces=kt.Forces(interpolation=…)
+f_ext_frame: forces=kt.Forces(frame=…)
+control_every decimation control_decimation: controller=kt.Controller(law,every=…)
+per_step: controller=kt.Controller(law,over_time=…)
+record_every save_every record_interval log_every stride: record=kt.Record(every=…)
+out: record=kt.Record(out=…)
+rtol reltol rel_tol: integrator=kt.Tsitouras(rtol=…)
+atol abstol abs_tol: integrator=kt.Tsitouras(atol=…)
+t0: q=kt.State(t,q,v)
 joint_terms: terms
 weights: by=LeastSquares(weights)
 loss: by=Robust(loss)

@@ -31,12 +31,15 @@ def told(function: F) -> F:
     kinetree.errors.CallError: wait takes one argument without a name: write wait(duration, until=…)
     """
     if isinstance(function, type):
-        setattr(function, "__init__", _told(vars(function)["__init__"], function.__name__))  # noqa: B010
+        if "__init__" in vars(function):
+            setattr(function, "__init__", _told(vars(function)["__init__"], None))  # noqa: B010
+        else:  # a named tuple
+            setattr(function, "__new__", staticmethod(_told(function.__new__, function.__name__)))  # noqa: B010
         return function
     return cast(F, _told(function, function.__name__))
 
 
-def _told(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _told(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -45,7 +48,7 @@ def _told(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             trace = error.__traceback__
             if trace is None or trace.tb_next is not None:  # of the function's own code
                 raise
-            raise wrong_call(name, inspect.signature(function), args, kwargs, error) from None
+            raise wrong_call(name or type(args[0]).__name__, inspect.signature(function), args, kwargs, error) from None
 
     return call
 
@@ -56,7 +59,7 @@ def wrong_call(
     """Return the error of a call with these arguments that does not fit the signature, as Python has told it."""
     known = [p.name for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
     by_name = [p.name for p in signature.parameters.values() if p.kind == p.KEYWORD_ONLY]
-    own = known[:1] in (["self"], ["robot"], ["mech"])  # of a method
+    own = known[:1] in (["self"], ["_cls"], ["robot"], ["mech"])  # of a method
     count = len(known) - len(by_name)
     unknown = next((key for key in kwargs if key not in known), None)
     for p in signature.parameters.values() if unknown is not None else ():

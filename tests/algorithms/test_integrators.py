@@ -13,7 +13,7 @@ import kinetree as kt
 from helpers.trees import Array, random_inertia, random_tree
 from kinetree.algorithms.kinematics.manifold import difference, step_rate
 from kinetree.graph import Port
-from kinetree.integrators import INTEGRATORS, Integrator, System, integrator
+from kinetree.integrators import INTEGRATORS, FunctionIntegrator, System, integrator
 from kinetree.integrators.momenta import momenta
 from kinetree.integrators.step import OWN
 from kinetree.integrators.variational import resolution, variational
@@ -91,7 +91,9 @@ def exact(tree: str) -> tuple[Array, Array]:
 
 
 def error(tree: str, name: str, steps: int) -> float:
-    moved = robot(tree).simulate(*state(tree), steps=steps, dt=DURATION / steps, integrator=name, record_every=steps)
+    moved = robot(tree).simulate(
+        *state(tree), steps=steps, dt=DURATION / steps, integrator=name, record=kt.Record(every=steps)
+    )
     q, v = exact(tree)
     return float(max(np.abs(robot(tree).difference(q, moved.q[-1])).max(), np.abs(moved.v[-1] - v).max()))
 
@@ -107,7 +109,7 @@ def test_the_order_of_its_error(tree: str, name: str) -> None:
 @pytest.mark.parametrize("name", OWN)
 def test_orientations_keep_unit_length(name: str) -> None:
     r = robot("groups")
-    q = r.simulate(*state("groups"), steps=1000, dt=1e-3, integrator=name, record_every=1000).q[-1]
+    q = r.simulate(*state("groups"), steps=1000, dt=1e-3, integrator=name, record=kt.Record(every=1000)).q[-1]
     lengths = [
         np.linalg.norm(q[list(body.q_index)[-4:]]) for body in r.model.bodies if len(body.q_index) > len(body.v_index)
     ]
@@ -212,7 +214,9 @@ def test_free_flight_keeps_momentum() -> None:
         return np.concatenate([np.zeros(6), 3.0 * np.sin(6.0 * t + np.arange(r.nv - 6.0)) - 0.3 * v[6:]])
 
     q, v = state("floating")
-    moved = r.simulate(q, v, steps=1000, dt=1e-3, controller=swing, integrator="variational", record_every=20)
+    moved = r.simulate(
+        q, v, steps=1000, dt=1e-3, controller=swing, integrator="variational", record=kt.Record(every=20)
+    )
     h = r.centroidal_momentum(moved.q, moved.v)
     h[:, 3:] -= moved.t[:, None] * r.mass * np.array(EARTH)
     assert h[:, :3] == pytest.approx(np.tile(h[0, :3], (51, 1)), rel=0, abs=1e-12)
@@ -226,7 +230,13 @@ def test_wrenches_keep_its_order() -> None:
 
     def after(name: str, steps: int) -> Array:
         moved = r.simulate(
-            q, v, steps=steps, dt=0.2 / steps, f_ext=f_ext, f_ext_frame="world", integrator=name, record_every=steps
+            q,
+            v,
+            steps=steps,
+            dt=0.2 / steps,
+            forces=kt.Forces(f_ext=f_ext, frame="world"),
+            integrator=name,
+            record=kt.Record(every=steps),
         )
         return np.concatenate([moved.q[-1], moved.v[-1]])
 
@@ -241,7 +251,7 @@ def test_energy_does_not_drift(base: Joint, steps: int) -> None:
     r = kt.Robot(chain([base, Revolute((0, 1, 0))], EARTH if base.nv == 1 else SPACE))
     q, v = np.array(r.neutral()), np.zeros(r.nv) if base.nv == 1 else np.linspace(1.0, -2.0, r.nv)
     q[0], q[-1] = 2.5, 1.0
-    moved = r.simulate(q, v, steps=steps, dt=4e-3, integrator="variational", record_every=steps // 2000)
+    moved = r.simulate(q, v, steps=steps, dt=4e-3, integrator="variational", record=kt.Record(every=steps // 2000))
     E = r.mechanical_energy(moved.q, moved.v)
     off = E - E[0]
     parts = np.abs(off[1:]).reshape(10, -1).max(axis=1)
@@ -266,7 +276,9 @@ def stiff(**physics: object) -> tuple[kt.Trajectory, list[kt.Trajectory]]:
     r = robot("coordinates").with_joint_physics(**physics).with_friction(coulomb=False)
     q, v = state("coordinates")
     names = ("implicit_euler", "semi_implicit_euler", "rk4")
-    ours, *others = (r.simulate(q, v, steps=200, dt=0.01, integrator=name, tau=np.full(r.nv, 30.0)) for name in names)
+    ours, *others = (
+        r.simulate(q, v, steps=200, dt=0.01, integrator=name, forces=np.full(r.nv, 30.0)) for name in names
+    )
     return ours, others
 
 
@@ -295,7 +307,7 @@ def test_coulomb_friction_brings_it_to_rest() -> None:
     r = robot("coordinates").with_joint_physics(friction=50.0).with_friction(damping=False, smoothing=1e-6)
     q, v = state("coordinates")
     speeds = [
-        np.abs(r.simulate(q, v, steps=400, dt=0.01, integrator=name, record_every=400).v[-1]).max()
+        np.abs(r.simulate(q, v, steps=400, dt=0.01, integrator=name, record=kt.Record(every=400)).v[-1]).max()
         for name in ("implicit_euler", "semi_implicit_euler")
     ]
     assert speeds[0] < 1e-5
@@ -323,7 +335,7 @@ def test_stops_are_stable() -> None:
     r = kt.Robot(builder.build())
 
     def end(name: str, dt: float) -> tuple[Array, Array]:
-        moved = r.simulate([0.2], duration=8.0, dt=dt, integrator=name, joints="stops", record_every=10)
+        moved = r.simulate([0.2], duration=8.0, dt=dt, integrator=name, joints="stops", record=kt.Record(every=10))
         return moved.q[-1], moved.v[-1]
 
     rest, still = end("rk4", 1e-3)
@@ -371,7 +383,9 @@ def test_forces_and_controllers() -> None:
         return 5.0 * np.sin(20.0 * t) - 3.0 * v - 20.0 * q
 
     def after(name: str, steps: int) -> Array:
-        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, controller=pushed, integrator=name, record_every=steps)
+        moved = r.simulate(
+            q, v, steps=steps, dt=0.2 / steps, controller=pushed, integrator=name, record=kt.Record(every=steps)
+        )
         return np.concatenate([moved.q[-1], moved.v[-1]])
 
     fine = after("rk4", 2000)
@@ -397,6 +411,6 @@ def test_what_an_integrator_must_return() -> None:
 
     r, (q, v) = robot("coordinates"), state("coordinates")
     with pytest.raises(kt.ArgumentError, match=r"'short' returned q with 5 and v with 4 entries; .* nv = 5"):
-        r.simulate(q, v, steps=1, dt=0.1, integrator=Integrator("short", 1, short))
+        r.simulate(q, v, steps=1, dt=0.1, integrator=FunctionIntegrator("short", 1, short))
     with pytest.raises(kt.ArgumentError, match="has an integrator 'rk4' already: give yours another name"):
         integrator("rk4", order=4)(short)

@@ -121,14 +121,14 @@ BOOT = "drake/multibody/benchmarks/chaotic_babyboot: what Drake's test expects, 
 
 
 def test_the_babyboot_by_the_classical_method() -> None:
-    moved = babyboot().simulate(BEGIN, duration=10.0, dt=1e-4, integrator="rk4", record_every=10_000)
+    moved = babyboot().simulate(BEGIN, duration=10.0, dt=1e-4, integrator="rk4", record=kt.Record(every=10_000))
     qA, qB = np.rad2deg(moved.q[-1])
     assert qA == pytest.approx(AFTER_TEN_SECONDS[0], abs=0.5e-5), BOOT
     assert qB == pytest.approx(AFTER_TEN_SECONDS[1], abs=0.5e-4), BOOT
 
 
 def test_the_babyboot_by_steps_as_tolerances_ask_for() -> None:
-    moved = babyboot().simulate(BEGIN, duration=10.0, dt=1.0, integrator="tsitouras", rtol=1e-13, atol=1e-13)
+    moved = babyboot().simulate(BEGIN, duration=10.0, dt=1.0, integrator=kt.Tsitouras(rtol=1e-13, atol=1e-13))
     qA, qB = np.rad2deg(moved.q[-1])
     assert qA == pytest.approx(AFTER_TEN_SECONDS[0], abs=0.5e-5), BOOT
     assert qB == pytest.approx(AFTER_TEN_SECONDS[1], abs=0.5e-4), BOOT
@@ -170,7 +170,7 @@ def test_steps_are_mujocos(name: str) -> None:
     data.qpos[:], data.qvel[:] = q, v
     for _ in range(100):
         mujoco.mj_step(theirs, data)
-    moved = robot.simulate(q, v, steps=100, dt=2e-3, integrator=name, record_every=100)
+    moved = robot.simulate(q, v, steps=100, dt=2e-3, integrator=name, record=kt.Record(every=100))
     assert moved.q[-1] == pytest.approx(data.qpos, rel=0, abs=1e-11)
     assert moved.v[-1] == pytest.approx(data.qvel, rel=0, abs=1e-10)
     assert np.abs(moved.q[-1] - q).max() > 0.1
@@ -194,7 +194,7 @@ def test_a_floating_robot_moves_as_mujocos_does(name: str, order: int, most: flo
     def apart(steps: int) -> Array:
         """Return the difference of the states after 0.1 s."""
         oracle.theirs.opt.timestep = 0.1 / steps
-        ours = robot.simulate(q, v, steps=steps, dt=0.1 / steps, integrator=name, record_every=steps)
+        ours = robot.simulate(q, v, steps=steps, dt=0.1 / steps, integrator=name, record=kt.Record(every=steps))
         (q_end, v_end), (theirs_q, theirs_v) = (ours.q[-1], ours.v[-1]), oracle.simulate(q, v, steps)
         change = robot.difference(centre, q_end) - robot.difference(centre, theirs_q)
         return np.concatenate([change, v_end - theirs_v])

@@ -18,6 +18,26 @@ T = np.arange(50) * 0.01
 RATIOS, CONSTANTS = np.array([100.0, -50.0]), np.array([0.1, 0.2])
 
 
+@pytest.mark.parametrize("block", [None, 100])
+def test_recordings_are_filtered(tmp_path: Path, block: int | None) -> None:
+    t = np.arange(800) * 0.01
+    q = np.sin(np.outer(t, [3.0, 4.0])) + np.sin(np.outer(t, [1.0, 7.0]))
+    robot, chosen = kt.load(URDF), kt.Filter(cutoff=6.0)
+    path = write(tmp_path / "log.csv", "t,q.hip,q.knee,tau.hip,tau.knee", t, q, -49.0 * q)
+    log = read_log(path, robot, block=block)
+    one, by_itself = (
+        robot.identify(x, [], filter=f, check=False) for x, f in ((log, chosen), (log.filtered(chosen), None))
+    )
+    np.testing.assert_array_equal(one.values, by_itself.values)
+    assert robot.identify([log, log], [], filter=chosen, check=False).count == 2 * one.count
+    for wrong, message in [
+        (lambda: one.validate(log), "recording.filtered"),
+        (lambda: robot.identify(log.filtered(chosen), filter=chosen), "a filter is for recordings"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            wrong()
+
+
 @pytest.fixture(scope="module")
 def robot() -> kt.Robot:
     return kt.load(URDF)

@@ -39,22 +39,31 @@ def box_on_three_feet() -> kt.Mechanism:
 def test_calls_are_simulations_to_the_bit(lead: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
     q, v, tau = rng.normal(size=(3, *lead, 2))
-    rollout = ROBOT.simulation(np.zeros((*lead, 2)), steps=20, record_every=5)
+    rollout = ROBOT.simulation(np.zeros((*lead, 2)), steps=20, record=kt.Record(every=5))
     for _ in range(2):
-        found, expected = rollout(q, v, tau=tau), ROBOT.simulate(q, v, tau=tau, steps=20, record_every=5)
+        found, expected = (
+            rollout(q, v, forces=tau),
+            ROBOT.simulate(q, v, forces=tau, steps=20, record=kt.Record(every=5)),
+        )
         assert np.array_equal(found.q, expected.q)
         assert np.array_equal(found.t, expected.t)
     further = rollout(found)  # tau is again as it was when this was made
-    assert np.array_equal(further.v, ROBOT.simulate(expected, steps=20, record_every=5).v)
-    assert np.array_equal(rollout(q, t0=0.7).t, ROBOT.simulate(q, t0=0.7, steps=20, record_every=5).t)
+    assert np.array_equal(further.v, ROBOT.simulate(expected, steps=20, record=kt.Record(every=5)).v)
+    assert np.array_equal(
+        rollout(kt.State(0.7, q, 0 * (q))).t,
+        ROBOT.simulate(kt.State(0.7, q, 0 * (q)), steps=20, record=kt.Record(every=5)).t,
+    )
 
 
 def test_calls_with_what_makes_no_sense() -> None:
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
     for wrong, message in (
         ({"q": [np.nan, 0.0]}, "q holds a number that is not finite"),
-        ({"q": [0.0, 0.0], "tau": np.zeros(3)}, "tau has shape"),
-        ({"q": [0.0, 0.0], "f_ext": np.zeros((3, 6))}, "what changes from call to call is given when"),
+        ({"q": [0.0, 0.0], "forces": np.zeros(3)}, "tau has shape"),
+        (
+            {"q": [0.0, 0.0], "forces": kt.Forces(f_ext=np.zeros((3, 6)))},
+            "what changes from call to call is given when",
+        ),
         ({"q": [0.0, 0.0], "inputs": {"kp": 1.0}}, "inputs: no argument 'kp'"),
     ):
         with pytest.raises(ArgumentError, match=message):
@@ -66,7 +75,7 @@ def test_calls_with_what_makes_no_sense() -> None:
 def test_a_call_that_failed_leaves_nothing_behind() -> None:
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
     wrong: list[dict[str, Any]] = [
-        {"tau": [1.0, np.inf]},
+        {"forces": [1.0, np.inf]},
         {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
         {"inputs": [1.0]},
         {"step": 1},
@@ -118,15 +127,15 @@ def test_joints_do_what_the_file_says() -> None:
     limits = kt.JointLimits(lower=-0.5, upper=0.5, effort=3.0)
     b.add_joint("hinge", parent="base", child="arm", joint=kt.joints.Revolute((0, 1, 0)), limits=limits, friction=0.5)
     arm = kt.Robot(b.build())
-    pushed = arm.simulate([0.0], duration=3.0, tau=[20.0], record="tau")
+    pushed = arm.simulate([0.0], duration=3.0, forces=[20.0], record="tau")
     assert pushed.q.max() < 0.6
     assert pushed.tau.max() == 3.0
     assert abs(arm.simulate([0.05], duration=1.0).v).max() < 2e-3  # friction holds it
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it leans on its stop, which is a spring
-        arm.simulate(pushed, duration=0.1, tau=[20.0])
-        arm.simulation(0.0 * pushed.q[0], steps=10, tau=[20.0])(pushed)
-    free = arm.simulate([0.0], duration=3.0, tau=[20.0], joints="none", record="tau")
+        arm.simulate(pushed, duration=0.1, forces=[20.0])
+        arm.simulation(0.0 * pushed.q[0], steps=10, forces=[20.0])(pushed)
+    free = arm.simulate([0.0], duration=3.0, forces=[20.0], joints="none", record="tau")
     assert free.q.max() > 0.6
     assert free.tau.max() == 20.0
 
@@ -217,8 +226,8 @@ SLIDE = {"q": [0, 0, 0.15, 0, 0, 0, 1], "v": [3, 0, 0, 1, 0, -1]}
         {},
         {"controller": spring, "inputs": {"kp": 3.0}},
         {"controller": hold},
-        {"integrator": "tsitouras", "rtol": 1e-9},
-        {"tau": {"upper_joint": 1.0}, "f_ext": {"lower": np.ones(6)}},
+        {"integrator": kt.Tsitouras(rtol=1e-9)},
+        {"forces": kt.Forces({"upper_joint": 1.0}, f_ext={"lower": np.ones(6)})},
     ],
 )
 def test_it_pickles(given: dict[str, Any]) -> None:
@@ -232,10 +241,12 @@ def test_it_pickles(given: dict[str, Any]) -> None:
 
 
 def test_forces_may_be_given_by_name() -> None:
-    rollout = ROBOT.simulation([0.1, 0.2], steps=5, tau=[0.0, 0.0], f_ext=np.zeros((2, 6)), f_ext_frame="world")
-    named = {"tau": {"lower_joint": 2.0}, "f_ext": {"lower": np.arange(6.0)}}
-    expected = ROBOT.simulate([0.1, 0.2], steps=5, f_ext_frame="world", **named)
-    assert np.array_equal(rollout([0.1, 0.2], **named).q, expected.q)
+    rollout = ROBOT.simulation([0.1, 0.2], steps=5, forces=kt.Forces([0.0, 0.0], f_ext=np.zeros((2, 6)), frame="world"))
+    named = kt.Forces({"lower_joint": 2.0}, f_ext={"lower": np.arange(6.0)}, frame="world")
+    expected = ROBOT.simulate([0.1, 0.2], steps=5, forces=named)
+    assert np.array_equal(rollout([0.1, 0.2], forces=named).q, expected.q)
+    with pytest.raises(ArgumentError, match="frame is 'body'; this simulation was made with 'world'"):
+        rollout([0.1, 0.2], forces=kt.Forces(f_ext={"lower": np.ones(6)}))
 
 
 def test_numbers_of_a_controller_may_be_given_anew() -> None:
@@ -259,17 +270,17 @@ def loses_its_sum(v, t: float, a: float, total: float):  # type: ignore[no-untyp
     ("controller", "more"),
     [
         (lambda q, v, t: np.where([t > 0.003, False], np.nan, 0.0) + 0.0 * q, {}),
-        (lambda q, v, t: np.where([t > 0.003, False], np.inf, 0.0) + 0.0 * q, {"control_every": 2}),
-        (loses_its_root, {"control_every": 1}),
-        (loses_its_root, {"control_every": 2}),
-        (loses_its_sum, {"inputs": {"a": np.arange(10.0), "total": 1.0}, "per_step": "a"}),
+        (lambda q, v, t: np.where([t > 0.003, False], np.inf, 0.0) + 0.0 * q, {"every": 2}),
+        (loses_its_root, {"every": 1}),
+        (loses_its_root, {"every": 2}),
+        (loses_its_sum, {"inputs": {"total": 1.0}, "over_time": {"a": np.arange(10.0)}}),
     ],
 )
 def test_a_controller_that_returns_nan_is_named(integrator: str, controller: Any, more: dict[str, Any]) -> None:
     """Beside a robot whose motion diverges."""
     start: dict[str, Any] = {"q": [[0.1, 0.2], [0.1, 0.2]], "v": [[0.0, 0.0], [1e200, 0.0]], "joints": "none"}
     with pytest.warns(kt.SimulationWarning) as told:
-        motion = ROBOT.simulate(**start, steps=10, integrator=integrator, controller=controller, **more)
+        motion = ROBOT.simulate(**start, steps=10, integrator=integrator, controller=kt.Controller(controller, **more))
     assert motion.reasons.tolist() == [kt.StopReason.CONTROLLER, kt.StopReason.NOT_FINITE]
     assert len(told) == 2
     cause = f"t = {motion.stopped_at[0]:g} s, the controller returned NaN or inf"

@@ -95,7 +95,7 @@ def test_stacks_stand_and_carry_their_weights() -> None:
     assert abs(stand.q - q).max() < 1e-6
     pushed = np.zeros((2, 6))
     pushed[1, 3] = 0.4 * 4.0 * G  # friction holds it, and the lower one on the ground
-    leaning = cubes.simulate(q, duration=0.1, f_ext=pushed, friction=np.full(8, 0.5))
+    leaning = cubes.simulate(q, duration=0.1, forces=kt.Forces(f_ext=pushed), friction=np.full(8, 0.5))
     assert abs(leaning.q - q).max() < 1e-5
 
 
@@ -174,11 +174,11 @@ def test_stops_of_joints_are_exact_and_friction_holds() -> None:
     assert moves.q.min() > -0.1 - 1e-12
     assert abs(moves.v[:, -1]).max() < 1e-12
     rubbing = kt.Mechanism(robot.with_friction(coulomb=True), cars.constraints)
-    stops = rubbing.simulate([0.0], [0.3], duration=0.4, tau=[0.5])
+    stops = rubbing.simulate([0.0], [0.3], duration=0.4, forces=[0.5])
     until = 0.3 / (2.5 / 2.0)
     assert np.allclose(stops.v[:230, 0], 0.3 - 1.25 * stops.t[:230], rtol=0, atol=1e-12)
     assert abs(stops.v[stops.t > until + 1e-3]).max() < 1e-12
-    assert abs(rubbing.simulate([0.0], duration=0.1, tau=[2.999]).q).max() < 1e-12
+    assert abs(rubbing.simulate([0.0], duration=0.1, forces=[2.999]).q).max() < 1e-12
 
 
 def test_the_bits_do_not_depend_on_the_batch_nor_on_going_on(leg: kt.Mechanism) -> None:
@@ -233,7 +233,7 @@ def test_what_makes_no_sense() -> None:
         POINT.tree.simulate(np.zeros(3), steps=3, tolerance=1e-9)
     sticks = POINT.simulate([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], steps=3, contacts="stick", integrator="rk4")
     assert abs(sticks.v[-1]).max() < 1e-12
-    nan = POINT.simulate(np.zeros((2, 3)), steps=3, tau=[[[0.0] * 3] * 3, [[0.0, 0.0, 1e308]] * 3], dt=1.0)
+    nan = POINT.simulate(np.zeros((2, 3)), steps=3, forces=[[[0.0] * 3] * 3, [[0.0, 0.0, 1e308]] * 3], dt=1.0)
     assert nan.reasons.tolist() == [None, "not finite"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 import kinetree as kt
 from helpers.pendulum import pendulum
 from kinetree.errors import ArgumentError, KinetreeError
-from kinetree.integrators import Integrator
+from kinetree.integrators import FunctionIntegrator
 
 ROBOT = pendulum()
 TWO = np.zeros((3, 2))
@@ -39,7 +41,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"dt": -1e-3}, "dt is -0.001"),
     ({"dt": np.nan}, "dt is nan"),
     (
-        {"duration": None, "steps": 3, "t0": 1e17},
+        {"q": kt.State(1e17, [0.3, -0.4], [0.0, 0.0]), "duration": None, "steps": 3},
         r"3 steps of dt = 0\.001 s from t0 = 1e\+17 s: floats cannot tell all times apart",
     ),
     ({"duration": None, "steps": 10**30}, "floats cannot tell all times apart"),
@@ -51,28 +53,27 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"dt": [1e-3, 1e-3]}, "dt is"),
     ({"duration": 0.10005}, r"duration = 0\.10005 s is 100\.05 steps of dt = 0\.001 s: give a whole number"),
     ({"duration": np.inf}, "duration is inf"),
-    ({"duration": None}, r"how long\? Give duration= in seconds, steps=, or joint forces over time"),
+    ({"duration": None}, r"how long\? Give duration= in seconds, steps=, or forces over time"),
     ({"steps": 10}, "numbers of steps must be equal .* duration: 100, steps: 10"),
     ({"duration": None, "steps": 0}, "steps is 0, it must be a whole number from 1 on"),
     ({"duration": None, "steps": 10.0}, "steps is 10.0"),
-    ({"t0": np.nan}, "t0 is nan"),
+    ({"q": kt.State(np.nan, [0.3, -0.4], [0.0, 0.0])}, "t0 is nan"),
+    ({"q": kt.State(0.0, [0.3, -0.4], [0.0, 0.0]), "v": [0.0, 0.0]}, "goes on from a State, which has it"),
     # forces
-    ({"tau": [1.0]}, r"tau has shape \(1,\), \(\.\.\., 2\)"),
-    ({"tau": [np.nan, 1.0]}, "tau holds a number that is not finite"),
-    ({"tau": np.zeros((50, 2))}, "tau: 50, duration: 100"),
-    ({"tau": np.zeros((100, 2)), "interpolation": "linear"}, "tau: 99, duration: 100"),
-    ({"tau": np.zeros((3, 100, 2))}, r"takes \(2,\), or over time \('steps', 2\)"),
-    ({"q": TWO, "tau": np.zeros((100, 2))}, r"the same over time for all is \(1, 'steps', 2\)"),
-    ({"tau": {"lower": 1.0}}, "no joint 'lower', did you mean 'lower_joint'"),
+    ({"forces": [1.0]}, r"tau has shape \(1,\), \(\.\.\., 2\)"),
+    ({"forces": [np.nan, 1.0]}, "tau holds a number that is not finite"),
+    ({"forces": np.zeros((50, 2))}, "tau: 50, duration: 100"),
+    ({"forces": kt.Forces(np.zeros((100, 2)), interpolation="linear")}, "tau: 99, duration: 100"),
+    ({"forces": np.zeros((3, 100, 2))}, r"takes \(2,\), or over time \('steps', 2\)"),
+    ({"q": TWO, "forces": np.zeros((100, 2))}, r"the same over time for all is \(1, 'steps', 2\)"),
+    ({"forces": {"lower": 1.0}}, "no joint 'lower', did you mean 'lower_joint'"),
     (
-        {"tau": {"upper_joint": np.zeros(2), "lower_joint": np.zeros(3)}},
+        {"forces": {"upper_joint": np.zeros(2), "lower_joint": np.zeros(3)}},
         r"do not fit together: upper_joint: \(2,\), lower_joint",
     ),
     ({"q": {"upper_joint": 1.0}}, "q is a dict, where one array is needed"),
-    ({"f_ext": np.zeros(6)}, r"f_ext has shape \(6,\)"),
-    ({"f_ext": {"low": np.zeros(6)}}, "f_ext: no frame 'low', did you mean 'lower'"),
-    ({"f_ext_frame": "base"}, "f_ext_frame is 'base'; choose from body, world"),
-    ({"interpolation": "cubic"}, "interpolation is 'cubic'; choose from held, linear"),
+    ({"forces": kt.Forces(f_ext=np.zeros(6))}, r"f_ext has shape \(6,\)"),
+    ({"forces": kt.Forces(f_ext={"low": np.zeros(6)})}, "f_ext: no frame 'low', did you mean 'lower'"),
     # methods
     ({"integrator": "rk45"}, "no integrator 'rk45', did you mean 'rk4'"),
     ({"integrator": "semi_implicit"}, "no integrator 'semi_implicit', did you mean 'semi_implicit_euler'"),
@@ -81,17 +82,17 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"joints": True}, "joints is True"),
     ({"limits": "all"}, "simulate has no argument 'limits'"),
     # controllers
-    ({"controller": "hold"}, "controller takes a compiled function or a function of"),
+    ({"controller": "hold"}, "controller takes a compiled function, a function of"),
     ({"controller": hold}, r"the controller takes kp too: give values by inputs=\{'kp'"),
     ({"controller": hold, "inputs": {"k": 1.0}}, "no argument 'k', did you mean 'kp'"),
-    ({"controller": hold, "inputs": {"kp": [1.0, 2.0]}}, r"inputs\['kp'\] has shape \(2,\); \(\) is needed"),
+    ({"controller": hold, "inputs": {"kp": [1.0, 2.0]}}, "kp: 2, duration: 100"),
     ({"controller": hold, "inputs": {"kp": np.nan}}, r"inputs\['kp'\] holds a number that is not finite"),
-    ({"controller": hold, "inputs": {"kp": 1.0}, "per_step": "kp"}, r"has shape \(\); \('steps',\) is needed"),
-    ({"controller": hold, "inputs": {"kp": np.ones(9)}, "per_step": "kp"}, "kp: 9, duration: 100"),
-    ({"controller": hold, "inputs": {"kp": 1.0}, "per_step": "kd"}, "no argument 'kd'"),
-    ({"controller": hold, "inputs": {"kp": 1.0}, "per_step": 5}, "per_step takes names"),
-    ({"controller": hold, "control_every": 0}, "control_every is 0"),
-    ({"control_every": 2}, "control_every is for a controller"),
+    ({"controller": hold, "inputs": {"kp": np.ones((2, 2))}}, r"it takes \(\), or over time \('steps',\)"),
+    ({"controller": kt.Controller(hold, over_time={"kp": 1.0})}, r"so it takes \('steps',\)"),
+    ({"controller": kt.Controller(hold, over_time={"kp": np.ones(9)}), "inputs": {"kp": 1.0}}, "'kp' is given twice"),
+    ({"controller": kt.Controller(hold, inputs={"kp": 1.0}), "inputs": {"kp": 1.0}}, "'kp' is given by the controller"),
+    ({"controller": hold, "inputs": {"kp": np.ones(9)}}, "kp: 9, duration: 100"),
+    ({"controller": kt.Controller(hold, over_time={"kd": np.ones(9)})}, "no argument 'kd'"),
     ({"controller": compiled(lambda q: np.ones(3))}, r"joint forces of shape \(3,\), this robot has nv = 2"),
     ({"controller": compiled(lambda q: {"u": q, "w": q})}, "one must be named 'tau'"),
     ({"controller": compiled(lambda q: {"tau": q, "w": q})}, "returns 'w', which is no argument of its own"),
@@ -119,12 +120,12 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     # what is kept
     ({"record": "q w"}, "record: no quantity 'w'"),
     ({"record": 5}, "record takes names"),
-    ({"record_every": 0}, "record_every is 0"),
-    ({"record_every": 101}, "record_every is 101, and there are 100 steps"),
-    ({"out": np.zeros((101, 2))}, "out takes a dict of arrays"),
-    ({"out": {"tauu": np.zeros((101, 2))}}, "out: no quantity 'tauu', did you mean 'tau'"),
-    ({"out": {"q": np.zeros((101, 2), np.float32)}}, r"out\['q'\] is float32 of shape \(101, 2\)"),
-    ({"out": {"q": np.zeros((101, 4))[:, ::2]}}, r"contiguous, writeable float64 array \(101, 2\) is needed"),
+    ({"record": kt.Record(every=101)}, "every is 101, and there are 100 steps"),
+    ({"record": kt.Record(out={"q": np.zeros((101, 2), np.float32)})}, r"out\['q'\] is float32 of shape \(101, 2\)"),
+    (
+        {"record": kt.Record(out={"q": np.zeros((101, 4))[:, ::2]})},
+        "contiguous, writeable float64 array",
+    ),
     ({"progress": 5}, "progress takes a function"),
 ]
 
@@ -138,12 +139,57 @@ def test_the_error_says_what_was_given_and_what_is_needed(given, message, monkey
         ROBOT.simulate(**call)
 
 
+VALUES: list[tuple[Callable[[], object], str]] = [
+    (lambda: kt.Forces(frame="base"), "frame is 'base'; choose from body, world"),
+    (lambda: kt.Forces(interpolation="cubic"), "interpolation is 'cubic'; choose from held, linear"),
+    (lambda: kt.Forces(torque=1.0), "Forces has no argument 'torque'"),
+    (lambda: kt.Controller("hold"), "controller takes a compiled function, a function of"),
+    (lambda: kt.Controller(hold, every=0), "every is 0"),
+    (lambda: kt.Controller(hold, inputs=[1.0]), "Controller: inputs takes a dict"),
+    (lambda: kt.Controller(hold, over_time=5), "Controller: over_time takes a dict"),
+    (lambda: kt.Record(every=0), "every is 0"),
+    (lambda: kt.Record("q w"), "record: no quantity 'w'"),
+    (lambda: kt.Record(5), "record takes names"),
+    (lambda: kt.Record(out=np.zeros((101, 2))), "out takes a dict of arrays"),
+    (lambda: kt.Record(out={"tauu": np.zeros((101, 2))}), "out: no quantity 'tauu', did you mean 'tau'"),
+    (lambda: kt.Record(out={"q": TWO, "v": TWO}), "two of the arrays share memory"),
+    (lambda: kt.Tsitouras(atol=0.0), "atol is 0.0, it must be"),
+    (lambda: kt.Tsitouras(rtol=float("nan")), "rtol is nan, it must be"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), VALUES)
+def test_a_value_checks_itself(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tau", "forces=kt.Forces(tau=…)"),
+        ("f_ext", "forces=kt.Forces(f_ext=…)"),
+        ("f_ext_frame", "forces=kt.Forces(frame=…)"),
+        ("interpolation", "forces=kt.Forces(interpolation=…)"),
+        ("control_every", "controller=kt.Controller(law,every=…)"),
+        ("per_step", "controller=kt.Controller(law,over_time=…)"),
+        ("record_every", "record=kt.Record(every=…)"),
+        ("out", "record=kt.Record(out=…)"),
+        ("rtol", "integrator=kt.Tsitouras(rtol=…)"),
+        ("t0", "q=kt.State(t,q,v)"),
+    ],
+)
+def test_arguments_that_are_parts_of_a_value(old: str, new: str) -> None:
+    for call in (ROBOT.simulate, ROBOT.simulation):
+        with pytest.raises(ArgumentError, match=re.escape(f"has no argument '{old}'; here it is '{new}'")):
+            call([0.0, 0.0], steps=3, **{old: 1.0})
+
+
 @pytest.mark.parametrize(
     ("method", "keyword", "here"),
     [
         ("simulate", "timestep", "'dt'"),
         ("simulate", "T", "'duration'"),
-        ("simulate", "tol", "'rtol' and 'atol'"),
         ("simulate", "v_0", "'v'"),
         ("step", "timestep", "'dt'"),
         ("step", "method", "'integrator'"),
@@ -197,14 +243,14 @@ def test_an_error_in_a_controller_is_the_controllers():
 
 
 def test_an_integrator_that_returns_too_little():
-    short = Integrator("short", 1, lambda system, t, q, v, dt: (q, v[:1]))
+    short = FunctionIntegrator("short", 1, lambda system, t, q, v, dt: (q, v[:1]))
     with pytest.raises(ArgumentError, match="the integrator 'short' returned q with 2 and v with 1 entries"):
         ROBOT.simulate([0.0, 0.0], duration=0.1, integrator=short)
 
 
 @pytest.mark.parametrize("returned", [lambda q, v: q, lambda q, v: None, lambda q, v: (q, v, v), lambda q, v: (q, 1.0)])
 def test_an_integrator_that_returns_no_pair(returned):
-    lost = Integrator("lost", 1, lambda system, t, q, v, dt: returned(q, v))
+    lost = FunctionIntegrator("lost", 1, lambda system, t, q, v, dt: returned(q, v))
     with pytest.raises(ArgumentError, match=r"the integrator 'lost' returned no pair \(q, v\) of columns: "):
         ROBOT.simulate([0.0, 0.0], duration=0.1, integrator=lost)
 

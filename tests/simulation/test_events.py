@@ -59,7 +59,10 @@ def period(amplitude: Array | float) -> Array:
     return np.asarray(4 * np.sqrt(length / G) * ellipk(np.sin(np.asarray(amplitude) / 2) ** 2))
 
 
-TIGHT = {"tsitouras": {"rtol": 1e-13, "atol": 1e-13, "dt": 0.1}, "rk4": {"dt": 1e-3}}
+TIGHT = {
+    "tsitouras": {"integrator": kt.Tsitouras(rtol=1e-13, atol=1e-13), "dt": 0.1},
+    "rk4": {"integrator": "rk4", "dt": 1e-3},
+}
 
 
 @pytest.mark.parametrize("name", TIGHT)
@@ -67,7 +70,7 @@ def test_a_pendulum_passes_its_lowest_point_at_quarters_of_its_period(name: str)
     """Of several robots each at its own times, with the bits that it has alone."""
     r, amplitudes = single("pendulum"), np.array([0.5, 1.0, 2.0])
     passes = kt.Event(condition("pendulum", "angle"))
-    moved = r.simulate(amplitudes[:, None], duration=5.0, integrator=name, events=[passes], **TIGHT[name])
+    moved = r.simulate(amplitudes[:, None], duration=5.0, events=[passes], **TIGHT[name])
     T = period(amplitudes)
     for k in range(3):
         times = [event.time for event in moved.robots[k].events]
@@ -76,10 +79,10 @@ def test_a_pendulum_passes_its_lowest_point_at_quarters_of_its_period(name: str)
         assert moved.counts["angle"][k] == len(exact)
         assert max(abs(event.q[0]) for event in moved.robots[k].events) < 1e-9
     assert [event.time for event in moved.events] == sorted(event.time for event in moved.events)
-    alone = r.simulate(amplitudes[1:2], duration=5.0, integrator=name, events=[passes], **TIGHT[name])
+    alone = r.simulate(amplitudes[1:2], duration=5.0, events=[passes], **TIGHT[name])
     same = [event for event in moved.events if event.robot == (1,)]
     assert [(e.time, *e.q, *e.v) for e in alone.events] == [(e.time, *e.q, *e.v) for e in same]
-    free = r.simulate(amplitudes[:, None], duration=5.0, integrator=name, **TIGHT[name])
+    free = r.simulate(amplitudes[:, None], duration=5.0, **TIGHT[name])
     assert moved.q == pytest.approx(free.q, rel=0, abs=1e-13)  # looking at it changes nothing
 
 
@@ -109,7 +112,9 @@ def test_a_bouncing_ball() -> None:
     q, v, t = np.array([h]), np.array([0.0]), 0.0
     fall = np.sqrt(2 * h / G)
     for k in range(5):
-        moved = r.simulate(q, v, duration=2.0, dt=0.01, t0=t, integrator="tsitouras", rtol=1e-12, events=[ground])
+        moved = r.simulate(
+            kt.State(t, q, v), duration=2.0, dt=0.01, integrator=kt.Tsitouras(rtol=1e-12), events=[ground]
+        )
         t, q, v = float(moved.stopped_at), moved.q[-1], -restitution * moved.v[-1]
         assert t == pytest.approx(fall * (1 + 2 * sum(restitution**j for j in range(1, k + 1))), rel=0, abs=1e-10)
 
@@ -133,7 +138,7 @@ def test_a_stop_leaves_the_others_alone() -> None:
 
 def test_a_simulation_goes_on_from_where_a_robot_stopped() -> None:
     robot, clock = single("pendulum"), condition("pendulum", "clock")
-    stopped = robot.simulate([0.5], duration=0.5, events=[kt.Event(clock, stop=True)], record_every=400)
+    stopped = robot.simulate([0.5], duration=0.5, events=[kt.Event(clock, stop=True)], record=kt.Record(every=400))
     assert stopped.end.t == stopped.stopped_at == pytest.approx(0.3, abs=1e-12)
     more = robot.simulate(stopped, duration=0.2)
     assert (more.t[0], more.q[0]) == (stopped.stopped_at, stopped.end.q)
@@ -205,7 +210,9 @@ def test_arguments_of_conditions_are_inputs() -> None:
 def test_all_are_kept_where_there_is_room_from_one_record_to_the_next(every: int) -> None:
     r, T = single("pendulum"), period(np.array([0.5, 0.6]))
     passes = kt.Event(condition("pendulum", "angle"), most=1 if every < 10 else 12)
-    moved = r.simulate([[0.5], [0.6]], duration=10.0, integrator="rk4", dt=0.01, record_every=every, events=[passes])
+    moved = r.simulate(
+        [[0.5], [0.6]], duration=10.0, integrator="rk4", dt=0.01, record=kt.Record(every=every), events=[passes]
+    )
     for k in range(2):
         times = [event.time for event in moved.robots[k].events]
         assert times == pytest.approx(np.arange(0.25, 10.0 / T[k], 0.5) * T[k], rel=0, abs=1e-6)
@@ -218,7 +225,9 @@ def test_what_is_not_kept_is_counted_and_said() -> None:
     with pytest.warns(
         kt.EventWarning, match="'angle': 9 of 12 were not kept, more than most=3 of a robot from one rec"
     ) as told:
-        moved = r.simulate([0.5], duration=10.0, integrator="rk4", dt=0.01, record_every=1000, events=[passes])
+        moved = r.simulate(
+            [0.5], duration=10.0, integrator="rk4", dt=0.01, record=kt.Record(every=1000), events=[passes]
+        )
     assert moved.counts["angle"] == 12
     assert told[0].filename == __file__
     times = (np.array([event.time for event in moved.events]) / period(0.5)).tolist()
@@ -228,7 +237,7 @@ def test_what_is_not_kept_is_counted_and_said() -> None:
 def test_a_controller_in_python_and_events() -> None:
     r = single("pendulum")
     passes = kt.Event(condition("pendulum", "angle"))
-    options = {"duration": 2.0, "integrator": "rk4", "dt": 0.01, "record_every": 3, "events": [passes]}
+    options = {"duration": 2.0, "integrator": "rk4", "dt": 0.01, "record": kt.Record(every=3), "events": [passes]}
     one, other = (r.simulate([0.5], controller=c, **options) for c in (None, lambda q, v, t: [0.0]))
     assert len(one.events) == len(other.events) > 1
     assert [e.time for e in one.events] == pytest.approx([e.time for e in other.events], rel=0, abs=1e-12)
@@ -237,7 +246,7 @@ def test_a_controller_in_python_and_events() -> None:
 def test_accelerations_and_torques_are_recorded_with_events() -> None:
     r = single("ball")
     ground = kt.Event(condition("ball", "height"), stop=True)
-    moved = r.simulate([1.0], duration=1.0, dt=0.01, tau=[1.0], record="q v a tau", events=[ground])
+    moved = r.simulate([1.0], duration=1.0, dt=0.01, forces=[1.0], record="q v a tau", events=[ground])
     assert moved.a == pytest.approx(np.full((101, 1), 1.0 - G), rel=1e-14)
     assert np.array_equal(moved.tau, np.ones((101, 1)))
 
@@ -287,7 +296,7 @@ def test_numbers_of_the_robot_are_in_files(suffix: str, per_step: bool, tmp_path
     robot, path, rng = pendulum(), tmp_path / f"motion{suffix}", np.random.default_rng(0)
     gravity = rng.normal(size=(2, 5, 3) if per_step else (2, 3))
     inputs = {kt.payload("lower"): kt.Inertia(1.0, [0.1, 0, 0], 0.1 * np.eye(3)), kt.gravity: gravity}
-    motion = robot.simulate(rng.normal(size=(2, 2)), steps=5, inputs=inputs, per_step=[kt.gravity] * per_step)
+    motion = robot.simulate(rng.normal(size=(2, 2)), steps=5, inputs=inputs)
     motion.save(path)
     again = kt.Trajectory.load(path, robot)
     assert list(again.inputs) == list(motion.inputs)
@@ -351,7 +360,7 @@ def test_an_event_on_the_manifold() -> None:
         return r.center_of_mass_velocity(q, v)[2]
 
     top = kt.Event(rising, direction=-1, stop=True)
-    moved = r.simulate(q, v, duration=2.0, dt=0.05, integrator="tsitouras", rtol=1e-12, atol=1e-12, events=[top])
+    moved = r.simulate(q, v, duration=2.0, dt=0.05, integrator=kt.Tsitouras(rtol=1e-12, atol=1e-12), events=[top])
     assert moved.stopped_at == pytest.approx(r.center_of_mass_velocity(q, v)[2] / G, rel=0, abs=1e-10)
 
 

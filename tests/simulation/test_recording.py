@@ -35,7 +35,7 @@ def same(a, b) -> bool:
 @pytest.mark.parametrize("seconds", [1e-9, 1e-4, 1.0])  # how long a piece takes
 def test_every_so_many_steps(every, seconds, monkeypatch):
     monkeypatch.setattr("kinetree.simulation.rollout.PIECE_SECONDS", seconds)
-    kept = ROBOT.simulate(Q, V, steps=300, controller=hold, record="q, a, tau", record_every=every)
+    kept = ROBOT.simulate(Q, V, steps=300, controller=hold, record=kt.Record("q, a, tau", every=every))
     assert kept.recorded == ("q", "v", "a", "tau")
     assert same(kept, WHOLE[::every])
     assert np.array_equal(kept.t, WHOLE.t[::every])
@@ -46,9 +46,11 @@ def test_accelerations_and_joint_forces_are_those_of_the_states_kept():
     assert np.allclose(WHOLE.tau, tau, rtol=1e-13, atol=1e-13)
     assert np.allclose(WHOLE.a, ROBOT.forward_dynamics(WHOLE.q, WHOLE.v, tau), rtol=1e-10, atol=1e-10)
     ahead = np.random.default_rng(0).normal(size=(50, 2))
-    given = ROBOT.simulate(Q[0], tau=ahead, record=("tau", "a"))
+    given = ROBOT.simulate(Q[0], forces=ahead, record=("tau", "a"))
     assert np.array_equal(given.tau, ahead[[*range(50), 49]])  # the last ones are held to the end
-    linear = ROBOT.simulate(Q[0], tau=ahead, record=("tau", "a"), interpolation="linear", record_every=7)
+    linear = ROBOT.simulate(
+        Q[0], forces=kt.Forces(ahead, interpolation="linear"), record=kt.Record(("tau", "a"), every=7)
+    )
     assert np.array_equal(linear.tau, ahead[::7])  # the last one too, which is that of the end
     assert np.allclose(linear.a, ROBOT.forward_dynamics(linear.q, linear.v, linear.tau), rtol=1e-10, atol=1e-10)
 
@@ -58,7 +60,9 @@ def test_joint_forces_of_a_robot_that_stopped_are_those_at_its_stop(interpolatio
     tau = np.linspace(0.0, 3.0, 101)[:, None] * [1.0, 0.5]
     stop = kt.Event(ROBOT.compile(lambda t: t - 0.0305, name="clock", shapes={"t": ()}), stop=True)
     given = tau if interpolation == "linear" else tau[:-1]
-    motion = ROBOT.simulate(Q[0], V[0], tau=given, interpolation=interpolation, record="tau a", events=[stop])
+    motion = ROBOT.simulate(
+        Q[0], V[0], forces=kt.Forces(given, interpolation=interpolation), record="tau a", events=[stop]
+    )
     there = (tau[30] + tau[31]) / 2 if interpolation == "linear" else tau[30]
     assert np.array_equal(motion.tau[:31], tau[:31])
     assert np.allclose(motion.tau[31:], there, rtol=1e-9)
@@ -72,7 +76,7 @@ def test_a_robot_that_stopped_is_not_controlled_any_more(python):
 
     controller = law if python else ROBOT.compile(law, shapes={"t": ()})
     stop = kt.Event(ROBOT.compile(lambda t: t - 0.0303, name="clock", shapes={"t": ()}), stop=True)
-    motion = ROBOT.simulate(Q[0], steps=60, controller=controller, control_every=1, record="tau", events=[stop])
+    motion = ROBOT.simulate(Q[0], steps=60, controller=kt.Controller(controller, every=1), record="tau", events=[stop])
     assert np.allclose(motion.tau[31:], [0.3, 1.0])
 
 
@@ -80,9 +84,11 @@ def test_a_robot_that_stopped_is_not_controlled_any_more(python):
 def test_it_ends_where_all_robots_have_stopped(python, monkeypatch):
     """A billion steps take no time, and the states that are kept are the last ones."""
     stop = kt.Event(ROBOT.compile(lambda t: t - 0.0305, name="clock", shapes={"t": ()}), stop=True)
-    how = {"events": [stop], "record": "tau", "controller": hold if python else None}
-    short, done = ROBOT.simulate(Q[:2], steps=60, **how), []
-    many = ROBOT.simulate(Q[:2], steps=10**9, record_every=10**7, progress=lambda *x: done.append(x), **how)
+    how = {"events": [stop], "controller": hold if python else None}
+    short, done = ROBOT.simulate(Q[:2], steps=60, record="tau", **how), []
+    many = ROBOT.simulate(
+        Q[:2], steps=10**9, record=kt.Record("tau", every=10**7), progress=lambda *x: done.append(x), **how
+    )
     assert np.array_equal(many.q[:, 1:], np.repeat(short.q[:, -1:], 100, axis=1))
     assert np.array_equal(many.tau[:, 1:], np.repeat(short.tau[:, -1:], 100, axis=1))
     assert done[-1] == (10**9, 10**9)
@@ -92,12 +98,12 @@ def test_it_ends_where_all_robots_have_stopped(python, monkeypatch):
 
 def test_into_memory_of_the_callers():
     out = {"q": np.empty((6, 301, 2)), "a": np.empty((6, 301, 2))}
-    motion = ROBOT.simulate(Q, V, steps=300, controller=hold, out=out)
+    motion = ROBOT.simulate(Q, V, steps=300, controller=hold, record=kt.Record(out=out))
     assert np.shares_memory(motion.q, out["q"])
     assert np.array_equal(out["q"], WHOLE.q)
     assert np.array_equal(out["a"], WHOLE.a)
     state = {"q": np.tile(Q[0], (301, 1)), "v": np.tile(V[0], (301, 1))}  # from the end of where it goes to
-    again = ROBOT.simulate(state["q"][-1], state["v"][-1], steps=300, controller=hold, out=state, record="a")
+    again = ROBOT.simulate(state["q"][-1], state["v"][-1], steps=300, controller=hold, record=kt.Record("a", out=state))
     assert np.array_equal(again.q, WHOLE.q[0])
     assert np.array_equal(again.a, WHOLE.a[0])
 
@@ -105,18 +111,18 @@ def test_into_memory_of_the_callers():
 def test_results_where_arguments_are():
     memory = np.random.default_rng(0).normal(size=(101, 2))
     tau = memory[:-1].copy()
-    clock = {"controller": ROBOT.compile(lambda push: push, name="push", shapes={"push": 2}), "per_step": "push"}
-    expected = ROBOT.simulate(Q[0], tau=tau, inputs={"push": tau}, **clock)
-    for given in ({"tau": memory[:-1], "inputs": {"push": tau}}, {"tau": tau, "inputs": {"push": memory[:-1]}}):
+    clock = {"controller": ROBOT.compile(lambda push: push, name="push", shapes={"push": 2})}
+    expected = ROBOT.simulate(Q[0], forces=tau, inputs={"push": tau}, **clock)
+    for given in ({"forces": memory[:-1], "inputs": {"push": tau}}, {"forces": tau, "inputs": {"push": memory[:-1]}}):
         memory[:-1] = tau
-        assert same(ROBOT.simulate(Q[0], out={"q": memory}, **given, **clock), expected)
+        assert same(ROBOT.simulate(Q[0], record=kt.Record(out={"q": memory}), **given, **clock), expected)
 
 
 def test_memory_is_that_of_what_is_kept():
     q = np.tile(Q, (50, 1))
-    ROBOT.simulate(q, steps=2000, record_every=1000)
+    ROBOT.simulate(q, steps=2000, record=kt.Record(every=1000))
     tracemalloc.start()
-    ROBOT.simulate(q, steps=2000, record_every=1000)
+    ROBOT.simulate(q, steps=2000, record=kt.Record(every=1000))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 100 * q.nbytes  # three records and Python's own objects; all steps would be 4000 times that
@@ -124,7 +130,7 @@ def test_memory_is_that_of_what_is_kept():
 
 def test_progress():
     told = []
-    ROBOT.simulate(Q, V, steps=20_000, record_every=20_000, progress=lambda *numbers: told.append(numbers))
+    ROBOT.simulate(Q, V, steps=20_000, record=kt.Record(every=20_000), progress=lambda *numbers: told.append(numbers))
     done, total = np.array(told).T
     assert (np.diff(done) > 0).all()
     assert done[-1] == 20_000
@@ -148,7 +154,7 @@ def test_a_robot_that_diverges_stops_and_never_the_others(record_every):
         return strength * np.exp(100.0 * t) * np.ones(2) * np.where(t > 0.1, 1.0, 0.0) - v
 
     strength = np.array([0.0, 0.0, 1e280, 0.0, 1e290, 0.0])
-    how = {"steps": 400, "controller": push, "record_every": record_every}
+    how = {"steps": 400, "controller": push, "record": kt.Record(every=record_every)}
     motion = ROBOT.simulate(Q, V, inputs={"strength": strength}, **how)
     assert list(motion.reasons) == [None, None, "not finite", None, "not finite", None]
     assert (np.isnan(motion.stopped_at) == (strength == 0.0)).all()
@@ -162,7 +168,7 @@ def test_a_robot_that_diverges_stops_and_never_the_others(record_every):
     assert 0.1 < stopped.stopped_at < 0.4
     after = stopped.t >= stopped.stopped_at
     assert np.ptp(stopped.q[after], axis=0).max() == np.ptp(stopped.v[after], axis=0).max() == 0.0
-    exact = ROBOT.simulate(Q[2], V[2], inputs={"strength": strength[2]}, **{**how, "record_every": 1})
+    exact = ROBOT.simulate(Q[2], V[2], inputs={"strength": strength[2]}, **{**how, "record": kt.Record(every=1)})
     last = np.flatnonzero(exact.t == stopped.stopped_at)
     assert len(last) == 1  # the time of its last finite state, which is another one than that before
     assert not np.array_equal(exact.v[last[0]], exact.v[last[0] - 1])
@@ -175,7 +181,7 @@ def test_a_python_controller_that_returns_nan_stops_its_robot():
         return tau
 
     motion = ROBOT.simulate(Q, V, steps=100, controller=broken)
-    expected = ROBOT.simulate(Q, V, steps=100, controller=hold, control_every=1)
+    expected = ROBOT.simulate(Q, V, steps=100, controller=kt.Controller(hold, every=1))
     others = [0, 1, 3, 4, 5]
     assert np.array_equal(motion.q[others], expected.q[others])
     assert list(motion.reasons) == [None, None, kt.StopReason.CONTROLLER, None, None, None]
@@ -196,14 +202,16 @@ def test_what_was_computed_is_kept_when_interrupted(python):
             raise KeyboardInterrupt
         return hold(q, v, t)
 
-    how = {"controller": control} if python else {"controller": hold, "control_every": 1, "progress": interrupt}
+    how = {"controller": control} if python else {"controller": kt.Controller(hold, every=1), "progress": interrupt}
     with pytest.raises(kt.SimulationInterrupted) as caught:
-        ROBOT.simulate(Q, V, steps=10**6, record_every=4, record="tau", **how)
+        ROBOT.simulate(Q, V, steps=10**6, record=kt.Record("tau", every=4), **how)
     assert isinstance(caught.value, KeyboardInterrupt)
     part = caught.value.trajectory
     assert 25 <= len(part) < 250_000
     assert f"t = {part.t[-1]:g} s" in str(caught.value)
-    whole = ROBOT.simulate(Q, V, duration=part.t[-1], record_every=4, controller=hold, control_every=1, record="tau")
+    whole = ROBOT.simulate(
+        Q, V, duration=part.t[-1], record=kt.Record("tau", every=4), controller=kt.Controller(hold, every=1)
+    )
     assert np.array_equal(part.q, whole.q)
     assert np.array_equal(part.tau[:, :-1], whole.tau[:, :-1])
 
@@ -230,13 +238,13 @@ import kinetree as kt
 from helpers.pendulum import pendulum
 robot = pendulum()
 q = np.zeros((200, 2))
-robot.simulate(q, steps=200, record_every=100)
+robot.simulate(q, steps=200, record=kt.Record(every=100))
 try:
     print("begins", flush=True)
-    robot.simulate(q, steps=10**7, record_every=1000)
+    robot.simulate(q, steps=10**7, record=kt.Record(every=1000))
 except kt.SimulationInterrupted as interrupted:
     trajectory = interrupted.trajectory
-    expected = robot.simulate(q[0], duration=trajectory.t[-1], record_every=1000)
+    expected = robot.simulate(q[0], duration=trajectory.t[-1], record=kt.Record(every=1000))
     print(len(trajectory), np.array_equal(trajectory.q[7], expected.q), flush=True)
 """
 
@@ -280,6 +288,6 @@ def test_the_step_of_a_sampled_controller_is_its_period() -> None:
 
     for every in (1, 5):
         motion = robot.simulate(
-            robot.neutral(), steps=100, controller=controller, control_every=every, inputs={"clock": 0.0}
+            robot.neutral(), steps=100, controller=kt.Controller(controller, every=every), inputs={"clock": 0.0}
         )
         assert abs(motion.end.controller["clock"] - 0.1) < 1e-12

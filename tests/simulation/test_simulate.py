@@ -12,7 +12,7 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
-from kinetree.integrators import Integrator
+from kinetree.integrators import FunctionIntegrator
 from kinetree.integrators.runge_kutta import Tableau, runge_kutta
 from kinetree.simulation.run import remembered
 
@@ -61,11 +61,13 @@ def test_alone_or_among_others_on_any_lanes_and_threads(lanes, monkeypatch):
 
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "tsitouras"])
 def test_a_simulation_goes_on_from_a_trajectory(integrator):
-    how = {"dt": 5e-3, "controller": integrating, "integrator": integrator, "record_every": 30}
+    how = {"dt": 5e-3, "controller": integrating, "integrator": integrator, "record": kt.Record(every=30)}
     inputs = {"integral": [0.1, 0.2], "ki": 3.0}
-    whole = ROBOT.simulate(Q[:3], V[:3], t0=0.7, steps=120, inputs=inputs, **how)
-    part = ROBOT.simulate(Q[:3], V[:3], t0=0.7, steps=40, inputs=inputs, **how)  # ends between two records
-    rest = ROBOT.simulate(pickle.loads(pickle.dumps(part)), steps=80, inputs={"ki": 3.0}, **how | {"record_every": 20})
+    whole = ROBOT.simulate(kt.State(0.7, Q[:3], V[:3]), steps=120, inputs=inputs, **how)
+    part = ROBOT.simulate(kt.State(0.7, Q[:3], V[:3]), steps=40, inputs=inputs, **how)  # ends between two records
+    rest = ROBOT.simulate(
+        pickle.loads(pickle.dumps(part)), steps=80, inputs={"ki": 3.0}, **how | {"record": kt.Record(every=20)}
+    )
     assert rest.t[-1] == whole.t[-1]
     assert np.array_equal(rest.q[:, -1], whole.q[:, -1])
     assert np.array_equal(rest.end.controller["integral"], whole.end.controller["integral"])
@@ -75,22 +77,22 @@ def test_a_simulation_goes_on_from_a_trajectory(integrator):
         ROBOT.simulate(part, V[:3], steps=1)
 
 
-@pytest.mark.parametrize("other", [{"tau": [3.0, -2.0]}, {"t0": 5.0}, {"joints": "none"}])
+@pytest.mark.parametrize("other", [{"forces": [3.0, -2.0]}, {"joints": "none"}])
 def test_steps_of_the_integrators_own_do_not_outlive_what_acted(other):
     part = ROBOT.simulate(Q[0], V[0], steps=20, dt=5e-3, integrator="tsitouras")
     rest = ROBOT.simulate(part, steps=20, dt=5e-3, integrator="tsitouras", **other)
-    fresh = ROBOT.simulate(*part.final[1:], steps=20, dt=5e-3, integrator="tsitouras", **{"t0": part.t[-1]} | other)
+    fresh = ROBOT.simulate(part.final, steps=20, dt=5e-3, integrator="tsitouras", **other)
     assert np.array_equal(rest.q, fresh.q)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_one_call_or_ten(integrator):
-    how = {"dt": 1e-3, "controller": hold, "integrator": integrator, "t0": 0.3}
-    whole = ROBOT.simulate(Q[:3], V[:3], steps=1000, **how)
-    t0, q, v = 0.3, Q[:3], V[:3]
+    how = {"dt": 1e-3, "controller": hold, "integrator": integrator}
+    state = kt.State(0.3, Q[:3], V[:3])
+    whole = ROBOT.simulate(state, steps=1000, **how)
     for k in range(10):
-        part = ROBOT.simulate(q, v, steps=100, **{**how, "t0": t0})
-        t0, q, v = part.t[-1], part.q[:, -1], part.v[:, -1]
+        part = ROBOT.simulate(state, steps=100, **how)
+        state = part.final
         assert same(part, whole[100 * k : 100 * k + 101])
         assert np.array_equal(part.t, whole.t[100 * k : 100 * k + 101])
 
@@ -99,7 +101,7 @@ def test_one_call_or_ten(integrator):
 def test_it_is_a_loop_of_steps(integrator):
     q, v = FREE.random_state(seed=1, size=3)[:2]
     tau = np.random.default_rng(0).normal(size=(3, 20, FREE.nv))
-    motion = FREE.simulate(q, v, tau=tau, dt=1e-2, integrator=integrator)
+    motion = FREE.simulate(q, v, forces=tau, dt=1e-2, integrator=integrator)
     for k in range(20):
         q, v = FREE.step(q, v, tau[:, k], 1e-2, integrator=integrator)
         close = np.array_equal if integrator != "rk4" else lambda a, b: np.allclose(a, b, rtol=0, atol=1e-13)
@@ -108,9 +110,9 @@ def test_it_is_a_loop_of_steps(integrator):
 
 
 def test_leading_axes_broadcast():
-    motion = ROBOT.simulate(Q[:2], V[:6].reshape(3, 2, 2), tau=[1.0, 0.0], **STEPS)
+    motion = ROBOT.simulate(Q[:2], V[:6].reshape(3, 2, 2), forces=[1.0, 0.0], **STEPS)
     assert motion.q.shape == (3, 2, 61, 2)
-    assert same(motion.robots[2, 1], ROBOT.simulate(Q[1], V[5], tau=[1.0, 0.0], **STEPS))
+    assert same(motion.robots[2, 1], ROBOT.simulate(Q[1], V[5], forces=[1.0, 0.0], **STEPS))
 
 
 def test_in_threads_and_from_a_pickle():
@@ -158,9 +160,8 @@ def test_a_feedback_in_continuous_time_keeps_the_order():
         for dt in (1 / 64, 1 / 128)
     ]
     assert 3.7 < np.log2(errors[0] / errors[1]) < 4.3
-    held = ROBOT.simulate(
-        Q[0], V[0], duration=1.0, dt=1 / 64, controller=hold, integrator="rk4", control_every=1
-    ).q[-1]  # fmt: skip
+    once = kt.Controller(hold, every=1)
+    held = ROBOT.simulate(Q[0], V[0], duration=1.0, dt=1 / 64, controller=once, integrator="rk4").q[-1]
     assert np.abs(held - fine).max() > 100 * errors[1]
 
 
@@ -176,8 +177,8 @@ def test_a_controller_with_a_state_of_its_own():
 
 
 def test_a_controller_that_is_sampled():
-    how = {"controller": hold, "control_every": 7, "record": ("tau", "a"), "t0": 0.125}  # not from a multiple of 7 on
-    motion = ROBOT.simulate(Q[:2], V[:2], **how, **STEPS)
+    start = kt.State(0.125, Q[:2], V[:2])  # not from a multiple of 7 on
+    motion = ROBOT.simulate(start, controller=kt.Controller(hold, every=7), record=("tau", "a"), **STEPS)
     q, v, tau = Q[:2], V[:2], np.empty((2, 2))
     for k in range(60):
         if k % 7 == 0:
@@ -190,7 +191,7 @@ def test_a_controller_that_is_sampled():
 
 @pytest.mark.parametrize("every", [1, 4])
 def test_a_python_function_is_a_sampled_controller(every):
-    how = {"record": ("tau", "a"), "record_every": 5, "control_every": every, **STEPS}
+    how = {"record": kt.Record(("tau", "a"), every=5), **STEPS}
     for select in (slice(0, 3), 0):
         shapes = set()
 
@@ -198,8 +199,8 @@ def test_a_python_function_is_a_sampled_controller(every):
             shapes.add(np.shape(q))
             return hold(q, v, t)
 
-        called = ROBOT.simulate(Q[select], V[select], controller=callback, **how)
-        compiled = ROBOT.simulate(Q[select], V[select], controller=hold, **how)
+        called = ROBOT.simulate(Q[select], V[select], controller=kt.Controller(callback, every=every), **how)
+        compiled = ROBOT.simulate(Q[select], V[select], controller=kt.Controller(hold, every=every), **how)
         assert shapes == {np.shape(Q[select])}
         assert np.array_equal(called.q, compiled.q)
         assert np.array_equal(called.tau, compiled.tau)  # the last ones are those still held
@@ -208,15 +209,13 @@ def test_a_python_function_is_a_sampled_controller(every):
 
 def test_arguments_per_robot_and_per_step():
     kp = np.linspace(1.0, 30.0, 60)
-    motion = ROBOT.simulate(Q[:2], V[:2], controller=hold, inputs={"kp": kp}, per_step="kp", dt=5e-3)
+    motion = ROBOT.simulate(Q[:2], V[:2], controller=kt.Controller(hold, over_time={"kp": kp}), dt=5e-3)
     assert motion.q.shape == (2, 61, 2)
     q, v = Q[:2], V[:2]
     for k in range(60):
         q, v = ROBOT.step(q, v, hold(q, v, k * 5e-3, kp[k]), 5e-3)
     assert np.allclose(motion.q[:, -1], q, rtol=1e-13)
-    each = ROBOT.simulate(
-        Q[:2], V[:2], controller=hold, inputs={"kp": np.array([kp, kp[::-1]])}, per_step=["kp"], dt=5e-3
-    )  # fmt: skip
+    each = ROBOT.simulate(Q[:2], V[:2], controller=hold, inputs={"kp": np.array([kp, kp[::-1]])}, dt=5e-3)  # fmt: skip
     assert same(each.robots[0], motion.robots[0])
     assert not same(each.robots[1], motion.robots[1])
 
@@ -231,7 +230,9 @@ def test_forces_change_linearly_or_are_held():
     def end(n, interpolation):
         t = np.linspace(0.0, 1.0, n + 1)
         tau = torque(t) if interpolation == "linear" else torque(t)[:-1]
-        return ROBOT.simulate(Q[0], V[0], tau=tau, dt=1 / n, interpolation=interpolation, integrator="rk4").q[-1]
+        return ROBOT.simulate(
+            Q[0], V[0], forces=kt.Forces(tau, interpolation=interpolation), dt=1 / n, integrator="rk4"
+        ).q[-1]
 
     exact = end(4096, "linear")
     orders = [
@@ -244,19 +245,19 @@ def test_joint_forces_by_name():
     robot, last = kt.load("panda"), np.zeros((2, 4, 7))
     last[..., 1], last[..., 6] = np.arange(4.0), [[1.0], [2.0]]
     q = np.zeros((2, 7))
-    named = robot.simulate(q, tau={"panda_joint2": np.arange(4.0), "panda_joint7": [[1.0], [2.0]]}, record="tau")
-    assert np.array_equal(named.q, robot.simulate(q, tau=last).q)
+    named = robot.simulate(q, forces={"panda_joint2": np.arange(4.0), "panda_joint7": [[1.0], [2.0]]}, record="tau")
+    assert np.array_equal(named.q, robot.simulate(q, forces=last).q)
     with pytest.raises(kt.ArgumentError, match=r"tau has shape \(3, 7\); q and v have the leading axes \(2,\)"):
-        robot.simulate(q, tau={"panda_joint2": np.arange(3.0)}, duration=0.1)
+        robot.simulate(q, forces={"panda_joint2": np.arange(3.0)}, duration=0.1)
 
 
 def test_wrenches_by_name_and_over_time():
     push = np.zeros((60, 6))
     push[:, 3] = np.linspace(0.0, 5.0, 60)
-    motion = FREE.simulate(FREE.neutral(), f_ext={"lower": push}, f_ext_frame="world", dt=5e-3)
+    motion = FREE.simulate(FREE.neutral(), forces=kt.Forces(f_ext={"lower": push}, frame="world"), dt=5e-3)
     f_ext = np.zeros((60, FREE.nb, 6))
     f_ext[:, FREE.body_names.index("lower")] = push
-    assert same(motion, FREE.simulate(FREE.neutral(), f_ext=f_ext, f_ext_frame="world", dt=5e-3))
+    assert same(motion, FREE.simulate(FREE.neutral(), forces=kt.Forces(f_ext=f_ext, frame="world"), dt=5e-3))
     q, v = FREE.neutral(), np.zeros(FREE.nv)
     for k in range(60):
         q, v = FREE.step(q, v, np.zeros(FREE.nv), 5e-3, f_ext[k], f_ext_frame="world")
@@ -283,7 +284,9 @@ def test_a_controller_knows_the_robot_as_it_is():
 
     inputs = {kt.gravity: [0.0, 0.0, -1.0], kt.payload("lower"): kt.Inertia(3.0, np.zeros(3), np.eye(3))}
     for every in (None, 1):
-        motion = ROBOT.simulate(Q, controller=compensation, control_every=every, inputs=inputs, record="tau", steps=3)
+        motion = ROBOT.simulate(
+            Q, controller=kt.Controller(compensation, every=every), inputs=inputs, record="tau", steps=3
+        )
         rows = slice(0, None if every is None else -1)  # one that is sampled is not called at the end
         assert np.allclose(motion.tau[:, rows], ROBOT.gravity_forces(motion.q[:, rows]), atol=1e-13)
 
@@ -299,7 +302,7 @@ def test_a_robot_without_joints():
 
 def test_a_number_of_the_robot_changes_from_step_to_step():
     g = np.linspace((0.0, 0.0, 0.0), (0.0, 0.0, -9.81), 60)
-    motion = ROBOT.simulate(Q[0], inputs={kt.gravity: g}, per_step=[kt.gravity], dt=5e-3)
+    motion = ROBOT.simulate(Q[0], inputs={kt.gravity: g}, dt=5e-3)
     step = kt.compile(ROBOT, "step", inputs=[kt.gravity])
     q, v = Q[0], np.zeros(2)
     for k in range(60):
@@ -309,7 +312,7 @@ def test_a_number_of_the_robot_changes_from_step_to_step():
 
 def test_integrators_of_one_name_do_not_share_code():
     heun = Tableau(2, [[], [1.0]], [0.5, 0.5])
-    made = Integrator("rk4", 2, runge_kutta(heun))  # of parts of kinetree's, and with the name of one of them
+    made = FunctionIntegrator("rk4", 2, runge_kutta(heun))  # of parts of kinetree's, and with the name of one of them
     moved = [pendulum().simulate(Q, V, integrator=which, **STEPS).q for which in ("rk4", made, "rk4")]
     assert np.array_equal(moved[0], moved[2])
     assert 1e-9 < np.abs(moved[1] - moved[0])[:, -1].max() < 1e-3

@@ -69,7 +69,7 @@ def test_what_is_left_fits_together(python: bool, monkeypatch: pytest.MonkeyPatc
     how: dict[str, Any] = {"steps": steps, "events": EVENTS, "controller": hold if python else None}
     whole, seen = ROBOT.simulate(Q, **how), set()
     for line in itertools.count(1, 1 if python else 3):
-        came, left = interrupted_at(line, lambda: ROBOT.simulate(Q, record_every=2, **how))
+        came, left = interrupted_at(line, lambda: ROBOT.simulate(Q, record=kt.Record(every=2), **how))
         if not came:
             break
         if left is not None:

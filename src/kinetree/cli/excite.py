@@ -21,7 +21,7 @@ from kinetree.drawing.panels import finish
 from kinetree.errors import ArgumentError, listed
 from kinetree.excitation import Excitation
 from kinetree.motions import Trajectory
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.tables import print_warnings
 
 PATIENCE = 1.0

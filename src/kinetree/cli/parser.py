@@ -12,7 +12,7 @@ from kinetree.cli.options import add_dynamics_options, add_robot_options
 from kinetree.cli.readers import gains, joined, number
 
 JSON = "print it as JSON, for programs"
-INTEGRATORS = "semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational"
+INTEGRATORS = "semi_implicit_euler, euler, implicit_euler, rk4, tsitouras, variational"
 ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF or SDF file, or a robot_descriptions name"
 
 EXAMPLES = """\

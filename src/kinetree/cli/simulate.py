@@ -21,13 +21,16 @@ from kinetree.drawing.motion import draw
 from kinetree.drawing.panels import check_plot, finish
 from kinetree.drawing.sticks import check_animation
 from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
+from kinetree.integrators import Integrator, Tsitouras
 from kinetree.logs.codecs.parquet import check_installed
 from kinetree.motions import Trajectory
 from kinetree.output import check_output
-from kinetree.robot import Robot
-from kinetree.simulation import SimulationInterrupted
+from kinetree.robot_methods import Robot
+from kinetree.simulation import Record, SimulationInterrupted
 from kinetree.tables import print_warnings
 from kinetree.validation import Array
+
+RECORDED = "q v a tau"
 
 SAMPLES = 1000
 """About how many samples are kept, unless the arguments say."""
@@ -47,17 +50,16 @@ def run(arguments: argparse.Namespace) -> None:
         raise ArgumentError(f"{robot.name} has no moving joint")
     steps, every = counts(arguments, robot)
     given = initial(arguments, robot) | driven(arguments, robot)
-    given |= {x: getattr(arguments, x) for x in ("dt", "integrator", "rtol", "atol", "joints")}
-    given["record"] = "q v a tau"
+    given |= {"dt": arguments.dt, "joints": arguments.joints, "integrator": integrator(arguments)}
     interrupted = False
     with compiling_notice(robot.name, shown=not arguments.quiet):
-        given["integrator"] = arguments.integrator = compiled(robot, given)
+        arguments.integrator = compiled(robot, given)
         clock = Clock()
         with progress(arguments.quiet) as advance:
             try:
                 show = clock.through(advance)
                 with warnings_off():
-                    motion = robot.simulate(**given, steps=steps, record_every=every, progress=show)
+                    motion = robot.simulate(**given, steps=steps, record=Record(RECORDED, every), progress=show)
             except SimulationInterrupted as stopped:
                 motion, interrupted = stopped.trajectory, True
         write(arguments, motion)
@@ -71,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def compiled(robot: Robot, given: dict[str, Any]) -> str:
     """Compile the simulation, which says what is wrong; return the name of its integrator."""
-    first = robot.simulation(**given, steps=1)
+    first = robot.simulation(**given, steps=1, record=RECORDED)
     with warnings_off(SimulationWarning):
         first.run()
     return first.plan.integrator.name
@@ -152,6 +154,14 @@ def counts(arguments: argparse.Namespace, robot: Robot) -> tuple[int, int]:
     return steps, every
 
 
+def integrator(arguments: argparse.Namespace) -> str | Integrator | None:
+    """Return the integrator by its name, or with the tolerances that are given."""
+    tolerances = {x: getattr(arguments, x) for x in Tsitouras.tolerances if getattr(arguments, x) is not None}
+    if tolerances and arguments.integrator != Tsitouras.name:
+        raise ArgumentError(f"--{min(tolerances)} is for --integrator {Tsitouras.name}")
+    return Tsitouras(**tolerances) if tolerances else arguments.integrator
+
+
 def initial(arguments: argparse.Namespace, robot: Robot) -> dict[str, Any]:
     """Return q and v at the beginning."""
     v = np.zeros(robot.nv) if arguments.v is None else numbers("--v", arguments.v, robot.v_names)
@@ -181,7 +191,7 @@ def numbers(option: str, given: list[str], names: tuple[str, ...]) -> Array:
 def driven(arguments: argparse.Namespace, robot: Robot) -> dict[str, Any]:
     """Return what drives the robot: constant torques, a compiled controller that holds it, or nothing."""
     if arguments.tau is not None:
-        return {"tau": numbers("--tau", arguments.tau, robot.v_names)}
+        return {"forces": numbers("--tau", arguments.tau, robot.v_names)}
     if arguments.hold is None:
         return {}
     model = robot.model

@@ -17,7 +17,7 @@ Coulomb friction, 1996; Anitescu and Potra, 1997; here with the cone as it is, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from kinetree.constraints.contact_problem import Unilateral, contacts, count, in_joints
@@ -129,6 +129,7 @@ def _in_place(model: ConstrainedModel, meeting: Sequence[Unilateral], force: Vec
     return found
 
 
+@dataclass(frozen=True)
 class TimeStepping(Integrator):
     """Steps with contacts. The memory is the impulses of the last step, and four numbers.
 
@@ -136,6 +137,13 @@ class TimeStepping(Integrator):
     time of the step in which it was.
     """
 
+    name: str
+    tolerance: float = TOLERANCE
+    max_iterations: float = MOST_ITERATIONS
+
+    order = 1
+    tolerances = ("tolerance", "max_iterations")
+    counts = (("iterations", -4), ("unsolved", -3), ("worst_residual", -2), ("worst_at", -1))
     impulses = True
 
     def memory(self, model: Model) -> int:
@@ -154,17 +162,14 @@ class TimeStepping(Integrator):
         worst = select_less(worst, x.residual, x.residual, worst)
         return x.q, x.v, Column([*x.impulses, iterations + x.iterations, unsolved, worst, worst_at])
 
-    def __call__(self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar) -> State:
+    def step(self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar) -> State:
         """Return the state after a step that knows of none before."""
         return self.advance(system, t, q, v, dt, Column.zeros(self.memory(system.model)))[:2]
 
+    __call__ = step
 
-COUNTS = (("iterations", -4), ("unsolved", -3), ("worst_residual", -2), ("worst_at", -1))
-SETTINGS = (("tolerance", TOLERANCE), ("max_iterations", MOST_ITERATIONS))
 
-TIME_STEPPING = {
-    i.name: TimeStepping(i.name, i.order, i.step, SETTINGS, COUNTS) for i in (semi_implicit_euler, implicit_euler)
-}
+TIME_STEPPING = {i.name: TimeStepping(i.name) for i in (semi_implicit_euler, implicit_euler)}
 """The integrators of mechanisms with contacts that are solved, by name."""
 
 

@@ -1,7 +1,8 @@
-"""Integrators on the manifold of configurations: one page each, over any scalar."""
+"""Integrators on the manifold of configurations: one file each, over any scalar; every file here is imported."""
 
-from kinetree.integrators.contract import INTEGRATORS, Integrator, StopReason, integrator
+from kinetree.integrators.adaptive import Tsitouras
+from kinetree.integrators.contract import INTEGRATORS, FunctionIntegrator, Integrator, StopReason, integrator
 from kinetree.integrators.step import OWN
 from kinetree.integrators.system import System
 
-__all__ = ["INTEGRATORS", "OWN", "Integrator", "StopReason", "System", "integrator"]
+__all__ = ["INTEGRATORS", "OWN", "FunctionIntegrator", "Integrator", "StopReason", "System", "Tsitouras", "integrator"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kinetree.integrators.contract import Integrator, State, StopReason, registered
@@ -14,8 +15,8 @@ from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, copysign, power, select, select_less
 from kinetree.scalars.loops import repeat
-
-RTOL, ATOL = 1e-6, 1e-8
+from kinetree.signatures import told
+from kinetree.validation import positive
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0
 """A step is this part of what the error allows, and changes by these factors at least and at most."""
@@ -29,12 +30,53 @@ MOST_STEPS = 10_000
 """Tries, of steps taken or not, in one call."""
 
 
-class Adaptive(Integrator):
-    """An embedded pair that takes as many steps of its own as the tolerances ask for.
+@told
+@dataclass(frozen=True)
+class Tsitouras(Integrator):
+    """An embedded Runge–Kutta pair that takes as many steps of its own as tolerances ask for.
 
     Where what acts is smooth, its steps do not end with those of the simulation: in between the states are those of the
     polynomial through the last step, so that the motion does not depend on how often it is looked at.
+
+    Parameters
+    ----------
+    rtol, atol : float
+        The errors that are allowed in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of coordinates, of
+        which a radian and a metre count as one.
+
+    Raises
+    ------
+    ArgumentError
+        If one of them is not a positive number.
+
+    References: Tsitouras, Runge–Kutta pairs of order 5(4) satisfying only the first column simplifying assumption,
+    Computers & Mathematics with Applications 62 (2011).
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> motion = robot.simulate(robot.neutral(), duration=0.5, dt=0.1, integrator=kt.Tsitouras(rtol=1e-9))
+    >>> bool(motion.counts["steps"] > 10)
+    True
     """
+
+    rtol: float = 1e-6
+    atol: float = 1e-8
+
+    name = "tsitouras"
+    order = TSITOURAS.order
+    tolerances = ("rtol", "atol")
+    counts = tuple((name, Motion._fields.index(name)) for name in ("steps", "rejected"))
+    failure = StopReason.TOO_MANY_STEPS
+
+    def __post_init__(self) -> None:
+        for name in self.tolerances:
+            object.__setattr__(self, name, positive(name, getattr(self, name)))
+
+    def step(self, system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
+        """See `Integrator.step`: with a first step of a length that is to be found."""
+        return self.advance(system, t, q, v, dt, Column.zeros(self.memory(system.model)))[:2]
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from call to call."""
@@ -48,7 +90,7 @@ class Adaptive(Integrator):
         self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar, memory: Column
     ) -> tuple[Column, Column, Column]:
         """Return the state a time dt later, and what is carried to the next call."""
-        settings = dict(self.settings) | dict(system.settings)
+        settings = self.settings | dict(system.settings)
         tolerances = Tolerances(settings["rtol"], settings["atol"])
         sign, target = copysign(1.0, dt), t + dt
 
@@ -145,21 +187,4 @@ def _chosen(condition: Any, x: Motion, y: Motion) -> Motion:
     return Motion(*map(choose, x, y))
 
 
-def _step(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
-    start = Column.zeros(tsitouras.memory(system.model))
-    q, v, _ = tsitouras.advance(system, t, q, v, dt, start)
-    return q, v
-
-
-tsitouras = registered(
-    Adaptive(
-        "tsitouras",
-        TSITOURAS.order,
-        _step,
-        settings=(("rtol", RTOL), ("atol", ATOL)),
-        counts=(("steps", Motion._fields.index("steps")), ("rejected", Motion._fields.index("rejected"))),
-        failure=StopReason.TOO_MANY_STEPS,
-    )
-)
-"""The embedded pair of Tsitouras, Runge–Kutta pairs of order 5(4) satisfying only the first column simplifying
-assumption, Computers & Mathematics with Applications 62 (2011)."""
+tsitouras = registered(Tsitouras())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from kinetree.errors import ArgumentError
 from kinetree.integrators.system import System
@@ -31,42 +32,49 @@ class StopReason(StrEnum):
         return cls(text) if text in {*cls} else text or None
 
 
-@dataclass(frozen=True)
-class Integrator:
-    """A way to go one step ahead in time.
+class Integrator(ABC):
+    """A way to go one step ahead in time: a value, whose tolerances are fields.
 
     Attributes
     ----------
     name : str
     order : int
         Of its error over a given time, as a power of the step.
-    step : callable
-        ``step(system, t, q, v, dt) -> (q, v)``: configuration and velocity a time dt later. All are columns of scalars
-        (`kinetree.scalars.column.Column`), and the code works on any scalar: it does not branch on them.
-    settings : tuple of pairs
-        Numbers that it finds in `System.settings`, such as tolerances: their names and what they are if not given.
+    tolerances : tuple of str
+        The fields that are numbers of a compiled step, which is one for all their values (see `System.settings`).
     counts : tuple of pairs
         What it counts, such as rejected steps: names and places in its memory.
     failure : StopReason, optional
         Why a motion ends where the method gives up, if it may.
+    impulses : bool
+        Whether velocities jump: then its memory begins with the impulses of a mechanism's rows in the last step.
     """
 
     name: str
     order: int
-    step: Step
-    settings: tuple[tuple[str, float], ...] = ()
-    counts: tuple[tuple[str, int], ...] = ()
-    failure: StopReason | None = None
-
+    tolerances: ClassVar[tuple[str, ...]] = ()
+    counts: ClassVar[tuple[tuple[str, int], ...]] = ()
+    failure: ClassVar[StopReason | None] = None
     impulses: ClassVar[bool] = False
-    """Whether velocities jump: then its memory begins with the impulses of a mechanism's rows in the last step."""
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        """Support pickle: the step of a registered one by its name, under which another process has it too."""
-        known = INTEGRATORS.get(self.name)
-        if known is None or known.step is not self.step:
-            return super().__reduce__()
-        return _again, (type(self), {x.name: getattr(self, x.name) for x in fields(self) if x.name != "step"})
+    @abstractmethod
+    def step(self, system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
+        """Return configuration and velocity a time dt later.
+
+        All are columns of scalars (`kinetree.scalars.column.Column`), and the code works on any scalar: it does not
+        branch on them.
+        """
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """Its tolerances by name."""
+        return {name: getattr(self, name) for name in self.tolerances}
+
+    @property
+    def untuned(self) -> Integrator:
+        """The same with the usual tolerances: what a compiled step depends on."""
+        usual: Any = {name: getattr(type(self), name) for name in self.tolerances}
+        return replace(self, **usual) if usual else self  # type: ignore[type-var]
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step; they are zero before the first one."""
@@ -96,6 +104,23 @@ class Integrator:
                 f"nq = {system.model.nq}, nv = {system.model.nv}"
             )
         return system.held(t + dt, q, v)
+
+
+@dataclass(frozen=True)
+class FunctionIntegrator(Integrator):
+    """An integrator that is a function of the system, time, state and step."""
+
+    name: str
+    order: int
+    function: Step
+
+    def step(self, system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
+        """See `Integrator.step`."""
+        return self.function(system, t, q, v, dt)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Support pickle: a registered one by its name, under which another process has it too."""
+        return (_registered, (self.name,)) if INTEGRATORS.get(self.name) is self else super().__reduce__()
 
 
 INTEGRATORS: dict[str, Integrator] = {}
@@ -149,23 +174,27 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
             inspect.signature(step).bind("system", "t", "q", "v", "dt")
         except TypeError as error:
             raise ArgumentError(f"integrator {name!r}: it is called with (system, t, q, v, dt): {error}") from None
-        return registered(Integrator(name, order, step))
+        return registered(FunctionIntegrator(name, order, step))
 
     return register
 
 
-def registered(made: Integrator) -> Integrator:
+M = TypeVar("M", bound=Integrator)
+
+
+def registered(made: M) -> M:
     """Put an integrator in the registry, and return it."""
     known = INTEGRATORS.get(made.name)
-    if known is not None and _module(known.step) != _module(made.step):
-        raise ArgumentError(f"{_module(known.step)} has an integrator {made.name!r} already: give yours another name")
+    if known is not None and module_of(known) != module_of(made):
+        raise ArgumentError(f"{module_of(known)} has an integrator {made.name!r} already: give yours another name")
     INTEGRATORS[made.name] = made
     return made
 
 
-def _again(cls: type[Integrator], given: dict[str, Any]) -> Integrator:
-    return cls(step=INTEGRATORS[given["name"]].step, **given)
+def module_of(made: Integrator) -> str:
+    """Return the name of the module in which an integrator is written."""
+    return str(getattr(made, "function", made).__module__)
 
 
-def _module(function: object) -> str:
-    return str(getattr(function, "__module__", ""))
+def _registered(name: str) -> Integrator:
+    return INTEGRATORS[name]

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
 
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.glossary.symbols import Choices
-from kinetree.integrators.adaptive import tsitouras
-from kinetree.integrators.contract import Integrator
-from kinetree.integrators.euler import euler, semi_implicit_euler
-from kinetree.integrators.implicit import implicit_euler
-from kinetree.integrators.runge_kutta import rk4
+from kinetree.integrators.contract import INTEGRATORS, Integrator, module_of
 from kinetree.integrators.system import System
-from kinetree.integrators.variational import variational
 from kinetree.model import Model
 from kinetree.scalars.functions import Scalar
 
-_OWN = {i.name: i for i in (semi_implicit_euler, euler, rk4, tsitouras, implicit_euler, variational)}
-OWN = tuple(_OWN)
+USUAL, PACKAGE = "semi_implicit_euler", __name__.rpartition(".")[0]
+for _file in iter_modules(sys.modules[PACKAGE].__path__):
+    if _file.name != "step":
+        import_module(f"{PACKAGE}.{_file.name}")
+
+_OWN = {name: i for name, i in INTEGRATORS.items() if module_of(i).startswith(PACKAGE)}
+OWN = tuple(sorted(_OWN, key=lambda name: (name != USUAL, name)))
+"""The names of those that files beside this one register; the usual one is the first."""
+
 YOURS = "; integrators of your own are for simulate: robot.simulate(q, v, tau=tau, dt=dt, steps=1, integrator=...)"
 LIMITS = ("none", "position", "effort", "all")
 

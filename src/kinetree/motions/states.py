@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from kinetree.signatures import told
 from kinetree.validation import Array
 
 
+@told
 class State(NamedTuple):
     """One sample of a trajectory: the time (s), q (..., nq) and v (..., nv)."""
 

@@ -1,8 +1,21 @@
 """Simulation: many steps in time of a robot, or of thousands, as one native loop."""
 
+from kinetree.simulation.controllers import Controller
 from kinetree.simulation.events import Event, EventWarning
+from kinetree.simulation.forces import Forces
 from kinetree.simulation.plan import Simulation
+from kinetree.simulation.record import Record
 from kinetree.simulation.run import SimulationInterrupted
 from kinetree.simulation.simulate import simulate, simulation
 
-__all__ = ["Event", "EventWarning", "Simulation", "SimulationInterrupted", "simulate", "simulation"]
+__all__ = [
+    "Controller",
+    "Event",
+    "EventWarning",
+    "Forces",
+    "Record",
+    "Simulation",
+    "SimulationInterrupted",
+    "simulate",
+    "simulation",
+]

@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.model_inputs import ModelInput
-from kinetree.motions.states import End
+from kinetree.errors import ArgumentError, CallError, unknown_name
+from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.runtime.batch import address
 from kinetree.runtime.steps import tables
 from kinetree.simulation import run
-from kinetree.simulation.calls import own
-from kinetree.simulation.choices import OF_CONSTRAINTS, ended, unnamed
-from kinetree.simulation.constrained import check_range, numbers, of_shape
-from kinetree.simulation.inputs import check_finite, ports_of
+from kinetree.simulation.calls import OWN, own
+from kinetree.simulation.checks import by_name, check_finite
+from kinetree.simulation.constrained import OF_CONSTRAINTS, check_range, numbers, of_shape
+from kinetree.simulation.forces import Forces
+from kinetree.simulation.given import as_given, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
-from kinetree.validation import Array, real_array
+from kinetree.simulation.starting import state
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree.simulation.plan import Simulation
 
 LARGEST = 1 << 16
 """Bytes of what is kept, beyond which nothing is to be gained."""
+
+
+ARGUMENTS = ("q", "v", "forces", "inputs", *OF_CONSTRAINTS)
 
 
 class Bound:
@@ -47,35 +51,43 @@ class Bound:
         self._views = {name: _unflattened(memory[name], s.lead, shape) for name, shape in shapes.items()}
         self._flat = {name: memory[name].reshape(-1) for name in shapes}
         self._rest = np.zeros(s.robot.nv)
-        self._entries = {name: len(shape) for name, shape in shapes.items()}
+        self._shapes = shapes
         self._changed: set[str] = set()
         self._call: _Call | None = None
-        size = 8 * sum(s.kept.values()) * len(s.start["q"]) * (1 + s.times.steps // s.every)
-        is_plain = not (s.law.callback or s.plan.events or s.out or s.progress)
+        size = 8 * sum(s.kept.values()) * len(s.start["q"]) * (1 + s.times.steps // s.record.every)
+        is_plain = not (s.law.callback or s.plan.events or s.record.memory or s.progress)
         self._is_simple = s.kept.keys() == {"q", "v"} and is_plain and size <= LARGEST
 
     def __call__(
-        self, q: Any, v: Any, t0: float | None, inputs: Mapping[Any, Any], changed: Mapping[str, Any]
+        self, q: Any, v: Any, forces: Any, inputs: Mapping[Any, Any], changed: Mapping[str, Any]
     ) -> Trajectory:
         """Return the motion from these states."""
-        before = None
-        if not isinstance(inputs, Mapping):
-            raise ArgumentError(f"inputs takes a dict of values by name, not {inputs!r}")
-        if isinstance(q, Trajectory):
-            if v is not None:
-                raise ArgumentError("v is not taken where the simulation goes on from a trajectory, which has it")
-            before = ended(q)
-            q, v, t0 = before.q, before.v, before.t if t0 is None else t0
-        elif isinstance(q, str):
-            q = self.now.tree.configuration(q)
-        self._set_clock(t0)
-        self._take(q, v, before, inputs, changed)
+        for name in changed:
+            if name not in OF_CONSTRAINTS:
+                raise CallError(f"a simulation that is called has {unknown_name('argument', name, ARGUMENTS)}")
+        t, before = None, None
+        if isinstance(q, str | Trajectory | State):
+            q, v, t, before = state(self._made.robot, q, v)
+        if forces is not None:
+            forces = Forces.of(forces)
+            self._check_choices(forces)
+            changed = changed | forces.arrays(self._made.robot)
+        self._set_clock(t)
+        self._take(q, v, before, by_name("inputs", inputs) if inputs else {}, changed)
         self.now.check_start(before)
         if self._is_simple:
             self._call = self._call or _Call(self.now)
             if self._call.kernel.is_short(len(self.start["q"]), self.now.times.steps):
                 return self._call(self.now, before)
         return run.run(self.now.at(self.now.times, before))
+
+    def _check_choices(self, forces: Forces) -> None:
+        """Raise where forces are chosen to act otherwise than when the simulation was made."""
+        plan = self._made.plan
+        made = {"frame": plan.f_ext_frame, "interpolation": "linear" if plan.linear else "held"}
+        for name, value in made.items() if forces.f_ext is not None else ():
+            if getattr(forces, name) != value:
+                raise ArgumentError(f"{name} is {getattr(forces, name)!r}; this simulation was made with {value!r}")
 
     def _set_clock(self, t0: float | None) -> None:
         """Let the steps begin at another time."""
@@ -92,8 +104,7 @@ class Bound:
         given = {"q": q, "v": self._rest if v is None else v, **changed}
         if before is not None:
             given |= {own(port): before.controller[port.name] for port in self.now.plan.state if before.controller}
-        for key, value in inputs.items():
-            name = key.name if isinstance(key, ModelInput) else key
+        for name, value in inputs.items():
             if name not in self._inputs:
                 raise ArgumentError(f"inputs: {unknown_name('argument', name, self._inputs)}")
             given[self._inputs[name][0]] = value
@@ -113,21 +124,17 @@ class Bound:
             self._check(name)
             return
         if view is None:
-            known = [x for x in self._views if x in self.values and not x.startswith("controller_")]
+            known = [x for x in self._views if x in self.values and not x.startswith(OWN)]
             raise ArgumentError(
                 f"{unknown_name('argument', name, known)}; what changes from call to call is given when the "
                 "simulation is made"
             )
-        named = unnamed(self._made.robot, name, value, self._made.plan.f_ext_frame)
-        array = real_array(name, numbers(name, named))
-        if array.shape != view.shape:
-            least, axes = self._entries[name], array.ndim
-            if not (least <= axes <= view.ndim and array.shape == view.shape[view.ndim - axes :]):
-                raise ArgumentError(
-                    f"{name} has shape {array.shape}; this simulation was made with {view.shape}, and takes that, or "
-                    f"{view.shape[view.ndim - least :]} for all"
-                )
-        view[...] = array
+        memory = (self.values if name in self.values else self.start)[name]
+        array = as_given(name, numbers(name, value), self._shapes[name], self._made.lead)
+        if array.shape[:-1] != memory.shape[:-1]:
+            made = f"made with {memory.shape[1]} steps" if memory.ndim == 3 else "made without an axis of steps"
+            raise ArgumentError(f"{name} has shape {np.shape(value)}; this simulation was {made}")
+        memory[...] = array
         self._check(name)
 
     def _check(self, name: str) -> None:
@@ -148,17 +155,17 @@ class _Call:
     """A call of the kernel for all steps of a simulation, whose results are new arrays."""
 
     def __init__(self, s: Simulation) -> None:
-        rows = {name: np.empty((len(s.start["q"]), s.times.steps // s.every, n)) for name, n in s.kept.items()}
+        rows = {name: np.empty((len(s.start["q"]), s.times.steps // s.record.every, n)) for name, n in s.kept.items()}
         rollout = Rollout(s.step, dict(s.start), s.given, rows, {})
         self.kernel = s.step._kernels.scan(VARIANT, rollout.steps, len(s.start["q"]))
         names = [port.name for port in s.step.spec.inputs]
         given = s.given
         self._inputs = [s.start[name] if name in s.start else given[name] for name in names]
         self._last = {name: np.empty_like(x) for name, x in s.start.items()}
-        n, count = len(s.start["q"]), 1 + s.times.steps // s.every
+        n, count = len(s.start["q"]), 1 + s.times.steps // s.record.every
         self._shapes = [(n, count, size) for size in s.kept.values()]
         self._tables = tables(self._inputs, [*self._last.values()], [np.empty(x)[:, 1:] for x in self._shapes])
-        self._counts = n, s.times.steps, s.every
+        self._counts = n, s.times.steps, s.record.every
 
     def __call__(self, s: Simulation, before: End | None) -> Trajectory:
         """Return the motion."""

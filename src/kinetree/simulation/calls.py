@@ -9,20 +9,22 @@ from kinetree.graph import Port
 from kinetree.runtime.function import Function
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, floor
-from kinetree.simulation.controllers import Controller
+from kinetree.simulation.controllers import CompiledLaw
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.loops import repeat_relaxed
 
+OWN = "controller_"
+
 
 def own(port: Port) -> str:
     """Return the name in the step of an argument of the controller's or of an event's."""
-    return "controller_" + port.name
+    return OWN + port.name
 
 
 def controlled(
-    controller: Controller, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Mapping[str, Any] | None = None
+    controller: CompiledLaw, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Mapping[str, Any] | None = None
 ) -> tuple[Column, dict[str, list[Any]]]:
     """Return the controller's joint forces and its next state."""
     tau, following = called(controller.__call__, controller.function, given, t, q, v, state)
@@ -62,7 +64,7 @@ def nested(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") and not isinstance(value, Expr) else value
 
 
-def sampled(controller: Controller, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
+def sampled(controller: CompiledLaw, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
     """Return the joint forces to hold and the controller's next state: computed anew once a period."""
     state = {port.name: given[own(port)] for port in controller.state}
     done = given["step"] - given["begin"]

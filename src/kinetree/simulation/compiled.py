@@ -19,7 +19,7 @@ from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, select_less
 from kinetree.simulation.calls import called, controlled, flat, own, sampled
-from kinetree.simulation.controllers import Controller
+from kinetree.simulation.controllers import CompiledLaw
 from kinetree.simulation.events import FIRST_EVENT, Event
 from kinetree.simulation.locating import located, logged
 
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     integrator : Integrator
     limits, f_ext_frame : str
         As in `System`.
-    controller : Controller, optional
+    controller : CompiledLaw, optional
     events : tuple of Event
     sampled : bool
         Whether the controller is called at the beginning of some steps, and its joint forces are held between.
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
     integrator: Integrator
     limits: str
     f_ext_frame: str
-    controller: Controller | None
+    controller: CompiledLaw | None
     events: tuple[Event, ...]
     sampled: bool
     wrenches: bool
@@ -116,7 +116,7 @@ class Plan(NamedTuple):
             shapes["since"] = ()
         if self.linear:
             shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
-        shapes |= {setting(name): () for name, _ in self.integrator.settings}
+        shapes |= {setting(name): () for name in self.integrator.tolerances}
         return shapes | {own(port): port.shape for port in self.parameters}
 
 
@@ -220,7 +220,7 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     if plan.sampled:
         following |= sampled(plan.controller, given, start) if plan.controller else {"held": given["held"]}
     wrenches = (lambda t: at("f_ext", t)) if plan.wrenches else None
-    settings = {name: given[setting(name)] for name, _ in plan.integrator.settings}
+    settings = {name: given[setting(name)] for name in plan.integrator.tolerances}
     table = table_of(model)
     model = traced_model(model, table["forward_dynamics"].joint_space)
     more = {name: given[name] for name in (*plan.of_constraints, "since") if name in given}

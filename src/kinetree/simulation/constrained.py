@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy as np
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS, Integrator
-from kinetree.model import Model
 from kinetree.robot.robot import Robot
-from kinetree.validation import Array, real_array
+from kinetree.simulation.checks import choice
+from kinetree.validation import Array, positive, real_array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -22,36 +23,51 @@ OPEN = 1e-3
 
 CONTACTS = ("solved", "stick")
 
+OF_CONSTRAINTS = ("active", "restitution", "friction", "slots", "drift")
+"""What is given for the constraints of a mechanism."""
+
 RANGES = {"restitution": (0.0, 1.0), "friction": (0.0, np.inf)}
 """What may be given for constraints."""
 
 
-def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: str) -> Integrator:
+def chosen_integrator(
+    robot: Robot | Mechanism, integrator: object, contacts: str, tolerance: Any, max_iterations: Any
+) -> Integrator:
     """Return the integrator that is meant: where contacts are solved, the one with impulses."""
     if not isinstance(integrator, Integrator):
         if not isinstance(integrator, str) or integrator not in INTEGRATORS:
             raise ArgumentError(unknown_name("integrator", str(integrator), INTEGRATORS))
         integrator = INTEGRATORS[integrator]
-    if isinstance(robot, Robot):
-        return integrator
-    from kinetree.constraints.time_stepping import integrator_of
+    choice("contacts", contacts, CONTACTS)
+    if not isinstance(robot, Robot):
+        from kinetree.constraints.time_stepping import integrator_of
 
-    return integrator_of(robot.model, integrator, contacts)
+        integrator = integrator_of(robot.model, integrator, contacts)
+    given = {"tolerance": tolerance, "max_iterations": max_iterations}
+    given = {name: positive(name, x) for name, x in given.items() if x is not None}
+    if given and not integrator.impulses:
+        raise ArgumentError(f"{min(given)} is for contacts that are solved; {integrator.name!r} solves none")
+    return replace(integrator, **given) if given else integrator  # type: ignore[type-var]
+
+
+def arrays(robot: Robot | Mechanism, given: Mapping[str, Any]) -> dict[str, Array]:
+    """Return what is given for the constraints of a mechanism as arrays."""
+    found: dict[str, Array] = {}
+    for name, value in given.items():
+        if isinstance(robot, Robot):
+            raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
+        found[name] = array = real_array(name, numbers(name, value))
+        shape = of_shape(robot, name)
+        if array.shape[-len(shape) :] != shape:
+            parts = "; ".join(robot.model.describe(x) for x in SHAPES[name] if isinstance(x, str))
+            wanted = ", ".join(map(str, ("...", *shape)))
+            raise ArgumentError(f"{name} has shape {array.shape}, ({wanted}) is needed: {parts}")
+    return found
 
 
 def numbers(name: str, value: Any) -> Any:
     """Return what is given for constraints, 1 and 0 in the place of bools that say which act."""
     return np.asarray(value, dtype=float) if name == "active" and np.asarray(value).dtype == bool else value
-
-
-def of_rows(model: Model, name: str, value: Any) -> tuple[Array, tuple[int, ...]]:
-    """Return what is given for constraints or rows as an array, and the shape that it has but for leading axes."""
-    array, shape = real_array(name, numbers(name, value)), shape_of(SHAPES[name], model)
-    if array.shape[-len(shape) :] != shape:
-        parts = "; ".join(model.describe(x) for x in SHAPES[name] if isinstance(x, str))
-        wanted = ", ".join(map(str, ("...", *shape)))
-        raise ArgumentError(f"{name} has shape {array.shape}, ({wanted}) is needed: {parts}")
-    return array, shape
 
 
 def of_shape(robot: Robot | Mechanism, name: str) -> tuple[int, ...]:

@@ -1,23 +1,113 @@
-"""Compiled controllers: which of their arguments the simulation gives, and what they carry from step to step."""
+"""Controllers: which of their arguments the simulation gives, and what they carry from step to step."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
+from kinetree.signatures import told
+from kinetree.simulation.checks import by_name, count
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 GIVEN = ("q", "v", "t", "dt")
 """The arguments that a simulation gives."""
 
 
-class Controller(NamedTuple):
+@told
+@dataclass(frozen=True, eq=False)
+class Controller:
+    """A law for joint forces, with how it is called: `simulate` with ``controller=…``.
+
+    Parameters
+    ----------
+    law : Function or callable
+        A compiled function (`compile`) of any of ``q``, ``v``, ``t``, ``dt`` and further arguments is part of the
+        native loop. Arguments that are results too are its own state: ``return {"tau": …, "integral": …}``.
+        A law without such a state is a feedback in continuous time, evaluated wherever the integrator asks for
+        accelerations; one with it is called at the beginning of each step, and its joint forces are held. A plain
+        Python function ``law(q, v, t)`` is called at the beginning of each step with all robots' states, which is
+        slower by far.
+    every : int, optional
+        Call it at the first step of a simulation and every so many, and hold its joint forces in between.
+    inputs : dict, optional
+        Values of its arguments by name, of its own state the first ones: the same for all robots, or for each its own.
+    over_time : dict, optional
+        Values that change from step to step: (steps, …) arrays for all robots, or (..., steps, …) for each.
+
+    Raises
+    ------
+    ArgumentError
+        If one of them is no such thing.
+
+    Examples
+    --------
+    >>> import numpy as np, kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> @robot.compile
+    ... def follow(q, v, q_des, kp: float):
+    ...     return robot.inverse_dynamics(q, v, kp * (q_des - q) - 2 * np.sqrt(kp) * v)
+    >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=1.0)
+    >>> wanted = path(np.arange(1000) * 1e-3).q
+    >>> law = kt.Controller(follow, every=10, inputs={"kp": 400.0}, over_time={"q_des": wanted})
+    >>> robot.simulate(robot.neutral(), controller=law)
+    <Trajectory of 'ur5': 1001 samples from 0 to 1 s>
+    """
+
+    law: Function | Callable[..., Any]
+    every: int | None = None
+    inputs: Mapping[str, ArrayLike] = field(default_factory=dict)
+    over_time: Mapping[str, ArrayLike] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not callable(self.law):
+            raise ArgumentError(
+                f"controller takes a compiled function, a function of (q, v, t) or a kt.Controller, not {self.law!r}"
+            )
+        if self.every is not None:
+            count("every", self.every)
+        for name in ("inputs", "over_time"):
+            object.__setattr__(self, name, by_name(f"Controller: {name}", getattr(self, name)))
+
+    @classmethod
+    def of(cls, value: Any) -> Controller | None:
+        """Return a controller, of a law alone too; None if there is none."""
+        return value if value is None or isinstance(value, Controller) else cls(value)
+
+
+class Law(NamedTuple):
+    """A controller as the simulation calls it: compiled, or in Python, and how many steps there are between calls."""
+
+    compiled: CompiledLaw | None = None
+    callback: Callable[..., Any] | None = None
+    period: int | None = None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether its joint forces are held between calls."""
+        return self.callback is not None or (self.compiled is not None and self.period is not None)
+
+
+def law_of(model: Model, controller: Controller | None) -> Law:
+    """Return the law of a controller, if there is one, for a robot."""
+    if controller is None:
+        return Law()
+    if not isinstance(controller.law, Function):
+        return Law(None, callback_of(controller.law), controller.every)
+    compiled = compiled_law(model, controller.law)
+    return Law(compiled, None, controller.every or (1 if compiled.state else None))
+
+
+class CompiledLaw(NamedTuple):
     """A compiled controller as the simulation calls it.
 
     Attributes
@@ -78,7 +168,7 @@ def checked_arguments(model: Model, function: Function, what: str) -> FunctionSp
     return spec
 
 
-def controller_of(model: Model, function: Function) -> Controller:
+def compiled_law(model: Model, function: Function) -> CompiledLaw:
     """Return a compiled function as a controller; `ArgumentError` where it cannot be one."""
     spec = checked_arguments(model, function, "controller")
     inputs = {port.name: port for port in spec.ports(())}
@@ -108,4 +198,4 @@ def controller_of(model: Model, function: Function) -> Controller:
             )
     state = tuple(inputs[name] for name in own)
     parameters = tuple(port for name, port in inputs.items() if name not in GIVEN and name not in own)
-    return Controller(function, state, parameters, torque)
+    return CompiledLaw(function, state, parameters, torque)

@@ -167,7 +167,7 @@ class History:
             if lost := int(number) - sum(e.name == event.name for e in found):
                 warn_user(
                     f"event {event.name!r}: {lost} of {int(number)} were not kept, more than most={event.most} of a "
-                    "robot from one record to the next: make most larger, or record_every smaller",
+                    "robot from one record to the next: make most larger, or every of record smaller",
                     EventWarning,
                 )
         return tuple(sorted(found, key=lambda event: (event.time, event.robot)))

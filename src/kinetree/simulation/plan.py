@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
+from kinetree.integrators import Integrator
 from kinetree.lazy import cached_property
 from kinetree.motions.quantities import read_only
 from kinetree.motions.states import End
@@ -18,13 +19,18 @@ from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
-from kinetree.simulation import choices, constrained
-from kinetree.simulation import inputs as given_inputs
+from kinetree.simulation import constrained
 from kinetree.simulation.bound import Bound
-from kinetree.simulation.calls import own
+from kinetree.simulation.calls import OWN, own
+from kinetree.simulation.checks import by_name
 from kinetree.simulation.compiled import Plan, setting, step_function
+from kinetree.simulation.controllers import Controller, Law, law_of
 from kinetree.simulation.events import Event, events_of
+from kinetree.simulation.forces import Forces
+from kinetree.simulation.given import as_given, input_arrays, model_inputs
+from kinetree.simulation.record import Record
 from kinetree.simulation.run import remembered, run
+from kinetree.simulation.starting import physics, start, usual_integrator
 from kinetree.simulation.times import Times, times
 from kinetree.validation import Array
 
@@ -55,10 +61,7 @@ class Simulation:
         row, with an axis of steps if they change from step to step, and flat.
     kept : dict of int
         What is kept, and its length.
-    every : int
-        The number of steps between records.
-    out : dict of array
-        Memory of the caller's for what is kept.
+    record : Record
     law : Law
     before : End, or None
         Where the trajectory ended from which it goes on.
@@ -72,9 +75,8 @@ class Simulation:
     start: Mapping[str, Array]
     values: Mapping[str, Array]
     kept: Mapping[str, int]
-    every: int
-    out: Mapping[str, Array]
-    law: choices.Law
+    record: Record
+    law: Law
     before: End | None = None
     progress: Callable[[int, int], object] | None = None
     _bound: list[Bound] = field(default_factory=list, init=False)
@@ -111,7 +113,7 @@ class Simulation:
     @cached_property
     def _recorded(self) -> Array:
         """After how many steps something is kept."""
-        return np.arange(1 + self.times.steps // self.every, dtype=np.float64) * self.every
+        return np.arange(1 + self.times.steps // self.record.every, dtype=np.float64) * self.record.every
 
     @cached_property
     def unstopped(self) -> tuple[Array, Any]:
@@ -185,29 +187,24 @@ class Simulation:
         return run(self)
 
     def __call__(
-        self,
-        q: Any,
-        v: Any = None,
-        *,
-        t0: float | None = None,
-        inputs: Mapping[Any, Any] | None = None,
-        **changed: Any,
+        self, q: Any, v: Any = None, *, forces: Any = None, inputs: Mapping[Any, Any] | None = None, **changed: Any
     ) -> Trajectory:
         """Return the motion from other states; what is not given is as it was when this was made.
 
         Parameters
         ----------
-        q : (..., nq) array-like or Trajectory
-            With the leading axes that it was made with, or the same for all. It goes on from a trajectory.
+        q : (..., nq) array-like, Trajectory or State
+            With the leading axes that it was made with, or the same for all. It goes on from a trajectory; from a state
+            it begins at its time.
         v : (..., nv) array-like, optional
             Zero if not given.
-        t0 : float, optional
-            Time at the beginning (s); as it was made with, or where the trajectory ended, if not given.
+        forces : array-like, dict or Forces, optional
+            Other joint forces, and other wrenches if some were given when this was made.
         inputs : dict, optional
             Other values of some of the inputs.
         **changed : array-like
-            Other values of ``tau``, ``f_ext``, ``active``, ``restitution``, ``friction``, ``slots`` or ``drift``, if
-            these were given when this was made (tau always can be): of the same shape, or the same for all.
+            Other values of ``active``, ``restitution``, ``friction``, ``slots`` or ``drift``, if these were given when
+            this was made.
 
         Raises
         ------
@@ -216,67 +213,68 @@ class Simulation:
         """
         bound = self._bound.pop() if self._bound else Bound(self)  # one for each thread that calls at the same time
         try:
-            return bound(q, v, t0, {} if inputs is None else inputs, changed)
+            return bound(q, v, forces, {} if inputs is None else inputs, changed)
         finally:
             self._bound.append(bound)
 
 
-def planned(robot: Robot | Mechanism, q: Any, v: Any, **c: Any) -> Simulation:
+def planned(
+    robot: Robot | Mechanism, q: Any, v: Any, *, duration: Any, steps: Any, dt: Any, controller: Any, forces: Any,
+    inputs: Any, integrator: Any, joints: Any, events: Sequence[Any], record: Any, progress: Any, contacts: Any,
+    tolerance: Any, max_iterations: Any, **of_constraints: Any,
+) -> Simulation:  # fmt: skip
     """Return the simulation for the arguments of `simulate`."""
-    if c["progress"] is not None and not callable(c["progress"]):
-        raise ArgumentError(f"progress takes a function of the steps done and of all, not {c['progress']!r}")
-    model, per_step = robot.model, given_inputs.names("per_step", c["per_step"])
-    for name, known in (
-        ("contacts", constrained.CONTACTS),
-        ("interpolation", ("held", "linear")),
-        ("f_ext_frame", ("body", "world")),
-    ):
-        choices.choice(name, c[name], known)
-    numbers, values = given_inputs.separated(model, c["inputs"])
-    limits, friction = choices.physics(model, c["joints"], numbers)
-    method = c["integrator"] or choices.usual_integrator(friction, numbers)
-    integrator = constrained.chosen_integrator(robot, method, c["contacts"])
-    law, events = choices.law(model, c["controller"], c["control_every"]), events_of(model, c["events"])
-    begin = choices.start(robot, q, v)
-    of_constraints = {name: c[name] for name in choices.OF_CONSTRAINTS if c[name] is not None}
-    linear = c["interpolation"] == "linear"
-    acting = choices.forces(robot, c["tau"], c["f_ext"], c["f_ext_frame"], of_constraints, begin.lead, linear)
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
+    model, inputs = robot.model, {} if inputs is None else inputs
+    controller, forces, record = Controller.of(controller), Forces.of(forces), Record.of(record)
+    begin, law, events = start(robot, q, v), law_of(model, controller), events_of(model, events)
+    values, numbers = by_name("inputs", inputs), model_inputs(model, inputs)
+    limits, friction = physics(model, joints, numbers)
+    method: Integrator = constrained.chosen_integrator(
+        robot, integrator or usual_integrator(friction, numbers), contacts, tolerance, max_iterations
+    )
+    acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot)
+    acting |= constrained.arrays(robot, {name: x for name, x in of_constraints.items() if x is not None})
     plan = Plan(
-        integrator=integrator,
+        integrator=method.untuned,
         limits=limits,
-        f_ext_frame=c["f_ext_frame"],
+        f_ext_frame=forces.frame,
         controller=law.compiled,
         events=events,
         sampled=law.is_sampled,
-        wrenches="f_ext" in acting.arrays,
-        of_constraints=tuple(of_constraints),
-        linear=linear,
+        wrenches="f_ext" in acting,
+        of_constraints=tuple(name for name in acting if name not in LINEAR),
+        linear=forces.interpolation == "linear",
         smooth=False,
         friction=friction,
         inputs=numbers,
     )
+    if controller is not None:
+        if twice := values.keys() & controller.inputs.keys():
+            raise ArgumentError(f"inputs: {min(twice)!r} is given by the controller too")
+        values |= controller.inputs
     if begin.before is not None:
         values = {p.name: x for p in plan.state if (x := begin.before.controller.get(p.name)) is not None} | values
-    found = given_inputs.values(model, plan, values, per_step, begin.lead)
-    plan = plan._replace(smooth=not (plan.sampled or acting.counts or found.counts))
-    t0 = c["t0"] if c["t0"] is not None else 0.0 if begin.before is None else begin.before.t
-    clock = times(c["dt"], c["duration"], c["steps"], acting.counts | found.counts, t0)
-    kept, every, out = choices.kept(model, integrator, clock.steps, c["record"], c["record_every"], c["out"])
-    tolerances = {name: c[name] for name in ("rtol", "atol", "tolerance", "max_iterations")}
-    constants = {setting(name): x for name, x in choices.settings(integrator, tolerances).items()}
-    n = len(begin.q)
-    given: dict[str, Array] = {}
+    shapes = {name: constrained.of_shape(robot, name) for name in acting}
+    arrays = {name: as_given(name, x, shapes[name], begin.lead) for name, x in acting.items()}
+    for name in plan.of_constraints:
+        constrained.check_range(name, arrays[name])
+    arrays |= input_arrays(model, plan, values, {} if controller is None else controller.over_time, begin.lead)
+    changing = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in arrays.items() if x.ndim == 3}
+    plan = plan._replace(smooth=not (plan.sampled or changing))
+    clock = times(dt, duration, steps, {name.removeprefix(OWN): n for name, n in changing.items()}, begin.t)
+    n, shapes = len(begin.q), plan.carried(model)
     carried = {"q": begin.q, "v": begin.v, "step": np.full((n, 1), clock.first)}
-    for name, array in (acting.arrays | found.arrays).items():
-        (carried if name in plan.carried(model) else given)[name] = array
-    for name, shape in plan.carried(model).items():
-        carried.setdefault(name, np.zeros((n, math.prod(shape))))
-    if out:  # which may be where these are
-        carried, given = ({k: _apart(x, out) for k, x in arrays.items()} for arrays in (carried, given))
-    made = Simulation(
-        robot, plan, clock, begin.lead, carried, given, kept, every, out, law, begin.before, c["progress"]
-    )
-    given |= {name: full(n, x) for name, x in (constants | made.clocked()).items() if name in plan.given(model)}
+    carried |= {name: x for name, x in arrays.items() if name in shapes}
+    carried |= {name: np.zeros((n, math.prod(shape))) for name, shape in shapes.items() if name not in carried}
+    given = {name: x for name, x in arrays.items() if name not in shapes}
+    if record.memory:  # which may be where these are
+        carried, given = ({k: record.apart(x) for k, x in x.items()} for x in (carried, given))
+    kept = record.sizes(model, method, clock.steps)
+    made = Simulation(robot, plan, clock, begin.lead, carried, given, kept, record, law, begin.before, progress)
+    constants = made.clocked() | {setting(name): x for name, x in method.settings.items()}
+    given |= {name: full(n, x) for name, x in constants.items() if name in plan.given(model)}
     made.check_start(begin.before)
     for k, event in enumerate(events):
         carried["event_values"][:, k] = made.first_value(event)
@@ -287,7 +285,3 @@ def full(n: int, value: Any) -> Array:
     """Return one value for n states, as an array of one of them."""
     value = np.asarray(value, float)
     return np.broadcast_to(value, (n, *(value.shape or (1,))))
-
-
-def _apart(array: Array, out: Mapping[str, Array]) -> Array:
-    return array.copy() if any(np.may_share_memory(array, y) for y in out.values()) else array

@@ -17,7 +17,6 @@ from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.calls import own
-from kinetree.simulation.choices import memory as memory_for
 from kinetree.simulation.compiled import MOVING, Plan, observer
 from kinetree.simulation.events import FIRST_EVENT, LOGS, History
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
@@ -55,9 +54,9 @@ class SimulationInterrupted(KeyboardInterrupt):
 def run(s: Simulation) -> Trajectory:
     """Return the motion that is asked for."""
     n, total = len(s.start["q"]), s.times.steps
-    rows = total // s.every
+    rows = total // s.record.every
     kept = {
-        name: memory_for(name, s.out.get(name), (*s.lead, 1 + rows, size)).reshape(n, 1 + rows, size)
+        name: s.record.array(name, (*s.lead, 1 + rows, size)).reshape(n, 1 + rows, size)
         for name, size in s.kept.items()
     }
     observed = s.plan.without_events.carried(s.robot.model) if {"a", "tau", "f"} & {*kept} else {}
@@ -73,7 +72,7 @@ def run(s: Simulation) -> Trajectory:
     logs = {name: start[name] for name in LOGS if name in start}
     rollout = Rollout(s.step, start, s.given, records, logs)
     history = History(s.robot.model, s.plan.events, s.lead, s.times)
-    pieces = rollout.run(total, s.every) if s.law.callback is None else with_callback(s, rollout, first)
+    pieces = rollout.run(total, s.record.every) if s.law.callback is None else with_callback(s, rollout, first)
     told = time.perf_counter()
     try:
         for _ in pieces:
@@ -100,11 +99,11 @@ def with_callback(s: Simulation, rollout: Rollout, first: dict[str, Array]) -> I
                 held[...] = tau.reshape(held.shape)
             else:
                 np.copyto(held, _joint_forces(tau, shape).reshape(held.shape), where=True if moving is None else moving)
-        if done % s.every == 0 and "held" in first:  # what is applied from this record on
-            row = done // s.every
+        if done % s.record.every == 0 and "held" in first:  # what is applied from this record on
+            row = done // s.record.every
             (rollout.records["held"][:, row - 1] if row else first["held"])[...] = rollout.carried["held"]
-        rollout.one(s.every)
-        rollout.end(s.times.steps, s.every)
+        rollout.one(s.record.every)
+        rollout.end(s.times.steps, s.record.every)
         yield
 
 
@@ -141,7 +140,7 @@ def _trajectory(
     """Return what was kept of the steps that have been done."""
     done = rollout.done
     history.take(rollout.logs, done)  # those of a piece that was just done when it was interrupted
-    rows = 1 + done // s.every
+    rows = 1 + done // s.record.every
     kept = {name: array[:, :rows] for name, array in kept.items()}
     if _impulses(s):
         kept["f"][...] = _forces(s, rollout, rows)
@@ -182,7 +181,7 @@ def _at_records(s: Simulation, name: str, rows: int) -> Array:
     """Return what is given in the states that are kept, with one row where it does not change."""
     array = s.values[name]
     if array.ndim == 3:
-        array = array[:, np.minimum(np.arange(rows) * s.every, array.shape[1] - 1)]
+        array = array[:, np.minimum(np.arange(rows) * s.record.every, array.shape[1] - 1)]
     return array.reshape(*s.lead, -1, array.shape[-1]).copy()  # it may be the caller's
 
 

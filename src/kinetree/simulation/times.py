@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from kinetree.errors import ArgumentError
+from kinetree.simulation.checks import count
 from kinetree.validation import positive
 
 _CLOSE = 1e-6
@@ -58,16 +57,9 @@ def times(dt: Any, duration: Any, steps: Any, counted: Mapping[str, int], t0: An
     if steps is not None:
         known["steps"] = count("steps", steps)
     if not known:
-        raise ArgumentError("how long? Give duration= in seconds, steps=, or joint forces over time: tau (steps, nv)")
+        raise ArgumentError("how long? Give duration= in seconds, steps=, or forces over time, (steps, nv)")
     number = next(iter(known.values()))
     if number < 1 or any(other != number for other in known.values()):
         shown = ", ".join(f"{name}: {n}" for name, n in known.items())
         raise ArgumentError(f"the numbers of steps must be equal and 1 or more; they are {shown}")
     return Times(dt, number, 0.0, 0.0).starting(t0)
-
-
-def count(name: str, value: object) -> int:
-    """Return a whole number from 1 on."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ArgumentError(f"{name} is {value!r}, it must be a whole number from 1 on")
-    return int(value)

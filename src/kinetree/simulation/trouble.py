@@ -11,8 +11,8 @@ import numpy as np
 from kinetree.errors import SimulationWarning, warn_user
 from kinetree.integrators import StopReason
 from kinetree.simulation.calls import own
-from kinetree.simulation.choices import check_configurations
 from kinetree.simulation.compiled import MOVING, NOT_FINITE
+from kinetree.simulation.starting import check_configurations
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -170,7 +170,7 @@ class Lack:
         """Return by how much χ² of all joints falls with a candidate where it is certain, and where that is."""
         candidate, total, joints, gains, factors = CANDIDATES[index], 0.0, [], [], []
         for k in self._told:
-            if (candidate.name.partition(" ")[0], k) in self._rows.base.places:
+            if (candidate.name, k) in self._rows.base.places:
                 continue
             factor, _, gain = self._system.gain(self._system.column(k, index))
             part = gain / max(self._system.squares(k), 1e-300)

@@ -18,7 +18,7 @@ from kinetree.logs import checks as recording
 from kinetree.logs.coordinates import Coordinates
 from kinetree.logs.findings import Found, named
 from kinetree.robot import Robot
-from kinetree.robot.robot import OPEN_LOOPS
+from kinetree.robot.base import OPEN_LOOPS
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
