@@ -11,8 +11,8 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import Array, random_tree
+from kinetree.drawing.fit import parameters, svg
 from kinetree.identification import Fit, Samples, correlated, cross_validate, validate
-from kinetree.identification.pictures import parameters, svg
 from kinetree.identification.report import joints
 from kinetree.identification.validation import _chi_squared_tail, verdict
 from kinetree.joints import Prismatic, Revolute

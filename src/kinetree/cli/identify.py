@@ -14,6 +14,7 @@ from rich.markup import escape
 from kinetree.cli.compiling import compiling_notice
 from kinetree.cli.identify_logs import Read, Watched, notes, read
 from kinetree.cli.terminal import console, load_robot, print_json, progress, waiting
+from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.identification import (
     Bodies,
@@ -33,7 +34,6 @@ from kinetree.identification.validation import verdict
 from kinetree.output import check_output, whole_file
 from kinetree.robot_methods import Robot
 from kinetree.tables import Cells, number, print_warnings
-from kinetree.trajectories.curves import check_matplotlib
 
 WEIGHTS: dict[str, Literal["joints"] | None] = {"joints": "joints", "none": None}
 

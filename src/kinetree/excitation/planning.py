@@ -18,8 +18,8 @@ from kinetree.identification.base_parameters import BaseParameters, base_paramet
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.terms import JointTerms
 from kinetree.identification.threads import on_one_thread
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import given
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
 
 if TYPE_CHECKING:

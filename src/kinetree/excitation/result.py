@@ -17,9 +17,9 @@ from kinetree.identification.nonlinear import UNIDENTIFIABLE
 from kinetree.identification.samples import Samples
 from kinetree.identification.threads import one_thread
 from kinetree.lazy import cached_property
+from kinetree.motions.paths import Sample
+from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import number
-from kinetree.trajectories.paths import Sample
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Excitation:
         ArgumentError
             If matplotlib, the extra ``plot``, is not installed.
         """
-        from kinetree.excitation.figure import plot
+        from kinetree.drawing.excitation import plot
 
         return plot(self)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.identification.bodies.newton import Consistent
-from kinetree.identification.checks.findings import Findings
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
 from kinetree.identification.held_loads import NINE, HeldLoad
 from kinetree.identification.nonlinear import UNIDENTIFIABLE, Nonlinear
 from kinetree.lazy import cached_property, lazy_methods
+from kinetree.logs.findings import Findings
 from kinetree.signatures import told
 from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array

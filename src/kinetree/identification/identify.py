@@ -16,7 +16,6 @@ from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.checks import samples as of_samples
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.estimate import Estimated
-from kinetree.identification.checks.findings import Findings
 from kinetree.identification.checks.registry import Examined, run_checks
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
@@ -24,11 +23,12 @@ from kinetree.identification.fit import Fit
 from kinetree.identification.held_loads import NINE, loads_of
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
 from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
-from kinetree.identification.recording import Recording
 from kinetree.identification.samples import of_joints, once_and_again
 from kinetree.identification.terms import JointTerms
 from kinetree.identification.threads import on_one_thread
 from kinetree.logs.filter import Filter
+from kinetree.logs.findings import Findings
+from kinetree.logs.recording import Recording
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:

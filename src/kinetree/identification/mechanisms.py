@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
-from kinetree.identification.checks.findings import Found
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.samples import Piece, Samples, motion_of, parts
+from kinetree.logs.findings import Found
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
 

@@ -15,8 +15,8 @@ from kinetree.identification.identify import identify
 from kinetree.identification.residuals import ResidualSums
 from kinetree.identification.samples import Samples, parts
 from kinetree.identification.samples import motions as within
+from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import Cells, number
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ import numpy as np
 
 from kinetree.errors import listed
 from kinetree.identification.checks.equations import SINGULAR, JointEquations
-from kinetree.identification.checks.findings import Found
 from kinetree.identification.checks.likelihood import BESIDE, SMALL, Likelihood, beside
 from kinetree.identification.checks.signs import opposite
 from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
+from kinetree.logs.findings import Found
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

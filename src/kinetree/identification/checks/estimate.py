@@ -9,12 +9,11 @@ import numpy as np
 
 from kinetree.errors import listed
 from kinetree.identification.base_parameters import BaseParameters
-from kinetree.identification.checks.findings import Found
-from kinetree.identification.checks.names import named
 from kinetree.identification.checks.samples import base_of
 from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import LEAST_NOISE, Solution
 from kinetree.identification.nonlinear import MotorConstants
+from kinetree.logs.findings import Found, named
 from kinetree.validation import Array
 
 WORSE, EXPLAINED = 1.1, 10.0

@@ -16,10 +16,9 @@ import numpy as np
 
 from kinetree.errors import listed
 from kinetree.identification.checks.equations import EXACT, JointEquations, System
-from kinetree.identification.checks.findings import Found
-from kinetree.identification.checks.names import named
 from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
+from kinetree.logs.findings import Found, named
 from kinetree.validation import Array
 
 CERTAIN = 6.0

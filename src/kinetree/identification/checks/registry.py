@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.identification import mechanisms
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.checks import columns, estimate, model, recording, samples, wrenches
+from kinetree.identification.checks import columns, estimate, model, samples, wrenches
 from kinetree.identification.checks.equations import JointEquations
-from kinetree.identification.checks.findings import Check, Finding, Findings, Found, Stage, made
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.held_loads import KnownMass, loads_in
 from kinetree.identification.threads import on_one_thread
 from kinetree.lazy import cached_property
+from kinetree.logs import checks
+from kinetree.logs.findings import Check, Finding, Findings, Found, Stage, made
 
 if TYPE_CHECKING:
     from kinetree.identification.terms import JointTerms
@@ -76,8 +77,7 @@ def _of_lack(test: Callable[[model.Lack], Iterator[Found]], at: Examined) -> Ite
 
 
 CHECKS = (
-    Check("time_unit", "error", ("recording",), recording.time_unit),
-    Check("saturated", "error", ("recording",), recording.saturated),
+    *checks.CHECKS,
     Check("twice", "error", ("samples", "closed"), samples.twice),
     Check("degrees", "error", ("samples", "closed"), samples.degrees),
     Check("rates", "error", ("samples", "closed"), samples.rates),
