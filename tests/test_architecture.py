@@ -66,7 +66,17 @@ def test_the_page_has_every_room() -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["joint", "constraint", "algorithm", "operation", "elementary function", "array operation", "backend", "format"],
+    [
+        "joint",
+        "constraint",
+        "algorithm",
+        "operation",
+        "elementary function",
+        "array operation",
+        "backend",
+        "estimator",
+        "format",
+    ],
 )
 def test_each_way_to_extend_has_its_test(what: str) -> None:
     (row,) = re.findall(rf"^\| an? {what} \|.*$", PAGE, re.MULTILINE)
