@@ -51,6 +51,7 @@ TESTS = {
     "scalars": "constraints/test_constrained_dynamics.py constraints/test_inverse_dynamics.py",
     "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics",
     "tracing": "runtime/test_compose.py runtime/test_compiling.py",
+    "trajectories": "identification/test_logs.py identification/test_measured_wrenches.py",
 }
 """What tests a room beside the folder of tests of the same name."""
 
