@@ -161,6 +161,11 @@ def test_noise_in_the_motion_bends_least_squares_alone(arm: kt.Robot, motion: tu
     exact = arm.identify(motion, base, instruments=motion)
     np.testing.assert_allclose(exact.values, truth(arm, exact), atol=1e-9 * np.abs(exact.values).max())
     assert exact.gap < 1e-8
+    known = {name: 0.3 * s for name, s in zip(base.names, fit.std, strict=True)}
+    log = *motion[:3], noisy[3]
+    told, same = (arm.identify(log, base, known=known, instruments=x, check=False) for x in (None, motion))
+    np.testing.assert_allclose((same.values - told.values) / told.std, 0.0, atol=0.05)
+    np.testing.assert_allclose(same.std, told.std, rtol=0.03)
     for other in (tuple(x[:-1] for x in motion), tuple(np.vstack([x, x]) for x in motion)):
         with pytest.raises(kt.ArgumentError, match="samples"):
             arm.identify(motion, base, instruments=other)
@@ -300,6 +305,15 @@ def test_joints_that_stand_do_not_make_residuals_alike(arm: kt.Robot, motion: tu
     assert np.abs(fit.validate(log).autocorrelation).max() < 0.4
     by_instruments = arm.identify(log, TERMS[:3], instruments=(q, v, a, tau), check=False)
     np.testing.assert_allclose(by_instruments.std, fit.std, rtol=0.1)
+
+
+def test_the_speed_around_which_friction_changes_its_sign(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, _ = motion
+    tau = arm.with_friction(smoothing=0.7).inverse_dynamics(q, v, a)
+    fit = poor(arm).identify((q, v, a, tau), TERMS, smoothing=0.7)
+    np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-9 * np.abs(fit.values).max())
+    with pytest.raises(kt.ArgumentError, match="or smoothing is given with them"):
+        arm.identify(motion, fit.base, smoothing=0.7)
 
 
 def test_springs_are_in_the_robot(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
