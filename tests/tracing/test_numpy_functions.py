@@ -16,7 +16,6 @@ RNG = np.random.default_rng(0)
 A, B = (np.concatenate([special.ravel(), RNG.normal(size=200) * 9]) for special in np.meshgrid(SPECIAL, SPECIAL))
 
 
-
 def into_an_array(function, x, *options):
     out = np.empty(np.shape(x), dtype=np.asarray(x).dtype)
     assert function(x, *options, out=out) is out
