@@ -34,7 +34,9 @@ ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
 
 TESTS = {
-    "ground": "test_lazy.py test_names.py test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
+    "ground": "test_lazy.py test_forks.py test_names.py"
+    " test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
+    "algorithms": "inverse_kinematics",
     "backends": "runtime/test_scan.py",
     "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
     "contacts": "constraints/test_contact_dynamics.py constraints/test_contact_steps.py simulation/test_contacts.py",
@@ -42,12 +44,16 @@ TESTS = {
     "functions": "test_robot.py algorithms/test_table.py runtime model",
     "glossary": "test_names.py test_docs.py runtime/test_robot_functions.py algorithms/test_table.py",
     "glue": "runtime",
-    "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py",
+    "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py tracing scalars",
     "integrators": "algorithms/test_integrators.py simulation",
+    "drawing": "motions identification/test_report.py cli/test_cli_plot.py",
     "joints": "algorithms/test_laws.py conventions test_robot.py",
     "lowering": "backends/test_llvm_plan.py backends/test_llvm_kernels.py backends/test_llvm_code.py",
+    "logs": "motions identification/test_logs.py identification/test_measured_wrenches.py"
+    " identification/test_prepare.py",
+    "motions": "logs drawing",
     "passes": "graph/test_verify.py golden",
-    "robot": "test_robot.py model constraints/test_mechanism.py runtime",
+    "robot": "test_robot.py model constraints/test_mechanism.py runtime cli/test_cli_info.py algorithms",
     "scalars": "constraints/test_constrained_dynamics.py constraints/test_inverse_dynamics.py",
     "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics",
     "tracing": "runtime/test_compose.py runtime/test_compiling.py",
@@ -204,6 +210,7 @@ def fails(tree: Path, room: str, mutant: Mutant | None = None, limit: float = 36
         source = mutant.path.read_bytes()
         put(tree, mutant.path, mutant.of(source))
     command = ["timeout", "--signal=KILL", str(limit), sys.executable, "-m", "pytest", "-x", "--tb=no", "-rfE"]
+    command += ["--assert=plain"]  # pytest would rewrite sources that are named, and the glue is made of sources
     command += ["-m", "not slow", "-p", "no:cacheprovider", *tests(room, mutant)]
     environment = {**os.environ, "PYTHONPATH": f"{tree}/src"}
     run = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)

@@ -84,6 +84,15 @@ def test_angles_in_one_input_are_read_in_place():
     assert call == ArrayCall("sincos", (Cell(("in", 0), 2),), RESULTS, 4)
 
 
+@pytest.mark.parametrize(("count", "options"), [(3, {}), (60, {}), (10, {"in_place": 1.5}), (4, {"in_place": 1.0})])
+def test_a_call_in_place_is_so_many_times_longer_at_most(count, options):
+    longest = int(count * options.get("in_place", 2.0))
+    for distance, area in ((longest - 1, "in"), (longest, "args")):
+        program = traced(lambda x, last=distance: [x[k].sin() for k in (*range(count - 1), last)], longest + 1)
+        (call,) = (step for step in lower(program, 100, **options).steps if isinstance(step, ArrayCall))
+        assert (call.inputs[0].area, call.count) == ((area, 0), longest if area == "in" else count)
+
+
 def test_other_angles_are_copied():
     plan = lower(traced(lambda x, y: [x[0].sin(), y[0].cos(), (2 * x[1]).sin()], 2, 1), 100)
     region, call, _ = plan.steps

@@ -211,6 +211,12 @@ def test_suspicious_motions_are_reported(cli, panda):
     assert "Is it in degrees?" in out
     assert "faster than the limits of velocity: panda_joint1" in out
     assert "jumps from one sample to the next: panda_joint6 (by 3.699)" in out
+    for far in (5.0, 12.0, 13.0):
+        q[:, 0] = np.linspace(-2, far, 40)
+        write_csv("in.csv", panda, t=t, q=q)
+        out = cli("panda", "in.csv")[1]
+        assert "beyond the limits of position: panda_joint1" in out
+        assert ("Is it in degrees?" in out) is (far > 4 * np.pi)
 
 
 def test_a_motion_up_to_its_limits_is_not_beyond_them(cli, panda):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.drawing.torques import OVER, Picture
 
 SLIDER = """<robot name="slider"><link name="rail"/>
 <link name="cart"><inertial><mass value="2"/>
@@ -42,6 +43,18 @@ def test_a_picture_has_units_and_names_only_what_is_drawn(cli, effort, dashed):
     assert "over slide" not in svg
     assert svg.count("<!-- t (s) -->") == 2  # one under each column, and none beside
     assert "<!-- slider: joint torques and forces" in svg
+
+
+@pytest.mark.parametrize(("part", "colour"), [(0.9, OVER), (1.0, "black"), (1.1, "black")])
+def test_the_name_of_a_joint_is_red_where_it_is_over_its_limit(part, colour):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    robot = kt.load("ur5")
+    q, v, a = robot.random_state(seed=0, size=10)
+    tau = robot.inverse_dynamics(q, v, a)
+    picture = Picture(robot.with_limits(effort=part * np.abs(tau).max(axis=0)))
+    picture.add({"tau": tau}, 0.01 * np.arange(10))
+    picture.draw(figure)
+    assert [panel.title.get_color() for panel in figure.axes if panel.get_visible()] == [colour] * 6
 
 
 def test_pictures(cli):

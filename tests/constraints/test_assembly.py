@@ -11,7 +11,8 @@ import kinetree as kt
 from helpers.kernels import same_bits
 from helpers.mechanisms import HINGE, at, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
 from kinetree import ContactInputs as Given
-from kinetree.constraints.pages.assembly import assemble
+from kinetree.constraints.lengths import angles, units
+from kinetree.constraints.pages.assembly import FLOOR, RATIO, assemble
 from kinetree.joints import FreeFlyer, Revolute
 
 Array = np.ndarray[Any, Any]
@@ -55,6 +56,20 @@ def test_mechanisms_close_from_far_away(make: Any) -> None:
 def test_a_closed_mechanism_stays(linkage: kt.Mechanism) -> None:
     q = four_bar().q
     np.testing.assert_allclose(linkage.assemble(q).q, q, atol=1e-14)
+
+
+@pytest.mark.parametrize("make", [four_bar, five_bar_leg])
+def test_a_step_is_that_of_damped_least_squares(make: Any) -> None:
+    """Of Levenberg's equations ``(J Jᵀ + λ) f = e``, with all lengths as angles."""
+    mech, q = make()
+    model, start = mech.model, q + 0.2
+    rows = model.constraint_rows(start.tolist())
+    e = np.array([x for c in model.constraints for x in c.errors(model, start.tolist())])
+    e, J = e / units(model, [row.angular for row in rows]), angles(model, rows)
+    damping = FLOOR + RATIO * min(e @ e, 1.0)
+    f = np.linalg.solve(J @ J.T + damping * np.mean(np.sum(J * J, axis=1)) * np.eye(len(e)), e)
+    found = assemble(model, start.tolist(), max_iterations=1.0, restarts=0.0)[0]
+    np.testing.assert_allclose(found, start - np.array(units(model, model.turning)) * (J.T @ f), rtol=1e-9)
 
 
 def test_all_bars_in_a_line_is_no_dead_end(linkage: kt.Mechanism) -> None:

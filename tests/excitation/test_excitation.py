@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.polynomial import chebyshev
 
 import kinetree as kt
 from helpers.trees import Array, random_inertia, random_tree
 from kinetree.excitation import Excitation, planning
 from kinetree.excitation.beginning import still
 from kinetree.excitation.problem import CRITERIA, Problem
-from kinetree.excitation.series import Series
+from kinetree.excitation.series import RAMP_NODES, Series
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import JointLimits, ModelBuilder
 
@@ -88,6 +89,10 @@ def test_between_the_nodes_nothing_is_larger_than_they_allow() -> None:
     series = Series(2.0, 5, 1, 0.5)
     nodes, X = series.nodes(), np.random.default_rng(0).normal(size=(300, series.size))
     t = np.linspace(0.0, series.duration, 6001)
+    m = RAMP_NODES
+    np.testing.assert_allclose(chebyshev.chebval(4.0 * nodes.t[:m] - 1.0, np.eye(m + 1)[m]), 0.0, atol=1e-12)
+    np.testing.assert_array_equal(nodes.t[-m:], series.duration - nodes.t[:m])
+    assert len(np.unique(nodes.t)) == len(nodes.t)
     for at_nodes, dense in zip(series.basis(nodes.t), series.basis(t), strict=True):
         allowed = (np.abs(at_nodes @ X.T) / nodes.bound).max(axis=0)
         assert (np.abs(dense @ X.T).max(axis=0) <= allowed).all()
@@ -143,6 +148,18 @@ def test_the_gradients_of_the_search(
     up, down = problem.point(X + 1e-4 * D), problem.point(X - 1e-4 * D)
     for k, gradient in enumerate(problem.gradients(X)):
         assert (up[k] - down[k]) / 2e-4 == pytest.approx((gradient * D).sum(), rel=1e-7)
+
+
+def test_the_curvature_of_the_search_is_that_of_the_barrier(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:
+    """Of positions, speeds and accelerations, joint by joint: the forces have none of it."""
+    free = arm.with_limits(effort=np.inf)
+    problem, X = problem_of(monkeypatch, free, acceleration=6.0, noise=1.0)
+    found = problem.curvature(X)
+    for k, block in enumerate(found):
+        D = np.zeros_like(X)
+        D[k] = 1e-5 * np.random.default_rng(k).normal(size=X.shape[1])
+        change = problem.gradients(X + D)[1] - problem.gradients(X - D)[1]
+        np.testing.assert_allclose(change[k], 2.0 * block @ D[k], rtol=1e-5, atol=1e-7 * np.abs(change[k]).max())
 
 
 def test_all_limits_hold_at_all_times(arm: kt.Robot, plan: Excitation, box: dict[str, Any]) -> None:

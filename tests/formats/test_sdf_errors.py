@@ -47,7 +47,7 @@ MISTAKES = {
     "no parent": (changed("<parent>a</parent>", ""), "<joint name='j'>: <parent> is missing"),
     "an empty parent": (changed("<parent>a</parent>", "<parent/>"), "there is no text in this element"),
     "two parents": (changed("<parent>a", "<parent>b</parent><parent>a"), "a second <parent>"),
-    "no such parent": (changed("<parent>a", "<parent>x"), "parent link: no link 'x'; there are: a, b"),
+    "no such parent": (changed("<parent>a", "<parent>x"), "<parent>: parent link: no link 'x'; there are: a, b"),
     "no such child": (changed("<child>b", "<child>x"), "no frame 'x'"),
     "no type": (changed(" type='revolute'", ""), "the attribute 'type' is missing"),
     "another type": (changed("'revolute'", "'revolut'"), "no type 'revolut', did you mean"),
@@ -90,6 +90,12 @@ MISTAKES = {
     "a static part": (sdf(LINKS + "<model name='n'><static>1</static></model>"), "a model in a model cannot"),
     "an extension": (sdf(LINKS + "<drake:joint xmlns:drake='d'/>"), "this joint is an extension of SDFormat"),
     "two pieces": (sdf(LINKS), "2 links have no parent joint: 'a' (line 3), 'b' (line 3)"),
+    "axes of different friction": (
+        changed("'revolute'", "'universal'").replace(
+            "<axis/>", "<axis/><axis2><dynamics><friction>1</friction></dynamics></axis2>"
+        ),
+        "the friction of its axes differ, [0.0, 1.0]: a joint has one",
+    ),
     "a spring": (
         changed("<axis/>", "<axis><dynamics><spring_stiffness>1</spring_stiffness></dynamics></axis>").replace(
             "revolute", "ball"

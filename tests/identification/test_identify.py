@@ -11,7 +11,7 @@ import pytest
 import kinetree as kt
 from helpers import semidefinite
 from helpers.trees import Array, random_tree
-from kinetree.identification import Instrumental, LogWarning, Robust, Samples, diagnose
+from kinetree.identification import Instrumental, LeastSquares, LogWarning, Robust, Samples, diagnose
 from kinetree.identification.bodies import nearest
 from kinetree.identification.bodies.pseudo_inertia import pseudo_inertia
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
@@ -121,6 +121,12 @@ def test_noise_in_the_motion_bends_least_squares_alone(arm: kt.Robot, motion: tu
     exact = arm.identify(motion, base, by=Instrumental(motion))
     np.testing.assert_allclose(exact.values, truth(arm, exact), atol=1e-9 * np.abs(exact.values).max())
     assert exact.gap < 1e-8
+    known = {name: 0.3 * s for name, s in zip(base.names, fit.std, strict=True)}
+    log = *motion[:3], noisy[3]
+    every = LeastSquares(), Instrumental(motion)
+    plain, same = (arm.identify(log, base, known=known, by=by, check=False) for by in every)
+    np.testing.assert_allclose((same.values - plain.values) / plain.std, 0.0, atol=0.05)
+    np.testing.assert_allclose(same.std, plain.std, rtol=0.03)
     for other in (tuple(x[:-1] for x in motion), tuple(np.vstack([x, x]) for x in motion)):
         with pytest.raises(kt.ArgumentError, match="samples"):
             arm.identify(motion, base, by=Instrumental(other))
@@ -251,6 +257,15 @@ def test_joints_that_stand_do_not_make_residuals_alike(arm: kt.Robot, motion: tu
     assert np.abs(fit.validate(log).autocorrelation).max() < 0.4
     by_instruments = arm.identify(log, TERMS[:3], by=Instrumental((q, v, a, tau)), check=False)
     np.testing.assert_allclose(by_instruments.std, fit.std, rtol=0.1)
+
+
+def test_the_speed_around_which_friction_changes_its_sign(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    q, v, a, _ = motion
+    tau = arm.with_friction(smoothing=0.7).inverse_dynamics(q, v, a)
+    fit = poor(arm).identify((q, v, a, tau), TERMS, smoothing=0.7)
+    np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-9 * np.abs(fit.values).max())
+    with pytest.raises(kt.ArgumentError, match="or smoothing is given with them"):
+        arm.identify(motion, fit.base, smoothing=0.7)
 
 
 def test_springs_are_in_the_robot(arm: kt.Robot, motion: tuple[Array, ...]) -> None:

@@ -43,8 +43,10 @@ def write(path: Path, robot: kt.Robot, log: Log, wrenches: list[str], *, efforts
     return path
 
 
-def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "", of: str = "trunk") -> Path:
-    """Write joint states at all times, odometry at every second, wrenches between."""
+def foot_bag(
+    path: Path, log: Log, *, effort: bool = False, without: str = "", of: str = "trunk", late: int = 0
+) -> Path:
+    """Write joint states at all times, odometry at every second, wrenches between, without the first ones."""
     pytest.importorskip("rosbags")
     t, middle = log["t"], log["t"][:-1] + 0.001
     between = log["wrench"][:-1] + 0.25 * np.diff(log["wrench"], axis=0)
@@ -53,7 +55,7 @@ def foot_bag(path: Path, log: Log, *, effort: bool = False, without: str = "", o
         for x, y, z in zip(t, log["q"][:, 7], log["tau"][:, 6], strict=True)
     ]
     poses = [(x, {"pose": y, "frame": of}) for x, y in zip(t[::2], log["q"][::2, :7], strict=True)]
-    wrenches = [(x, {"wrench": y, "frame": "foot"}) for x, y in zip(middle, between, strict=True)]
+    wrenches = [(x, {"wrench": y, "frame": "foot"}) for x, y in zip(middle, between, strict=True)][late:]
     topics = {"/joint_states": joints, "/odom": poses, "/ft/foot": wrenches, "/ft/hand": wrenches[:3]}
     return write_bag(path, {x: y for x, y in topics.items() if x != without})
 
@@ -204,7 +206,11 @@ def test_the_speed_of_friction_goes_with_samples_as_they_are(robot: kt.Robot, lo
         robot.identify([part], ["friction"])
 
 
-def test_blocks_of_a_bag_fit_together(robot: kt.Robot, bag: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("late", [0, 250])
+def test_blocks_of_a_bag_fit_together(
+    robot: kt.Robot, log: Log, bag: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: int
+) -> None:
+    bag = foot_bag(tmp_path / "late", log, effort=True, late=late) if late else bag
     whole = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))
     monkeypatch.setattr("kinetree.logs.codecs.bag.ROWS", 100)
     parts = read_log(bag, robot, sensors=kt.Sensors(wrenches=FEET))

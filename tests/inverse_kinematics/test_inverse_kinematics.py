@@ -241,10 +241,11 @@ def test_a_frame_of_the_world_cannot_move() -> None:
 
 def test_orientation_only() -> None:
     robot = load("ur5")
-    pose = np.eye(4)
-    pose[:3, :3] = Rotation.from_rotvec([1.0, 2.0, -0.5]).as_matrix()
+    pose, turn = np.eye(4), Rotation.from_rotvec([1.0, 2.0, -0.5])
+    pose[:3, :3] = turn.as_matrix()
     pose[:3, 3] = 100.0
     solution = robot.inverse_kinematics(FrameTarget(pose, position=0.0), "tool0")
+    assert np.array_equal(robot.inverse_kinematics(turn, "tool0").q, solution.q)
     assert solution.converged
     assert solution.position_error == 0.0
     assert np.abs(robot.frame_placement(solution.q, frame="tool0")[:3, :3] - pose[:3, :3]).max() < 1e-9

@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.inverse_kinematics import FrameTarget, LookAt
-from kinetree.inverse_kinematics.targets import _is_pose, _weights
+from kinetree.inverse_kinematics.targets import _is_pose, _weights, wanted_of
 
 ROBOT = kt.load("ur5")
 POSE = np.eye(4)
@@ -191,6 +191,20 @@ def test_what_is_a_pose_is_found_by_compiled_code(entry: tuple[int, int]) -> Non
         far = entry[1] == 3 and entry[0] < 3
         assert is_pose(pose) == float(np.isfinite(size) if far else abs(size) < 4e-7)
     assert is_pose(POSE[[1, 0, 2, 3]]) == 0.0
+
+
+@pytest.mark.parametrize("weight", [1.0, 2.5])
+def test_targets_know_their_weights_unless_all_are_1(weight: float) -> None:
+    targets = [
+        LookAt(np.ones(3), weight=weight),
+        FrameTarget(np.ones(3), weight, 0.0),
+        FrameTarget(np.eye(3), 0.0, weight),
+        FrameTarget(POSE, weight, weight),
+    ]
+    for target, size in zip(targets, (1, 3, 3, 6), strict=True):
+        (wanted,) = wanted_of(ROBOT.model, target, "tool0")
+        given = wanted.weights
+        assert given is None if weight == 1.0 else np.array_equal(np.broadcast_to(given, size), [weight] * size)
 
 
 def test_the_least_and_the_largest_weights() -> None:

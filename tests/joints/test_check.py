@@ -44,6 +44,19 @@ class Slot(Joint):
         return (*moments, Force.of((0.0, 0.0, 0.0, self.b * cos(q[0]), self.a * sin(q[0]), 0.0)))
 
 
+@dataclass(frozen=True)
+class SlotInOtherUnits(Slot):
+    """The same, with columns of T of very different lengths."""
+
+    def constraint_subspace(self, q: Any) -> tuple[Force, ...]:
+        first, *others = super().constraint_subspace(q)
+        return (first * 1e-12, *others)
+
+
+def test_columns_may_have_any_length() -> None:
+    check(SlotInOtherUnits())
+
+
 def replaced(**parts: Any) -> Any:
     """Return a jcalc with other parts of the state."""
     return lambda self, q, v: dataclasses.replace(
@@ -87,6 +100,16 @@ MISTAKES: dict[str, tuple[type[Joint], dict[str, Any], str]] = {
         Slot,
         {"jcalc": replaced(S=lambda self, q, v: column(0, 0, 0, 0, 0, 1))},
         r"S is Motion\(.*it must be a tuple of nv = 1 Motions, as \(S,\)",
+    ),
+    "S has too many": (
+        Slot,
+        {"jcalc": replaced(S=lambda self, q, v: (column(0, 0, 0, 0, 0, 1), column(0, 0, 0, 0, 1, 0)))},
+        r"S is \(Motion\(.*it must be a tuple of nv = 1 Motions, as \(S,\)",
+    ),
+    "S holds no motions": (
+        Slot,
+        {"jcalc": replaced(S=lambda self, q, v: (Force.of((0, 0, 0, 0, 0, 1)),))},
+        r"S is \(Force\(.*it must be a tuple of nv = 1 Motions, as \(S,\)",
     ),
     "T has too few": (
         Slot,

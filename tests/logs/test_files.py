@@ -89,6 +89,7 @@ def test_long_files_come_in_blocks(write):
         ("0,1,2\n1,2,3,4", "line 3: 4 fields where 3 are expected"),
         ("0,1,2\n1,5,2,5,3,5", "6 fields where 3 are expected; decimal commas are not read"),
         ('0,1,2\n1,"2,5",3', "'2,5' is not a number; decimal commas are not read: write 0.5"),
+        ("0,1,2\n1,1_0,2", "line 3, column 'hip': '1_0' is not a number"),  # a number in Python alone
         ("", "there are no rows"),
         ("0,1,2\n" * (BLOCK + 5) + "0,x,1", f"line {BLOCK + 7}, column 'hip': 'x' is not a number"),
     ],

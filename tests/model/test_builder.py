@@ -72,6 +72,14 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: builder("a", "b", "c", joints="a>b b>c c>a").build(),
         "joint 'j0': the joints 'j0', 'j1', 'j2' form a cycle (a → b → c → a) without a root link",
     ),
+    "cycle of ten": (
+        lambda: builder(*"abcdefghij", joints="a>b b>c c>d d>e e>f f>g g>h h>i i>j j>a").build(),
+        "form a cycle (a → b → c → d → e → f → g → h → i → j → a) without a root link",
+    ),
+    "cycle of eleven": (
+        lambda: builder(*"abcdefghijk", joints="a>b b>c c>d d>e e>f f>g g>h h>i i>j j>k k>a").build(),
+        "form a cycle (a → b → c → d → e → f → g → h → i → j → … → a) without a root link",
+    ),
     "cycle beside a root": (
         lambda: builder("r", "a", "b", "c", joints="r>a b>c c>b").build(),
         "joint 'j1': the joints 'j1', 'j2' form a cycle (b → c → b) without a root link",

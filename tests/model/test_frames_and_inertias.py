@@ -14,6 +14,7 @@ import kinetree as kt
 from helpers.trees import random_inertia, random_placement
 from kinetree.inverse_kinematics import FrameTarget
 from kinetree.joints import Fixed, Revolute
+from kinetree.model.physical import inertia_defect
 
 I3 = np.eye(3)
 rng = np.random.default_rng(0)
@@ -115,6 +116,14 @@ def test_no_body_has_this_inertia(entry: str) -> None:
         ask()
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_what_is_wrong_with_an_inertia_does_not_depend_on_units(unit: float) -> None:
+    for excess, message in ((2e-7, None), (1e-4, None), (2e-3, "triangle inequality violated")):
+        assert inertia_defect(1.0, unit * np.diag([1.0, 1.0, 2.0 + excess]), error=1e-3 * unit) == message
+    for least, message in ((-1e-4, None), (-2e-3, "not positive definite")):
+        assert inertia_defect(1.0, unit * np.diag([least, 1.0, 1.0]), error=1e-3 * unit) == message
 
 
 def test_point_masses_rods_and_what_is_taken_away_again_are_bodies() -> None:

@@ -89,6 +89,13 @@ def test_the_curve_goes_through_the_samples_and_is_smooth(robot, a):
     assert np.abs((around[1].v - around[0].v) / (2 * h) - motion.at(t).a).max() < 1e-7
 
 
+def test_a_slow_motion_is_as_exact(robot):
+    motion, slow = sampled(robot, 9), 2.0**-20
+    found = kt.Trajectory(robot, motion.t / slow, motion.q, slow * motion.v, slow**2 * motion.a).at(1.6 / slow)
+    for k, (x, y) in enumerate(zip(found, motion.at(1.6), strict=True)):
+        np.testing.assert_allclose(x / slow**k, y, rtol=1e-9, atol=1e-12)
+
+
 def test_times_of_any_shape_and_those_outside(robot):
     motion = sampled(robot, 9)
     assert [x.shape for x in motion.at(0.3)] == [(robot.nq,), (robot.nv,), (robot.nv,)]

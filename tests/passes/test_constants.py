@@ -26,6 +26,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "a divisor": lambda x: x / 3e-50,
     "a root of a multiple": lambda x: (x * -1e-60) ** 0.5,
     "a guard that is chosen": lambda x: 1.0 / kt.where(x < 1.0, 1e-60, x),
+    "a divisor with a sign": lambda x: 1.0 / np.copysign(1e-60, x),
     "compared": lambda x: kt.where(x < 1e-50, 1.0, 2.0),
     "compared the other way": lambda x: kt.where(x >= 1e-50, 1.0, 2.0),
     "too large": lambda x: x + 1e39,

@@ -15,7 +15,7 @@ import pinocchio as pin
 import pytest
 
 import kinetree
-from kinetree.embedded import EMBEDDED, embedded_path, embedded_text
+from kinetree.embedded import EMBEDDED, Listing, embedded_path, embedded_text
 from kinetree.errors import ModelError
 
 DOF = {"ur5": 6, "panda": 7, "go2": 12, "g1": 29}
@@ -151,3 +151,10 @@ def test_the_list_of_robots_is_a_table():
     width = max(map(len, EMBEDDED)) + 2
     assert all(line[:width].split() == [name] for line, name in zip(lines, EMBEDDED, strict=True))
     assert all(line[width - 1] == " " != line[width] for line in lines)
+    assert repr(Listing()) == ""
+
+
+def test_files_are_read_as_utf_8_wherever_that_is():
+    code = f"from kinetree.embedded import embedded_text; [embedded_text(name) for name in {list(EMBEDDED)}]"
+    strict = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning"]
+    subprocess.run([sys.executable, *strict, "-c", code], check=True)

@@ -17,7 +17,7 @@ def array(frame: str, wrench: np.ndarray, reference: str = "body") -> np.ndarray
 
 
 def test_a_wrench_on_a_frame_is_in_its_axes() -> None:
-    for name in ("panda_hand", "panda_link5", "panda_link0"):  # merged into a body, a body, fixed to the world
+    for name in ("panda_hand", "panda_link5", "panda_link1", "panda_link0"):  # the last one is fixed to the world
         tau = robot.inverse_dynamics(q, v, a, array(name, F))
         assert robot.inverse_dynamics(q, v, a, f_ext={name: F}) == pytest.approx(tau, rel=1e-13)
         assert robot.inverse_dynamics(q, v, a, {name: F.tolist()}) == pytest.approx(tau, rel=1e-13)

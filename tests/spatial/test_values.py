@@ -98,6 +98,9 @@ def test_inertias_add_and_subtract() -> None:
     assert list(a + b) == [x + y for x, y in zip(range(10), range(5, 15), strict=True)]
     assert (a + b) - b == a
     assert a + Inertia.zero() == a
+    for dtype in (np.float32, np.float64):
+        ten = a.__array__(dtype)
+        assert (ten.dtype, ten.tolist()) == (dtype, [*range(10)])
 
 
 def test_identity_transform() -> None:

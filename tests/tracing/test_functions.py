@@ -43,6 +43,8 @@ def same_bits(a, b):
 BINARY = {
     "minimum": (kt.minimum, np.minimum),
     "maximum": (kt.maximum, np.maximum),
+    "minimum of a list": (lambda a, b: kt.minimum([a], 0.5)[0] + 0 * b, lambda a, b: np.minimum(a, 0.5)),
+    "maximum of a list": (lambda a, b: kt.maximum(0.5, [a])[0] + 0 * b, lambda a, b: np.maximum(a, 0.5)),
     "np.minimum": (np.minimum, np.minimum),
     "np.maximum": (np.maximum, np.maximum),
     "less": (lambda a, b: kt.where(a < b, 1.0, 2.0), lambda a, b: np.where(a < b, 1.0, 2.0)),

@@ -15,6 +15,13 @@ SPECIAL = np.array([0.0, -0.0, 1, -1, 2.5, -2.5, 0.5, 1.5, -0.5, 1e300, -1e300, 
 RNG = np.random.default_rng(0)
 A, B = (np.concatenate([special.ravel(), RNG.normal(size=200) * 9]) for special in np.meshgrid(SPECIAL, SPECIAL))
 
+
+def into_an_array(function, x, *options):
+    out = np.empty(np.shape(x), dtype=np.asarray(x).dtype)
+    assert function(x, *options, out=out) is out
+    return out[()]
+
+
 TO_THE_BIT = {
     "%": lambda x, y: x % y,
     "//": lambda x, y: x // y,
@@ -33,6 +40,7 @@ TO_THE_BIT = {
     "round": lambda x, y: np.round(x),
     "round to hundredths": lambda x, y: np.round(x, 2),
     "round to tens": lambda x, y: np.round(x, -1),
+    "round into an array": lambda x, y: into_an_array(np.round, x, 2),
     "copysign": np.copysign,
     "sign": lambda x, y: np.sign(x),
     "deg2rad": lambda x, y: np.deg2rad(x),
