@@ -31,8 +31,10 @@ def _shape(shape: tuple[int | str, ...]) -> str:
 
 
 def _call(a: Algorithm) -> str:
-    arguments = [*a.inputs, *(f"{name}=None" for name in a.optional)]
-    for name, kind in a.options.items():
+    inner = {} if a.group is None else a.group.inner
+    outer = dict.fromkeys(a.group.name if a.group and name in inner else name for name in a.optional)
+    arguments = [*a.inputs, *(f"{name}=None" for name in outer)]
+    for name, kind in ((name, kind) for name, kind in a.options.items() if name not in inner):
         if isinstance(kind, OneFrame):
             arguments.append(f"{name}=FRAME")
         elif isinstance(kind, Joints):

@@ -112,6 +112,8 @@ def inputs(robot: str, algorithm: str, rows: str) -> dict[str, Array]:
         )
         if name in ("active", "restitution"):
             arrays[name] = np.float64(arrays[name] > 0.0)
+        elif name in row.ranges or name == "tolerance":
+            arrays[name] = np.abs(arrays[name])
     if algorithm == "step":
         arrays["dt"] *= 1e-3  # s: some methods solve equations, which have no solution for long steps
     return arrays
@@ -147,7 +149,8 @@ class Calls:
 
     def __call__(self, lanes: int, arrays: Sequence[Array], **kwargs: Any) -> list[Array]:
         call = function(self.case.robot, self.case.algorithm.name, lanes)
-        return as_list(call(**dict(zip(self.names, arrays, strict=True)), **self.case.use.options, **kwargs))
+        given = dict(zip(self.names, arrays, strict=True)) | self.case.use.options
+        return as_list(call(**{call.spec.spelled(name): x for name, x in given.items()}, **kwargs))
 
     def singles(self, change: Callable[[Array], Array] = lambda x: x) -> list[Array]:
         """Return the results of the states one by one, each input changed in this way before."""

@@ -120,9 +120,11 @@ def _split(inputs: object) -> dict[str, Any]:
 def _gathered(parts: Mapping[str, Any]) -> ContactInputs:
     """Return the value of which these are the inputs and options."""
     found = dict(parts)
-    if "solver" in found:
-        numbers = {name: found.pop(name) for name in ("tolerance", "max_iterations") if name in found}
-        found["solver"] = SOLVERS[found["solver"]](**numbers)
+    numbers = {name: found.pop(name, None) for name in ("tolerance", "max_iterations")}
+    if "solver" in found or numbers["tolerance"] is not None or numbers["max_iterations"] is not None:
+        solver = object.__new__(SOLVERS[found.get("solver", ContactSolver.method)])
+        solver.__dict__.update(numbers)  # not checked again: of a program they are no numbers, and NaN may be given
+        found["solver"] = solver
     if "stick" in found:
         found["stick"] = found["stick"] == "yes"
     return ContactInputs(**found)

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.algorithms.registry import Vector
 from kinetree.constraints.delassus import switched, switches
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import units
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.functions import floor, select, select_less
 from kinetree.scalars.linalg import dot, solve_positive, transposed
 from kinetree.scalars.loops import recording, repeat
@@ -48,12 +48,11 @@ class _State(NamedTuple):
     done: Scalar
 
 
-@algorithm(
+@mechanism_algorithm(
     "assemble",
     inputs={"tolerance": (), "max_iterations": (), "restarts": ()},
     outputs={"q": ("nq",), "converged": (), "residual": ("nconstraints",), "iterations": ()},
     group=taking("active"),
-    table=MECHANISM_ALGORITHMS,
 )
 def assemble(
     model: ConstrainedModel,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.algorithms.registry import Vector
 from kinetree.constraints.anchors import motions, speeds
 from kinetree.constraints.contacts import HeldContacts, Settings, touching
 from kinetree.constraints.delassus import row_values
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.restitution import mixed, without_gain
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.scalars.functions import is_zero, select_less
 from kinetree.scalars.linalg import dot
 from kinetree.spatial import Scalar
@@ -21,13 +21,12 @@ Results = tuple[list[Scalar], list[Scalar], Scalar, Scalar, Scalar, Scalar]
 RESIDUALS = "iterations primal dual complementarity"
 
 
-@algorithm(
+@mechanism_algorithm(
     "contact_dynamics",
     outputs=f"a f {RESIDUALS}",
     raises=SINGULAR,
     joint_space=True,
     group=taking("active", "friction", "row_motion", "solver"),
-    table=MECHANISM_ALGORITHMS,
 )
 def contact_dynamics(
     model: ConstrainedModel,
@@ -74,13 +73,12 @@ def contact_dynamics(
     return factor.solve_L(found.y, factor.D), found.f, found.iterations, *found.residuals
 
 
-@algorithm(
+@mechanism_algorithm(
     "contact_impulse",
     outputs=f"v_next impulse {RESIDUALS}",
     raises=SINGULAR,
     joint_space=True,
     group=taking("active", "restitution", "friction", "row_motion", "solver"),
-    table=MECHANISM_ALGORITHMS,
 )
 def contact_impulse(
     model: ConstrainedModel,

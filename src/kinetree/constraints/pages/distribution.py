@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
-from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.algorithms.registry import Vector
 from kinetree.constraints.delassus import each_switched, on_or_off, switched, switches
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import arms
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.contacts import Balance, ForceSet, PressedCone, distribute
 from kinetree.contacts.sets import FrictionCone, or_nan, within
 from kinetree.scalars.linalg import dot, transposed
@@ -19,13 +19,7 @@ TOLERANCE, MOST_ITERATIONS = 1e-8, 1000.0
 OUTPUTS = {"tau": ("nv",), "f": ("nrows",), "missing": ("nv",), "iterations": ()}
 
 
-@algorithm(
-    "contact_inverse_dynamics",
-    outputs=OUTPUTS,
-    joint_space=True,
-    group=taking("active", "friction"),
-    table=MECHANISM_ALGORITHMS,
-)
+@mechanism_algorithm("contact_inverse_dynamics", outputs=OUTPUTS, joint_space=True, group=taking("active", "friction"))
 def contact_inverse_dynamics(
     model: ConstrainedModel,
     q: Vector,

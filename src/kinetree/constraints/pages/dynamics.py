@@ -9,25 +9,20 @@ from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.factorization import ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular, velocities
-from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.anchors import motions
 from kinetree.constraints.delassus import Delassus, moved_velocities, switches
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
 from kinetree.errors import ArgumentError, listed
 from kinetree.scalars.linalg import dot, transposed
 from kinetree.spatial import Scalar
 
 
-@algorithm(
-    "forward_dynamics",
-    outputs="a f",
-    raises=SINGULAR,
-    joint_space=True,
-    group=taking("active", "row_motion"),
-    table=MECHANISM_ALGORITHMS,
+@mechanism_algorithm(
+    "forward_dynamics", outputs="a f", raises=SINGULAR, joint_space=True, group=taking("active", "row_motion")
 )
 def forward_dynamics(
     model: ConstrainedModel,
@@ -61,13 +56,8 @@ def forward_dynamics(
     return _accelerated(model, delassus, rows, v, [t - x for t, x in zip(tau, h, strict=True)], contacts.row_motion)
 
 
-@algorithm(
-    "hybrid_dynamics",
-    outputs="a tau f",
-    raises=SINGULAR,
-    joint_space=True,
-    group=taking("active", "row_motion"),
-    table=MECHANISM_ALGORITHMS,
+@mechanism_algorithm(
+    "hybrid_dynamics", outputs="a tau f", raises=SINGULAR, joint_space=True, group=taking("active", "row_motion")
 )
 def hybrid_dynamics(
     model: ConstrainedModel,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.linalg import times, transposed
 from kinetree.spatial import Force, Scalar
 
 
-@algorithm("constraint_wrenches", outputs="f_ext", table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("constraint_wrenches", outputs="f_ext")
 def constraint_wrenches(model: ConstrainedModel, q: Vector, f: Vector) -> Matrix:
     """Wrenches that constraints exert on the bodies, as every function of the tree takes them.
 
@@ -35,7 +35,7 @@ def constraint_wrenches(model: ConstrainedModel, q: Vector, f: Vector) -> Matrix
     return [list(wrench) for wrench in on]
 
 
-@algorithm("constraint_forces", outputs="tau", table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("constraint_forces", outputs="tau")
 def constraint_forces(model: ConstrainedModel, q: Vector, f: Vector) -> list[Scalar]:
     """Joint forces equivalent to the constraints' forces, ``Jᵀ f``.
 

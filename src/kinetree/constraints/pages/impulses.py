@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.algorithms.registry import Vector
 from kinetree.constraints.anchors import speeds
 from kinetree.constraints.delassus import Delassus, moved_velocities, row_values, switches
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.spatial import Scalar
 
 
-@algorithm(
+@mechanism_algorithm(
     "impulse",
     outputs="v_next impulse",
     raises=SINGULAR,
     joint_space=True,
     group=taking("active", "restitution", "row_motion"),
-    table=MECHANISM_ALGORITHMS,
 )
 def impulse(
     model: ConstrainedModel,
@@ -51,13 +50,8 @@ def impulse(
     return [x + y for x, y in zip(v, dv, strict=True)], f
 
 
-@algorithm(
-    "project_velocity",
-    outputs="v_next",
-    raises=SINGULAR,
-    joint_space=True,
-    group=taking("active", "row_motion"),
-    table=MECHANISM_ALGORITHMS,
+@mechanism_algorithm(
+    "project_velocity", outputs="v_next", raises=SINGULAR, joint_space=True, group=taking("active", "row_motion")
 )
 def project_velocity(
     model: ConstrainedModel,

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
-from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.delassus import switched, switches
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import forces_squared
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.linalg import dot, times, transposed
 from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 
-@algorithm(
-    "inverse_dynamics", outputs="tau f missing", joint_space=True, group=taking("active"), table=MECHANISM_ALGORITHMS
-)
+@mechanism_algorithm("inverse_dynamics", outputs="tau f missing", joint_space=True, group=taking("active"))
 def inverse_dynamics(
     model: ConstrainedModel,
     q: Vector,

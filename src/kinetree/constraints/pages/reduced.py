@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
-from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import squared
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
 from kinetree.scalars.linalg import dot, times, transposed
 from kinetree.scalars.pseudo_inverse import PseudoInverse
@@ -51,7 +51,7 @@ class Completion:
         return v
 
 
-@algorithm("complete_velocity", outputs="v", group=taking("row_motion"), table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("complete_velocity", outputs="v", group=taking("row_motion"))
 def complete_velocity(
     model: ConstrainedModel,
     q: Vector,
@@ -73,7 +73,7 @@ def complete_velocity(
     return complete(v_independent, None if contacts.row_motion is None else contacts.row_motion[1])
 
 
-@algorithm("complete_acceleration", outputs="a", group=taking("row_motion"), table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("complete_acceleration", outputs="a", group=taking("row_motion"))
 def complete_acceleration(
     model: ConstrainedModel,
     q: Vector,
@@ -96,7 +96,7 @@ def complete_acceleration(
     return Completion(model, rows)(a_independent, _accelerations(rows, contacts.row_motion))
 
 
-@algorithm("velocity_map", outputs={"G": ("nv", "nindependent")}, table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("velocity_map", outputs={"G": ("nv", "nindependent")})
 def velocity_map(model: ConstrainedModel, q: Vector) -> Matrix:
     """Map from the independent velocities to all, ``v = G ẏ``.
 
@@ -116,12 +116,7 @@ def velocity_map(model: ConstrainedModel, q: Vector) -> Matrix:
     return transposed(columns) if columns else [[] for _ in range(model.nv)]
 
 
-@algorithm(
-    "reduced_mass_matrix",
-    outputs={"M": ("nindependent", "nindependent")},
-    joint_space=True,
-    table=MECHANISM_ALGORITHMS,
-)
+@mechanism_algorithm("reduced_mass_matrix", outputs={"M": ("nindependent", "nindependent")}, joint_space=True)
 def reduced_mass_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     """Mass matrix of the independent velocities, ``GᵀMG``.
 
@@ -138,13 +133,7 @@ def reduced_mass_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     return [[dot(columns[min(i, j)], moved[max(i, j)]) for j in n] for i in n]
 
 
-@algorithm(
-    "reduced_bias",
-    outputs={"h": ("nindependent",)},
-    joint_space=True,
-    group=taking("row_motion"),
-    table=MECHANISM_ALGORITHMS,
-)
+@mechanism_algorithm("reduced_bias", outputs={"h": ("nindependent",)}, joint_space=True, group=taking("row_motion"))
 def reduced_bias(
     model: ConstrainedModel,
     q: Vector,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.delassus import Delassus, moved_velocities
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.functions import sqrt
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 
-@algorithm("constraint_jacobian", outputs={"J": ("nrows", "nv")}, table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("constraint_jacobian", outputs={"J": ("nrows", "nv")})
 def constraint_jacobian(model: ConstrainedModel, q: Vector) -> Matrix:
     """Jacobian of the constraints: ``J(q) v = 0`` is what they allow.
 
@@ -31,7 +31,7 @@ def constraint_jacobian(model: ConstrainedModel, q: Vector) -> Matrix:
     return [list(row.J) for row in model.constraint_rows(q)]
 
 
-@algorithm("constraint_bias", outputs="gamma", table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("constraint_bias", outputs="gamma")
 def constraint_bias(model: ConstrainedModel, q: Vector, v: Vector) -> list[Scalar]:
     """Acceleration along the constraints' rows due to the velocity alone, ``γ = J̇ v``.
 
@@ -43,7 +43,7 @@ def constraint_bias(model: ConstrainedModel, q: Vector, v: Vector) -> list[Scala
     return [row.gamma for row in model.constraint_rows(q, v)]
 
 
-@algorithm("constraint_error", outputs="phi", table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("constraint_error", outputs="phi")
 def constraint_error(model: ConstrainedModel, q: Vector) -> list[Scalar]:
     """How far positions are from what the constraints say, row by row; its rate is ``J v`` where it is zero.
 
@@ -55,7 +55,7 @@ def constraint_error(model: ConstrainedModel, q: Vector) -> list[Scalar]:
     return [0.0 if row.phi is None else row.phi for row in model.constraint_rows(q)]
 
 
-@algorithm("delassus_matrix", outputs="G", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+@mechanism_algorithm("delassus_matrix", outputs="G", raises=SINGULAR, joint_space=True)
 def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     """Inverse inertia that the constraints' forces meet: a force f accelerates along the rows by ``G f``.
 
@@ -69,13 +69,7 @@ def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     return Delassus(model, branch_factor(model, q, moved_velocities(rows)), rows).matrix
 
 
-@algorithm(
-    "constraint_inertia",
-    outputs={"Lambda": ("nrows", "nrows")},
-    raises=SINGULAR,
-    joint_space=True,
-    table=MECHANISM_ALGORITHMS,
-)
+@mechanism_algorithm("constraint_inertia", outputs={"Lambda": ("nrows", "nrows")}, raises=SINGULAR, joint_space=True)
 def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
     """Inertia that acts against accelerations along the constraints' rows: the pseudo-inverse of `delassus_matrix`.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Vector, algorithm
+from kinetree.algorithms.registry import Vector
 from kinetree.constraints.contact_problem import count
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.system import ConstrainedSystem
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.constraints.time_stepping import TIME_STEPPING, integrator_of, stepped
 from kinetree.glossary.symbols import FORWARDS
 from kinetree.integrators.step import LIMITS, OWN, held
@@ -19,14 +19,13 @@ from kinetree.spatial import Scalar
 INTEGRATORS = tuple(name for name in OWN if name != "variational")
 
 
-@algorithm(
+@mechanism_algorithm(
     "step",
     outputs={"q": ("nq",), "v": ("nv",)},
     options={"integrator": INTEGRATORS, "limits": LIMITS},
     raises=SINGULAR,
     joint_space=True,
     group=taking("active", "restitution", "friction", "slots", "row_motion", "stick"),
-    table=MECHANISM_ALGORITHMS,
 )
 def step(
     model: ConstrainedModel,
@@ -57,7 +56,7 @@ def step(
     return integrator_of(model, integrator, "stick" if contacts.stick else "solved")(system, 0.0, q, v, dt)
 
 
-@algorithm(
+@mechanism_algorithm(
     "contact_step",
     outputs={"q": ("nq",), "v": ("nv",), "f": ("nrows",), "iterations": (), "dual": ()},
     options={"integrator": tuple(TIME_STEPPING), "limits": LIMITS},
@@ -65,7 +64,6 @@ def step(
     joint_space=True,
     ranges=FORWARDS,
     group=taking("active", "restitution", "friction", "slots", "row_motion"),
-    table=MECHANISM_ALGORITHMS,
 )
 def contact_step(
     model: ConstrainedModel,
