@@ -1,4 +1,4 @@
-"""``kinetree identify``: from recorded motions to a robot file with the parameters that they tell."""
+"""``kinetree identify``: from recorded motions to a robot file with the estimated parameters."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
         if left:
             warnings.append(f"URDF has no place for {', '.join(left)}: {arguments.output} lacks them")
     if not arguments.quiet:
-        told(arguments, fit, training, validation, warnings)
+        summary(arguments, fit, training, validation, warnings)
 
 
 def estimator(arguments: argparse.Namespace) -> Estimator:
@@ -139,7 +139,7 @@ def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:
     return found + [f"{arguments.output}: {warning.message}" for warning in said]
 
 
-def told(
+def summary(
     arguments: argparse.Namespace, fit: Fit, training: Validation, validation: Validation | None, warnings: list[str]
 ) -> None:
     """Print what was found, and how far to trust it."""

@@ -118,7 +118,7 @@ def parameters(figure: Any, fit: Fit) -> None:
     counts = [len(rows) for rows in groups.values()]
     ratios = {"height_ratios": counts, "hspace": 2.0 * GAP / (LINE * np.mean(counts))}
     panels = figure.subplots(len(groups), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
-    names = max(map(len, base.names), default=0) + len(UNTOLD) * bool(fit.untold)
+    names = max(map(len, base.names), default=0) + len(UNTOLD) * bool(fit.unidentifiable)
     _arrange(figure, LINE * sum(counts) + 2.0 * GAP * (len(counts) - 1), left=0.2 + LETTER * names)
     for ax, (title, rows) in zip(panels, groups.items(), strict=True):
         y = np.arange(len(rows))

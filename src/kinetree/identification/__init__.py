@@ -1,4 +1,4 @@
-"""Identification: which parameters of a robot its motions tell, and what they are."""
+"""Identification: which parameters of a robot are identifiable from its motions, and what they are."""
 
 from typing import TYPE_CHECKING, Any
 

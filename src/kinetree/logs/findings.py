@@ -41,7 +41,7 @@ class Check(NamedTuple):
         Whether `identify` refuses a log in which it finds something.
     stages : tuple of str
         When it is made: of a recording before it is filtered, of samples, or of those of a mechanism ("closed"), of
-        their equations before the estimate, of the estimate, of the bodies that can exist.
+        their equations before the estimate, of the estimate, of the physically consistent bodies.
     test : callable
         From the evidence of these stages to what is found, nothing where all seems right.
     """

@@ -182,7 +182,12 @@ class Mistakes:
         return sorted(tried, key=lambda pair: -pair[0].value)
 
     def _alike(self, now: Likelihood, joints: list[int]) -> Iterator[Mistake]:
-        """Yield signs that only a joint's own equation tells, and so not whether of its positions or its forces."""
+        """Yield signs that only the robot before or a joint's own equation makes certain: other masses fit as well."""
+        if len(self.negative) > 1:
+            together = next(readings(self._robot.nv, [], self.negative, [], {}))
+            if Likelihood(self._rows, together.of(self._some, self._at)).value > now.value - LIKELIER:
+                yield from (Mistake("force_sign", (k,), {}) for k in self.negative)
+                return
         for k in self.negative:
             if k not in joints:
                 yield Mistake("force_sign", (k,), {})
