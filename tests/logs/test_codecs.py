@@ -138,7 +138,7 @@ def test_what_is_wrong_is_said_with_its_place(codec: Codec, kind: str, robot: kt
 
 @pytest.mark.parametrize("codec", [NPZ, PARQUET], ids=lambda codec: codec.suffixes[0])
 def test_a_file_that_is_read_in_blocks_is_never_in_memory_as_a_whole(codec: Codec, tmp_path: Path) -> None:
-    n, robot = 200_000, kt.load(URDF)
+    n, robot = 400_000, kt.load(URDF)
     q = np.random.default_rng(0).normal(size=(n, 2))
     path = written(codec, tmp_path, {"t": np.arange(n) * 1e-3, "q": q, "tau": 2.0 * q})
     log = read_log(path, robot, block=4096)
