@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,3 +134,19 @@ def test_what_is_wrong_is_said_with_its_place(codec: Codec, kind: str, robot: kt
     with pytest.raises(kt.FormatError, match=message) as error:
         read_log(path, robot)
     assert str(error.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("codec", [NPZ, PARQUET], ids=lambda codec: codec.suffixes[0])
+def test_a_file_that_is_read_in_blocks_is_never_in_memory_as_a_whole(codec: Codec, tmp_path: Path) -> None:
+    n, robot = 400_000, kt.load(URDF)
+    q = np.random.default_rng(0).normal(size=(n, 2))
+    path = written(codec, tmp_path, {"t": np.arange(n) * 1e-3, "q": q, "tau": 2.0 * q})
+    log = read_log(path, robot, block=4096)
+    next(iter(log))  # what is imported to read it stays
+    tracemalloc.start()
+    try:
+        assert sum(len(part.q) for part in log) == n
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 0.4 * 8 * 5 * n

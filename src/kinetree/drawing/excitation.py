@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,15 +12,13 @@ from kinetree.drawing.panels import drawn, panel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from kinetree.excitation.result import Excitation
 
-
-def plot(plan: Excitation) -> Figure:
+def plot(plan: Any) -> Figure:
     """Return the figure of a planned motion: see `Excitation.plot`."""
     return drawn(partial(draw, plan), layout="constrained")
 
 
-def draw(plan: Excitation, figure: Figure) -> None:
+def draw(plan: Any, figure: Figure) -> None:
     """Draw it in an empty figure."""
     motion, limits, names = plan.trajectory, plan.limits, plan.base.robot.v_names
     figure.set_size_inches(11.0, 7.0)

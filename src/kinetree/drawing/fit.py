@@ -5,16 +5,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kinetree.drawing.panels import check_matplotlib, drawn, extremes, panel, torque_units, turning
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from kinetree.identification.fit import Fit
-    from kinetree.identification.validation import Validation
 
 T = TypeVar("T")
 
@@ -61,8 +57,8 @@ def svg(draw: Callable[[Any, T], None], what: T) -> str:
     return NAMED.sub("", text[text.index("<svg") :])
 
 
-def forces(figure: Any, seen: Validation) -> None:
-    """Draw a row a joint: forces measured and predicted, the residual, and its autocorrelation."""
+def forces(figure: Any, seen: Any) -> None:
+    """Draw a row a joint of a `Validation`: forces measured and predicted, the residual, and its autocorrelation."""
     robot = seen.fit.base.robot
     ratios = {"width_ratios": (5, 1), "wspace": 0.1, "hspace": GAP / ROW}
     panels = figure.subplots(robot.nv, 2, squeeze=False, sharex="col", gridspec_kw=ratios)
@@ -103,7 +99,7 @@ def _arrange(figure: Any, height: float, *, left: float) -> None:
     figure.subplots_adjust(left=left / WIDTH, right=1.0 - 0.1 / WIDTH, bottom=BELOW / whole, top=1.0 - ABOVE / whole)
 
 
-def _times(seen: Validation) -> tuple[Array, list[float], str]:
+def _times(seen: Any) -> tuple[Array, list[float], str]:
     """Return what is along the axis, where other motions begin, and what it is called."""
     if len(seen.motions) == 1 and seen.motions[0].t is not None:
         return seen.motions[0].t, [], "t (s)"
@@ -111,8 +107,8 @@ def _times(seen: Validation) -> tuple[Array, list[float], str]:
     return np.arange(1.0, ends[-1] + 1.0), (ends[:-1] + 0.5).tolist(), "sample"
 
 
-def parameters(figure: Any, fit: Fit) -> None:
-    """Draw a panel a unit: estimates with two standard deviations, those of the bodies, and those before."""
+def parameters(figure: Any, fit: Any) -> None:
+    """Draw a panel a unit of a `Fit`: estimates with two standard deviations, those of the bodies, and those before."""
     base, before = fit.base, fit.base.of()
     groups = _groups(fit)
     counts = [len(rows) for rows in groups.values()]
@@ -151,7 +147,7 @@ def parameters(figure: Any, fit: Fit) -> None:
     figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
 
 
-def _groups(fit: Fit) -> dict[str, list[int]]:
+def _groups(fit: Any) -> dict[str, list[int]]:
     """Return which base parameters have the same unit, by what they are together."""
     base, turns = fit.base, turning(fit.base.robot)
     of_joint = {place: turns[k] for (_, k), place in base.places.items()}

@@ -20,6 +20,9 @@ from kinetree.validation import Array
 KEY = b"kinetree"
 """In the file's metadata: what is no column, as JSON."""
 
+GROUP = 1 << 16
+"""Rows that are in memory at once where a file is read: pyarrow reads one group of rows after the other."""
+
 NOT_OURS = f"its metadata {KEY.decode()!r} are not those of a trajectory"
 
 
@@ -115,7 +118,7 @@ def write(
         parts.append(pyarrow.table({name: np.ascontiguousarray(x) for name, x in chain.from_iterable(columns)}))
     rest = {name: np.where(x == x, x, np.array(None)).tolist() for name, x in extra.items()}
     whole = pyarrow.concat_tables(parts).replace_schema_metadata({KEY: json.dumps(rest)})
-    parquet.write_table(whole, stream)
+    parquet.write_table(whole, stream, row_group_size=GROUP)
 
 
 PARQUET = Codec((".parquet",), open_parquet, write)
