@@ -18,7 +18,7 @@ import kinetree as kt
 from benchmarks.machine import Section
 from benchmarks.timing import Timing, interleaved
 from kinetree.identification import BaseParameters
-from kinetree.identification.grouping import group
+from kinetree.identification.parameters.grouping import group
 from kinetree.identification.threads import on_one_thread
 
 TERMS = ("armature", "damping", "friction")

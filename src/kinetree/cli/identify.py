@@ -27,9 +27,9 @@ from kinetree.identification import (
     Validation,
 )
 from kinetree.identification.estimators import Estimator
+from kinetree.identification.parameters.terms import OF_ROBOTS
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
-from kinetree.identification.terms import OF_ROBOTS
 from kinetree.identification.validation import verdict
 from kinetree.output import check_output, whole_file
 from kinetree.robot_methods import Robot

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kinetree.drawing.panels import check_matplotlib, drawn, extremes, panel, torque_units, turning
+from kinetree.drawing.panels import check_matplotlib, drawn, extremes, panel, torque_units
 from kinetree.validation import Array
 
 T = TypeVar("T")
@@ -20,27 +20,12 @@ POINTS = 1200
 WIDTH, ROW, GAP, LINE, LETTER, ABOVE, BELOW = 10.5, 1.1, 0.25, 0.17, 0.06, 0.5, 0.45
 """Inches: of a picture, a row of curves, the gap between two, a parameter, a letter, and what is above and below."""
 
-UNTOLD = " (not told)"
+UNIDENTIFIABLE = " (unidentifiable)"
 
 NAMED = re.compile(r' id="[a-zA-Z0-9.]+_\d+"')
 """What Matplotlib names, and nobody refers to: two pictures in a page would have the same names."""
 
 MEASURED, PREDICTED, RESIDUAL = "#9a9a9a", "#1f5fa8", "#c8442b"
-
-UNITS = {
-    "m": ("masses", "kg", "kg"),
-    "m c": ("first moments of mass", "kg·m", "kg·m"),
-    "I": ("moments of inertia", "kg·m²", "kg·m²"),
-    "armature": ("rotors", "kg·m²", "kg"),
-    "damping": ("damping", "N·m·s", "N·s/m"),
-    "friction": ("friction", "N·m", "N"),
-    "offset": ("offsets", "N·m", "N"),
-    "stiffness": ("stiffness", "N·m", "N/m"),
-    "damping_asymmetry": ("asymmetry of damping", "N·m·s", "N·s/m"),
-    "stribeck": ("friction that falls off", "N·m", "N"),
-    "load_friction": ("friction in proportion to load", "1", "1"),
-}
-"""What parameters are called together, and their unit where a joint turns and where it slides."""
 
 
 def svg(draw: Callable[[Any, T], None], what: T) -> str:
@@ -114,12 +99,12 @@ def parameters(figure: Any, fit: Any) -> None:
     counts = [len(rows) for rows in groups.values()]
     ratios = {"height_ratios": counts, "hspace": 2.0 * GAP / (LINE * np.mean(counts))}
     panels = figure.subplots(len(groups), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
-    names = max(map(len, base.names), default=0) + len(UNTOLD) * bool(fit.unidentifiable)
+    names = max(map(len, base.names), default=0) + len(UNIDENTIFIABLE) * bool(fit.unidentifiable)
     _arrange(figure, LINE * sum(counts) + 2.0 * GAP * (len(counts) - 1), left=0.2 + LETTER * names)
     for ax, (title, rows) in zip(panels, groups.items(), strict=True):
         y = np.arange(len(rows))
-        told = np.isfinite(fit.std[rows])
-        bars = np.where(told, 2.0 * np.where(told, fit.std[rows], 0.0), 0.0)
+        found = np.isfinite(fit.std[rows])
+        bars = np.where(found, 2.0 * np.where(found, fit.std[rows], 0.0), 0.0)
         ax.plot(before[rows], y, "|", color="black", markersize=9, label="before")
         ax.plot(
             fit.consistent_values[rows],
@@ -128,7 +113,7 @@ def parameters(figure: Any, fit: Any) -> None:
             color="none",
             markeredgecolor=RESIDUAL,
             markersize=5,
-            label="bodies that can exist",
+            label="physically consistent",
         )
         ax.errorbar(
             fit.values[rows],
@@ -141,7 +126,7 @@ def parameters(figure: Any, fit: Any) -> None:
             capsize=2,
             label="estimate ± 2 std",
         )
-        ax.set_yticks(y, [base.names[k] + ("" if ok else UNTOLD) for k, ok in zip(rows, told, strict=True)])
+        ax.set_yticks(y, [base.names[k] + ("" if ok else UNIDENTIFIABLE) for k, ok in zip(rows, found, strict=True)])
         ax.set_ylim(len(rows) - 0.4, -0.6)
         panel(ax, title, size=8.0, thin=True, loc="left", pad=2)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
@@ -149,12 +134,7 @@ def parameters(figure: Any, fit: Any) -> None:
 
 def _groups(fit: Any) -> dict[str, list[int]]:
     """Return which base parameters have the same unit, by what they are together."""
-    base, turns = fit.base, turning(fit.base.robot)
-    of_joint = {place: turns[k] for (_, k), place in base.places.items()}
     groups: dict[str, list[int]] = {}
-    for row, (place, name) in enumerate(zip(base.independent, base.names, strict=True)):
-        kind = name.partition(" of ")[0]
-        known = next((UNITS[x] for x in (kind, kind.partition("_")[0]) if x in UNITS), None)
-        title = name if known is None else f"{known[0]} ({known[1 if of_joint.get(place, True) else 2]})"
-        groups.setdefault(title, []).append(row)
+    for row, (quantity, unit) in enumerate(fit.base.quantities):
+        groups.setdefault(f"{quantity} ({unit})" if unit else quantity, []).append(row)
     return groups

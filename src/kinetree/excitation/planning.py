@@ -14,9 +14,9 @@ from kinetree.excitation.problem import CRITERIA, Free, Problem
 from kinetree.excitation.result import Excitation
 from kinetree.excitation.search import BARRIERS, Search
 from kinetree.excitation.series import Series
-from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.terms import JointTerms
+from kinetree.identification.parameters.base import BaseParameters, base_parameters
+from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.threads import on_one_thread
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import given

@@ -10,10 +10,10 @@ import numpy as np
 from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
-from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Prior, solve
 from kinetree.identification.nonlinear import UNIDENTIFIABLE
+from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.samples import Samples
 from kinetree.identification.threads import one_thread
 from kinetree.lazy import cached_property

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.bodies.nearest import Bodies
 from kinetree.identification.checks.registry import diagnose
 from kinetree.identification.estimators import (
@@ -16,6 +15,7 @@ from kinetree.identification.fit import Fit
 from kinetree.identification.held_loads import HeldLoad
 from kinetree.identification.identify import identify
 from kinetree.identification.nonlinear import MotorConstants
+from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
 from kinetree.identification.samples import Samples

@@ -10,11 +10,11 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification import held_loads
-from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.held_loads import KnownMass
-from kinetree.identification.regressor import massless, pattern
+from kinetree.identification.parameters.base import BaseParameters
+from kinetree.identification.parameters.regressor import massless, pattern
+from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.samples import LONGEST, Cutoff, Piece, motion_of, parts, pieces
-from kinetree.identification.terms import smooth_sign
 from kinetree.identification.triangle import Triangle
 from kinetree.robot import Robot
 from kinetree.validation import Array

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.regressor import regressor_of_body
+from kinetree.identification.parameters.regressor import regressor_of_body
 from kinetree.identification.samples import Piece, Samples, is_motion, motion_of
 from kinetree.model import WORLD
 from kinetree.tables import number

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.bodies.nearest import Bodies
 from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.checks import samples as of_samples
@@ -23,8 +22,9 @@ from kinetree.identification.fit import Fit
 from kinetree.identification.held_loads import NINE, loads_of
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
 from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
+from kinetree.identification.parameters.base import BaseParameters, base_parameters
+from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import of_joints, once_and_again
-from kinetree.identification.terms import JointTerms
 from kinetree.identification.threads import on_one_thread
 from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Findings

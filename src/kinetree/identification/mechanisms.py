@@ -24,8 +24,8 @@ from kinetree.validation import Array, real_array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kinetree.identification.base_parameters import BaseParameters
     from kinetree.identification.checks.samples import Seen
+    from kinetree.identification.parameters.base import BaseParameters
     from kinetree.robot.mechanism import Mechanism
 
 OPEN = 0.01

@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
-from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
 from kinetree.identification.estimators.contract import solve
 from kinetree.identification.held_loads import KnownMass
+from kinetree.identification.parameters.base import BaseParameters
+from kinetree.identification.parameters.terms import TERMS, JointMotion, smooth_sign
 from kinetree.identification.samples import Piece, pieces
-from kinetree.identification.terms import TERMS, JointMotion, smooth_sign
 from kinetree.robot import Robot
 from kinetree.tables import number
 from kinetree.validation import Array

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
-from kinetree.identification.base_parameters import TEN
 from kinetree.identification.bodies.nearest import nearest_body
 from kinetree.identification.checks.estimate import few
 from kinetree.identification.equations import RegressionModel, known_forces
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.held_loads import check_known, movers
-from kinetree.identification.regressor import regressor_of_body
+from kinetree.identification.parameters.base import TEN
+from kinetree.identification.parameters.observability import matrix_of, transfer
+from kinetree.identification.parameters.regressor import regressor_of_body
 from kinetree.identification.samples import Piece, Samples, motion_of, once_and_again, pieces
 from kinetree.identification.threads import on_one_thread
-from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.logs.findings import LogWarning
 from kinetree.model import WORLD
 from kinetree.robot import Robot

@@ -10,8 +10,8 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
 from kinetree.identification.bodies.nearest import nearest_body
+from kinetree.identification.parameters.regressor import columns_of_body
 from kinetree.identification.payload import place_of
-from kinetree.identification.regressor import columns_of_body
 from kinetree.identification.samples import of_joints
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia

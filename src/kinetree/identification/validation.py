@@ -20,8 +20,8 @@ from kinetree.tables import Cells, number
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
-    from kinetree.identification.base_parameters import BaseParameters
-    from kinetree.identification.terms import JointTerms
+    from kinetree.identification.parameters.base import BaseParameters
+    from kinetree.identification.parameters.terms import JointTerms
     from kinetree.robot import Robot
 
 LAGS = 20

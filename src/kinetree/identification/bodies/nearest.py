@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.bodies.bounds import inequalities
 from kinetree.identification.bodies.newton import Consistent, Problem, newton
 from kinetree.identification.bodies.pseudo_inertia import THIN, repaired
 from kinetree.identification.estimators.contract import Solution
-from kinetree.identification.terms import NOT_NEGATIVE
+from kinetree.identification.parameters.base import BaseParameters
+from kinetree.identification.parameters.terms import NOT_NEGATIVE
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, positive
 

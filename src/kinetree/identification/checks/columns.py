@@ -17,7 +17,7 @@ from kinetree.errors import listed
 from kinetree.identification.checks.equations import SINGULAR, JointEquations
 from kinetree.identification.checks.likelihood import BESIDE, SMALL, Likelihood, beside
 from kinetree.identification.checks.signs import opposite
-from kinetree.identification.regressor import positions
+from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
 from kinetree.logs.findings import Found

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.errors import listed
-from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.checks.samples import base_of
 from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import LEAST_NOISE, Solution
 from kinetree.identification.nonlinear import MotorConstants
+from kinetree.identification.parameters.base import BaseParameters
 from kinetree.logs.findings import Found, named
 from kinetree.validation import Array
 

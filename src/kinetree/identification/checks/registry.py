@@ -8,18 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinetree.identification import mechanisms
-from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.checks import columns, estimate, model, samples, wrenches
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.held_loads import KnownMass, loads_in
+from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.threads import on_one_thread
 from kinetree.lazy import cached_property
 from kinetree.logs import checks
 from kinetree.logs.findings import Check, Finding, Findings, Found, Stage, made
 
 if TYPE_CHECKING:
-    from kinetree.identification.terms import JointTerms
+    from kinetree.identification.parameters.terms import JointTerms
     from kinetree.robot import Robot
 
 

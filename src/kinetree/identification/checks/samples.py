@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import listed
-from kinetree.identification.regressor import positions
+from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
 from kinetree.logs import checks as recording

@@ -10,7 +10,7 @@ from kinetree.errors import listed
 from kinetree.identification.checks.equations import JointEquations, System
 from kinetree.identification.checks.samples import base_of
 from kinetree.identification.equations import known_forces
-from kinetree.identification.regressor import massless
+from kinetree.identification.parameters.regressor import massless
 from kinetree.lazy import cached_property
 from kinetree.logs.findings import Found
 from kinetree.validation import Array

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
-from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Equations, Prior, Solution
 from kinetree.identification.estimators.instrumental import Instrumental
 from kinetree.identification.estimators.least_squares import LeastSquares
+from kinetree.identification.parameters.base import BaseParameters
+from kinetree.identification.parameters.terms import OF_ROBOTS
 from kinetree.identification.samples import PIECE, Samples, measured, motion_of, parts
-from kinetree.identification.terms import OF_ROBOTS
 from kinetree.robot import Robot
 from kinetree.validation import Array
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_user import compile
-from kinetree.identification.terms import TERMS, Column, JointMotion, smooth_sign
+from kinetree.identification.parameters.terms import TERMS, Column, JointMotion, smooth_sign
 from kinetree.model import WORLD, Model
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.drawing.panels import turning
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.rates import rates
-from kinetree.identification import terms as of_joints
-from kinetree.identification.grouping import group
-from kinetree.identification.regressor import Columns, dense, massless, packed, positions
+from kinetree.identification.parameters import terms as of_joints
+from kinetree.identification.parameters.grouping import group
+from kinetree.identification.parameters.regressor import Columns, dense, massless, packed, positions
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
 from kinetree.tables import number
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kinetree.runtime.function import Function
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
+OF_BODIES = (("masses", "kg"), *[("first moments of mass", "kg·m")] * 3, ("moments of inertia", "kg·m²"))
 GRAVITY = ("known", "any")
 COARSEST = 1e-2
 """The greatest tolerance."""
@@ -78,6 +80,21 @@ class BaseParameters:
     def names(self) -> tuple[str, ...]:
         """The parameters that the combinations are named after."""
         return tuple(self.all_names[k] for k in self.independent)
+
+    @property
+    def quantities(self) -> tuple[tuple[str, str], ...]:
+        """What each base parameter is named after, such as ``("moments of inertia", "kg·m²")``: quantity and unit."""
+        turns, joint = turning(self.robot), {place: key for key, place in self.places.items()}
+        out = []
+        for place, name in zip(self.independent, self.names, strict=True):
+            if place < 10 * self.robot.nb:
+                out.append(OF_BODIES[min(place % 10, 4)])
+            elif place in joint:
+                term, k = of_joints.TERMS[joint[place][0]], joint[place][1]
+                out.append((term.text, term.units[0 if turns[k] else 1]))
+            else:
+                out.append((name, ""))
+        return tuple(out)
 
     @cached_property
     def combinations(self) -> tuple[str, ...]:

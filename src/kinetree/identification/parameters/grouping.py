@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.identification.observability import passed_on
+from kinetree.identification.parameters.observability import passed_on
 from kinetree.model import WORLD, Model
 from kinetree.validation import Array
 

@@ -1,0 +1,1 @@
+"""Identifiable parameters: base parameters, their regressor, and what joints do by themselves."""
