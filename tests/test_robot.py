@@ -9,6 +9,7 @@ import math
 import os
 import pickle
 import pydoc
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -203,12 +204,22 @@ def test_functions_are_shown_at_the_class() -> None:
     assert not hasattr(kt.Robot, "no_such_function")
 
 
+@pytest.mark.parametrize("kind", [kt.Robot, kt.Mechanism])
+def test_help_begins_with_a_table_of_what_there_is(kind: type) -> None:
+    first, table, *_ = (kind.__doc__ or "").split("\n\n")
+    assert "\n" not in first
+    named = set(re.findall(r"\w+", table))
+    of_objects = {"model", "configurations", "tree", "constraint_names", "nrows", "row_slices"}  # set by __init__
+    public = {name for name in dir(kind) if not name.startswith("_")} | (of_objects & named)
+    assert public == named & public, public - named
+
+
 def test_methods_of_other_modules_are_shown_whole() -> None:
     shown = pydoc.plain(pydoc.render_doc(kt.Robot))
     assert "nv\n |      Length of v, a and tau: the degrees of freedom.\n" in shown
     for name in ("neutral", "joint", "attach", "inverse_kinematics", "compile"):
         method = getattr(kt.Robot, name)
-        assert name in vars(kt.Robot)
+        assert any(name in vars(base) for base in kt.Robot.__mro__)
         assert f"{name}(" in shown
         assert method.__doc__.splitlines()[0] in shown
         assert getattr(kt.load("ur5"), name).__func__ is method

@@ -2,21 +2,25 @@
 
 They have a class for each function of a robot or mechanism, with the parameters of its calls, and `Functions`, whose
 attributes they are: type checkers and editors take `kinetree.Robot` to be derived from that of ``signatures.pyi``, and
-`kinetree.Mechanism` from that of ``mechanism_signatures.pyi``. A test checks that they are up to date.
+`kinetree.Mechanism` from that of ``mechanism_signatures.pyi``. They are not in git: installing makes them
+(`tools/build_hook.py`), and who works without installing makes them by this command.
 """
 
 from __future__ import annotations
 
 import inspect
-import textwrap
+import sys
 from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src"
+sys.path.insert(0, str(SOURCE))
 
 from kinetree.algorithms import ALGORITHMS, Algorithm
 from kinetree.algorithms.registry import Joints, OneFrame, Option
 from kinetree.algorithms.table import Table
 from kinetree.constraints import MECHANISM_ALGORITHMS
 
-PLACE = Path(__file__).parents[1] / "src" / "kinetree" / "robot"
+PLACE = SOURCE / "kinetree" / "robot"
 FILES = {
     PLACE / "signatures.pyi": ("robot", ALGORITHMS),
     PLACE / "mechanism_signatures.pyi": ("mechanism", MECHANISM_ALGORITHMS),
@@ -125,19 +129,16 @@ def warmup(a: Algorithm) -> str:
 
 def classes(a: Algorithm) -> str:
     """Return the type of the results, if there are several, and that of the function; and with what it needs bound."""
-    name, first = title(a.name), (inspect.getdoc(a.function) or "").splitlines()[0]
-    blocks = []
+    name, blocks = title(a.name), []
     if len(a.outputs) > 1:
         fields = [f"    {key}: {'NDArray[_T]' if shape else '_Number'}" for key, shape in a.outputs.items()]
-        blocks.append("\n".join([f"class {name}(NamedTuple, Generic[_T]):", f'    """{first}"""\n', *fields]))
-    blocks.append(
-        "\n".join([f"class {name}Function(Function):", f'    """{first}"""\n', *calls(a, []), *binds(a), warmup(a)])
-    )
+        blocks.append("\n".join([f"class {name}(NamedTuple, Generic[_T]):", *fields]))
+    blocks.append("\n".join([f"class {name}Function(Function):", *calls(a, []), *binds(a), warmup(a)]))
     if needed := required(a):
         options = {key: option for key, option in a.options.items() if key not in needed}
         bound = a._replace(options=options)
         parts = [*calls(a, needed), *binds(bound), warmup(bound)]
-        blocks.append("\n".join([f"class Bound{name}(Function):", f'    """{first}"""\n', *parts]))
+        blocks.append("\n".join([f"class Bound{name}(Function):", *parts]))
     return "\n\n".join(blocks)
 
 
@@ -146,10 +147,8 @@ def text(owner: str, table: Table) -> str:
     algorithms = [table[name] for name in table.index]
     attributes = []
     for a in algorithms:
-        doc = textwrap.indent(inspect.getdoc(a.function) or "", " " * 8).strip()
-        attributes.append(
-            f'    @property\n    def {a.name}(self) -> {title(a.name)}Function:\n        r"""{doc}\n        """'
-        )
+        first = (inspect.getdoc(a.function) or "").splitlines()[0]
+        attributes.append(f'    @property\n    def {a.name}(self) -> {title(a.name)}Function:\n        r"""{first}"""')
     functions = f'class Functions:\n    """The functions of a {owner}."""\n\n' + "\n\n".join(attributes)
     return "\n\n".join([HEAD.rstrip().format(owner), *map(classes, algorithms), functions]) + "\n"
 

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from kinetree import robot as robot
     from kinetree import spatial as spatial
     from kinetree.chains import DHLink, from_dh, from_screws
+    from kinetree.constraints.inputs import ContactInputs
     from kinetree.constraints.shapes import box_contacts, capsule_contacts
     from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
     from kinetree.constraints.types.slot import ContactSlot
+    from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel
     from kinetree.embedded import robots
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
@@ -48,9 +50,9 @@ if TYPE_CHECKING:
     from kinetree.loading import load, load_mechanism
     from kinetree.logs.filter import Filter
     from kinetree.logs.sensors import Sensors
+    from kinetree.mechanism_methods import Mechanism
     from kinetree.model import JointLimits, Model, ModelBuilder
-    from kinetree.robot import Robot
-    from kinetree.robot.mechanism import Mechanism
+    from kinetree.robot_methods import Robot
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.runtime.cache import CacheWarning
     from kinetree.runtime.cache_files import cache_info, clear_cache
@@ -64,13 +66,16 @@ if TYPE_CHECKING:
     from kinetree.trajectories import State, Trajectory
 
 __all__ = [
+    "ADMM",
     "ArgumentError",
     "Array",
     "CacheWarning",
     "Constraint",
     "Contact",
+    "ContactInputs",
     "ContactSlot",
     "ContactSolution",
+    "ContactSolver",
     "Controller",
     "DHLink",
     "Event",
@@ -79,6 +84,7 @@ __all__ = [
     "Forces",
     "FormatError",
     "FormatWarning",
+    "GaussSeidel",
     "Gear",
     "Inertia",
     "JointLimits",
@@ -143,8 +149,10 @@ __all__ = [
 
 _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "chains": ("DHLink", "from_dh", "from_screws"),
+    "constraints.inputs": ("ContactInputs",),
     "constraints.shapes": ("box_contacts", "capsule_contacts"),
     "constraints.types.slot": ("ContactSlot",),
+    "contacts.solvers": ("ADMM", "ContactSolver", "GaussSeidel"),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
     "integrators": ("StopReason", "Tsitouras", "integrator"),
     "embedded": ("robots",),
@@ -164,8 +172,8 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "logs.filter": ("Filter",),
     "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),
-    "robot": ("Robot",),
-    "robot.mechanism": ("Mechanism",),
+    "robot_methods": ("Robot",),
+    "mechanism_methods": ("Mechanism",),
     "runtime": ("get_num_threads", "set_num_threads"),
     "runtime.cache": ("CacheWarning",),
     "runtime.cache_files": ("cache_info", "clear_cache"),
@@ -220,7 +228,7 @@ def _no_attribute(name: str) -> str:
     """Return what to say of a name that is not here: functions, methods and properties are a robot's."""
     with importing:
         from kinetree.algorithms.table import INDEX
-        from kinetree.robot import Robot
+        from kinetree.robot_methods import Robot
 
     if name in INDEX or hasattr(Robot, name):
         kind = "function" if name in INDEX else "method" if callable(getattr(Robot, name)) else "property"

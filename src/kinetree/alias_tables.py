@@ -253,6 +253,8 @@ out: record=kt.Record(out=…)
 rtol reltol rel_tol: integrator=kt.Tsitouras(rtol=…)
 atol abstol abs_tol: integrator=kt.Tsitouras(atol=…)
 t0: q=kt.State(t,q,v)
+drift: contacts=kt.ContactInputs(row_motion=…)
+tolerance max_iterations: contacts=kt.ContactInputs(solver=kt.ContactSolver(…))
 joint_terms: terms
 weights: by=LeastSquares(weights)
 loss: by=Robust(loss)

@@ -10,7 +10,7 @@ from typing import ParamSpec
 from kinetree.formats.chains.dh import DHLink, model_from_dh
 from kinetree.formats.chains.screws import model_from_screws
 from kinetree.model import Model
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.signatures import wrong_call
 
 __all__ = ["DHLink", "from_dh", "from_screws"]

@@ -10,11 +10,11 @@ from kinetree.formats.load import Source, load_cut_model, load_model
 from kinetree.locks import importing
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.signatures import told
 
 if TYPE_CHECKING:
-    from kinetree.robot.mechanism import Mechanism
+    from kinetree.mechanism_methods import Mechanism
 
 __all__ = ["load", "load_mechanism"]
 
@@ -161,7 +161,7 @@ def load_mechanism(
     with importing:
         from kinetree.constraints.types.loop import Loop, why_it_cannot_close
         from kinetree.formats.spanning import frame_names
-        from kinetree.robot.mechanism import Mechanism
+        from kinetree.mechanism_methods import Mechanism
 
     given = (cut,) if isinstance(cut, str) else cut
     cut = tuple(given) if isinstance(given, Iterable) else ()

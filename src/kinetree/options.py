@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
@@ -77,10 +78,11 @@ def value(kind: type[T]) -> type[T]:
     together: Callable[[Any], None] | None = vars(kind).get("__post_init__")
 
     def checked(self: Any) -> None:
-        for name, said in options(type(self)):
+        own: Any = type(self)
+        for name, check in _checks(own):
             given = getattr(self, name)
-            if given is not None and said.check is not None:
-                object.__setattr__(self, name, said.check(name, given))
+            if given is not None:
+                object.__setattr__(self, name, check(name, given))
         if together is not None:
             together(self)
 
@@ -95,9 +97,16 @@ def value(kind: type[T]) -> type[T]:
     return made
 
 
+@functools.cache
+def _checks(kind: Any) -> tuple[tuple[str, Check], ...]:
+    """Return the fields of a value that are checked, with their checks."""
+    return tuple((name, said.check) for name, said in options(kind) if said.check is not None)
+
+
 def _shown(self: Any) -> str:
     """Return a value as it is written, without the fields that are as they are by default."""
-    other = (f"{name}={x!r}" for name, x in vars(self).items() if x != getattr(type(self)(), name))
+    usual = vars(type(self)())
+    other = (f"{k}={x!r}" for k, x in vars(self).items() if type(x) is not type(usual[k]) or x != usual[k])
     return f"{type(self).__name__}({', '.join(other)})"
 
 

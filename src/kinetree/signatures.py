@@ -32,14 +32,14 @@ def told(function: F) -> F:
     """
     if isinstance(function, type):
         if "__init__" in vars(function):
-            setattr(function, "__init__", _told(vars(function)["__init__"], function.__name__))  # noqa: B010
+            setattr(function, "__init__", _told(vars(function)["__init__"], None))  # noqa: B010
         else:  # a named tuple
             setattr(function, "__new__", staticmethod(_told(function.__new__, function.__name__)))  # noqa: B010
         return function
     return cast(F, _told(function, function.__name__))
 
 
-def _told(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _told(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -48,7 +48,7 @@ def _told(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             trace = error.__traceback__
             if trace is None or trace.tb_next is not None:  # of the function's own code
                 raise
-            raise wrong_call(name, inspect.signature(function), args, kwargs, error) from None
+            raise wrong_call(name or type(args[0]).__name__, inspect.signature(function), args, kwargs, error) from None
 
     return call
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
+from typing import NamedTuple
 
 from rich.console import Console, JustifyMethod
 from rich.markup import escape
@@ -62,6 +64,58 @@ def make_table(
     for i, row in enumerate(rows):
         table.add_row(*(Text(shorten(row[k], wide[k])) for k in sorted(shown)), style="bold red" if i in marked else "")
     return table
+
+
+class Cells(NamedTuple):
+    """A table of results: `str` of it is text, and a page or a terminal has it too.
+
+    Attributes
+    ----------
+    columns : mapping of str to "left" or "right"
+        Headings, and how what is below them is aligned.
+    rows : sequence of sequence of str
+    optional : sequence of str
+        Headings that a narrow terminal leaves out, in this order.
+    marked : set of int
+        Rows that stand out.
+
+    Examples
+    --------
+    >>> print(Cells({"joint": "left", "noise": "right"}, [("hip", "0.5"), ("ankle", "12")]))
+    joint  noise
+    hip      0.5
+    ankle     12
+    """
+
+    columns: Mapping[str, JustifyMethod]
+    rows: Sequence[Sequence[str]]
+    optional: Sequence[str] = ()
+    marked: Set[int] = frozenset()
+
+    def __str__(self) -> str:
+        """Return lines of text."""
+        wide = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
+        signs = ["<" if side == "left" else ">" for side in self.columns.values()]
+        lines = [
+            (GAP * " ").join(f"{x:{sign}{n}}" for x, sign, n in zip(row, signs, wide, strict=True))
+            for row in ([*self.columns], *self.rows)
+        ]
+        return "\n".join(map(str.rstrip, lines))
+
+    def for_terminal(self, width: int) -> Table:
+        """Return the table of a terminal that is so wide."""
+        return make_table(self.columns, self.rows, width, optional=self.optional, marked=self.marked)
+
+    def html(self) -> str:
+        """Return the table of a page."""
+        kinds = [' class="left"' if side == "left" else "" for side in self.columns.values()]
+
+        def line(tag: str, row: Iterable[str]) -> str:
+            return "".join(f"<{tag}{kind}>{html.escape(x)}</{tag}>" for x, kind in zip(row, kinds, strict=True))
+
+        head = f"<tr>{line('th', self.columns)}</tr>"
+        rows = [f"<tr{' class=marked' * (i in self.marked)}>{line('td', row)}</tr>" for i, row in enumerate(self.rows)]
+        return "\n".join(['<div class="wide"><table>', head, *rows, "</table></div>"])
 
 
 def shorten(text: str, width: int) -> str:

@@ -187,6 +187,10 @@ def wrong(what: str):
                 log["q"] *= 57.3
             case "at its end":
                 log["tau"] = np.clip(log["tau"], -2.0, 2.0)
+            case "milliseconds":
+                log["t"] *= 1000.0
+            case "millinewtons":
+                log["tau"] *= 1000.0
             case "back":
                 log["t"][50:] -= 1.0
             case "without":
@@ -202,6 +206,8 @@ def wrong(what: str):
         ("flipped", "bad.npz: the forces of knee have the other sign"),
         ("degrees", "bad.npz: the positions of hip and knee are far beyond the joints' limits: are they in degrees?"),
         ("at its end", "bad.npz: the forces of hip and knee stay at their greatest or least value"),
+        ("milliseconds", "bad.npz: samples are 10 s apart: is the time in seconds?"),
+        ("millinewtons", "bad.npz: the forces of all joints are about 1"),
         ("back", "bad.npz: time goes back from 0.49 s to -0.5 s at sample 50"),
         ("without", "bad.npz: there are neither joint forces nor currents. Expected columns: t, q.hip, q.knee, v.hip"),
     ],
@@ -214,6 +220,7 @@ def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: s
         assert message in err.replace("hip, knee are", "hip and knee are").replace(
             "hip, knee stay", "hip and knee stay"
         )
+        assert err.count(message.partition(": ")[2][-40:]) == 1
         assert not (files / "new.urdf").exists()
     if what == "flipped":
         assert identify(capsys, "arm.urdf", "bad.npz", "--force", "-q", "--terms", "damping")[0] == 0

@@ -171,7 +171,7 @@ def test_a_payload_that_few_joints_tell_in_part(arm: kt.Robot, motion: tuple[Arr
     tau = arm.attach(BOX, hand).inverse_dynamics(q, v, a)
     found = arm.identify_payload((q, v, a, tau), hand)
     assert np.isinf(found.std).any()
-    assert str(found).splitlines()[1].endswith("m"), "a row for each of the ten"
+    assert len(str(found).splitlines()) == 11, "a row for each of the ten"
     np.testing.assert_allclose(arm.attach(found.inertia, hand).inverse_dynamics(q, v, a), tau, atol=1e-5)
     with pytest.raises(kt.ArgumentError, match="'base' does not move"):
         arm.identify_payload(motion, "base")
@@ -187,7 +187,7 @@ def test_what_the_data_do_not_tell(arm: kt.Robot, motion: tuple[Array, ...]) -> 
     with pytest.warns(LogWarning, match="joint2 never moves"):
         fit = heavier.identify((q, v, a, arm.inverse_dynamics(q, v, a)), ["damping", "friction"])
     assert {"damping of joint2", "friction of joint2"} <= {*fit.untold}
-    assert "not told by these data" in str(fit)
+    assert "not identifiable by these data" in str(fit)
     untold = [name in fit.untold for name in fit.base.names]
     assert np.isinf(fit.std[untold]).all()
     assert np.isfinite(fit.std[~np.array(untold)]).all()

@@ -18,6 +18,26 @@ T = np.arange(50) * 0.01
 RATIOS, CONSTANTS = np.array([100.0, -50.0]), np.array([0.1, 0.2])
 
 
+@pytest.mark.parametrize("block", [None, 100])
+def test_recordings_are_filtered(tmp_path: Path, block: int | None) -> None:
+    t = np.arange(800) * 0.01
+    q = np.sin(np.outer(t, [3.0, 4.0])) + np.sin(np.outer(t, [1.0, 7.0]))
+    robot, chosen = kt.load(URDF), kt.Filter(cutoff=6.0)
+    path = write(tmp_path / "log.csv", "t,q.hip,q.knee,tau.hip,tau.knee", t, q, -49.0 * q)
+    log = read_log(path, robot, block=block)
+    one, by_itself = (
+        robot.identify(x, [], filter=f, check=False) for x, f in ((log, chosen), (log.filtered(chosen), None))
+    )
+    np.testing.assert_array_equal(one.values, by_itself.values)
+    assert robot.identify([log, log], [], filter=chosen, check=False).count == 2 * one.count
+    for wrong, message in [
+        (lambda: one.validate(log), "recording.filtered"),
+        (lambda: robot.identify(log.filtered(chosen), filter=chosen), "a filter is for recordings"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            wrong()
+
+
 @pytest.fixture(scope="module")
 def robot() -> kt.Robot:
     return kt.load(URDF)
@@ -207,11 +227,14 @@ def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
         read_log(tmp_path / "nothing.mcap", robot)
 
 
-def test_what_samples_do_not_show_is_warned_of(robot: kt.Robot, tmp_path: Path) -> None:
+def test_what_samples_do_not_show_is_refused(robot: kt.Robot, tmp_path: Path) -> None:
     q, tau = motion()
     np.savez(tmp_path / "ms.npz", t=1000.0 * T, q=q, tau=np.minimum(tau, np.quantile(tau, 0.9, axis=0)))
+    for block in (None, 1000):
+        with pytest.raises(kt.ArgumentError, match=r"ms.npz: .*in seconds\?.*at its end\?.*check=False"):
+            list(read_log(tmp_path / "ms.npz", robot, block=block).filtered())
     with pytest.warns(LogWarning) as said:
-        read_log(tmp_path / "ms.npz", robot).filtered()
+        read_log(tmp_path / "ms.npz", robot).filtered(check=False)
     texts = [str(warning.message) for warning in said]
     assert ["in seconds?" in texts[0], "at its end?" in texts[1], len(texts)] == [True, True, 3], texts
     assert "more than half of Nyquist" in texts[2]
@@ -234,7 +257,7 @@ def test_rows_without_numbers_are_left_out_on_request(robot: kt.Robot, tmp_path:
         write(path, ",".join(names), *table.T)
         if kind == "empty fields":
             path.write_text(path.read_text().replace("nan", "").replace("inf", ""))
-    with pytest.raises(kt.FormatError, match="number"):
+    with pytest.raises(kt.FormatError, match=r"number.*; Sensors\(skip_missing=True\), or --skip-missing, leaves"):
         read_log(path, robot)
     log = read_log(path, robot, sensors=kt.Sensors(skip_missing=True))
     assert log.notes == ("2 of 50 rows, in which a number is missing, are left out",)

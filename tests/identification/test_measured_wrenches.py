@@ -12,7 +12,7 @@ import pytest
 import kinetree as kt
 from helpers.logs import FEET, HOPPER, Array, hop, write_bag
 from kinetree.identification import Generalised, Instrumental, Robust, Samples, diagnose, prepare, read_log
-from kinetree.identification.report import joint_rows
+from kinetree.identification.report import joints
 
 N = 900
 Log = dict[str, Array]
@@ -133,7 +133,7 @@ def test_a_base_tells_without_torque_sensors(robot: kt.Robot, log: Log, tmp_path
     assert streamed.count == fit.count
     np.testing.assert_allclose(streamed.values, fit.values, atol=1e-3 * np.abs(fit.values).max())
     found = fit.validate(samples)
-    assert "–" in joint_rows(fit, found, None)[1][6]
+    assert "–" in joints(fit, found, None).rows[6]
 
 
 @pytest.mark.parametrize("choice", ["huber", "cauchy", "covariance", "instruments", "payload"])

@@ -19,7 +19,7 @@ from kinetree.identification import (
     Samples,
     holding,
 )
-from kinetree.identification.report import joint_rows
+from kinetree.identification.report import joints
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 
 TERMS = ["armature", "damping", "friction", "offset"]
@@ -157,8 +157,8 @@ def test_constants_far_from_those_of_bodies_that_can_exist(poor: kt.Robot, logs:
 def test_constants_are_in_tables(poor: kt.Robot, logs: list[Samples]) -> None:
     fit = poor.identify(logs, TERMS, motor_constants=MOTORS)
     assert "motor constants: joint1 0.05 ± " in str(fit)
-    columns, rows = joint_rows(fit, None, None)
-    constants = [row[list(columns).index("motor constant")] for row in rows]
+    table = joints(fit, None, None)
+    constants = [row[list(table.columns).index("motor constant")] for row in table.rows]
     assert constants == ["", "0.05", "300"]
 
 

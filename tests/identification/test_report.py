@@ -13,7 +13,7 @@ import kinetree as kt
 from helpers.trees import Array, random_tree
 from kinetree.identification import Fit, Samples, correlated, cross_validate, validate
 from kinetree.identification.pictures import parameters, svg
-from kinetree.identification.report import joint_table, parameter_table
+from kinetree.identification.report import joints
 from kinetree.identification.validation import _chi_squared_tail, verdict
 from kinetree.joints import Prismatic, Revolute
 
@@ -148,11 +148,11 @@ def test_tables_fit_a_terminal(robot: kt.Robot, fit: Fit) -> None:
     for width in (60, 120):
         console = Console(width=width, record=True, file=None, quiet=False)
         with console.capture() as seen:
-            console.print(joint_table(fit, found, found, width), parameter_table(fit, width))
+            console.print(joints(fit, found, found).for_terminal(width), fit.table().for_terminal(width))
         shown = seen.get()
         assert max(map(len, shown.splitlines())) <= width
         assert f"{found.relative[0]:.3f}" in shown
-    assert str(found).splitlines()[1].split()[1] == f"{found.relative[0]:.3f}"
+    assert str(found).splitlines()[1].split()[2] == f"{found.relative[0]:.3f}"
 
 
 def test_columns_of_the_users_own_are_drawn(robot: kt.Robot) -> None:

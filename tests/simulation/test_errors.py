@@ -176,6 +176,7 @@ def test_a_value_checks_itself(make: Callable[[], object], message: str) -> None
         ("record_every", "record=kt.Record(every=…)"),
         ("out", "record=kt.Record(out=…)"),
         ("rtol", "integrator=kt.Tsitouras(rtol=…)"),
+        ("max_iterations", "contacts=kt.ContactInputs(solver=kt.ContactSolver(…))"),
         ("t0", "q=kt.State(t,q,v)"),
     ],
 )

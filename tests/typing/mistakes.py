@@ -29,6 +29,10 @@ robot.jacobian.warmup()  # WRONG
 robot.mass_matrix = np.eye(6)  # WRONG
 robot.lock("wrist_3_joint", joint="x")  # WRONG
 text: str = robot.gravity_forces(q)  # WRONG
+robot.simulate(q, stepps=1)  # WRONG
+robot.identify(q, weight=None)  # WRONG
+robot.identify(q).robot.simulat(q)  # WRONG
+robot.excit(period=3.0)  # WRONG
 
 kt.laod("ur5")  # WRONG
 kt.minimun(1.0, 2.0)  # WRONG

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from kinetree.algorithms.table import ALGORITHMS, Table
+from kinetree.algorithms.docstrings import full_docstring
+from kinetree.algorithms.table import ALGORITHMS, Algorithm, Table
 from kinetree.glossary import symbols
-from kinetree.glossary.docstrings import full_docstring
 from kinetree.glossary.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
 from kinetree.validation import Range
 
@@ -20,29 +20,6 @@ __all__ = ["ALGORITHMS", "Algorithm", "Joints", "Matrix", "OneFrame", "Option", 
 __all__ += ["algorithm", "shape_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Algorithm(NamedTuple):
-    """An algorithm as its page declares it, with shapes for one state in the order of the arguments and results."""
-
-    name: str
-    """Name of the robot's function."""
-    function: Callable[..., Any]
-    """The page: ``function(model, *inputs, **options)`` over any scalar, arrays as nested sequences."""
-    inputs: Mapping[str, Shape]
-    optional: Mapping[str, Shape]
-    options: Mapping[str, Option]
-    """Fixed when a function is compiled; names of joints reach the page as a tuple in the order of the joints."""
-    outputs: Mapping[str, Shape]
-    joint_space: bool
-    """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`model.regroup`)."""
-    ranges: Mapping[str, Range]
-    """The numbers that inputs may hold; others may hold all."""
-
-    @property
-    def needs_option(self) -> bool:
-        """Whether some option has no default."""
-        return any(isinstance(option, OneFrame) and option.required for option in self.options.values())
 
 
 def algorithm(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, TypeVar
 
 from kinetree.errors import ArgumentError
+from kinetree.glossary.symbols import OneFrame, Option, Shape
 from kinetree.locks import importing
+from kinetree.validation import Range
 
-if TYPE_CHECKING:
-    from kinetree.algorithms.registry import Algorithm
+C = TypeVar("C", bound=type)
 
 PAGES = {
     "dynamics.aba": "forward_dynamics",
@@ -43,7 +45,30 @@ PAGES = {
 """The algorithms of each page, in the order of their definition, those of this package first; a test compares it."""
 
 
-class Table(Mapping[str, "Algorithm"]):
+class Algorithm(NamedTuple):
+    """An algorithm as its page declares it, with shapes for one state in the order of the arguments and results."""
+
+    name: str
+    """Name of the robot's function."""
+    function: Callable[..., Any]
+    """The page: ``function(model, *inputs, **options)`` over any scalar, arrays as nested sequences."""
+    inputs: Mapping[str, Shape]
+    optional: Mapping[str, Shape]
+    options: Mapping[str, Option]
+    """Fixed when a function is compiled; names of joints reach the page as a tuple in the order of the joints."""
+    outputs: Mapping[str, Shape]
+    joint_space: bool
+    """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`model.regroup`)."""
+    ranges: Mapping[str, Range]
+    """The numbers that inputs may hold; others may hold all."""
+
+    @property
+    def needs_option(self) -> bool:
+        """Whether some option has no default."""
+        return any(isinstance(option, OneFrame) and option.required for option in self.options.values())
+
+
+class Table(Mapping[str, Algorithm]):
     """A read-only mapping from names to algorithms: those of the index, then those registered elsewhere.
 
     Parameters
@@ -120,16 +145,37 @@ def table_of(model: Any) -> Table:
     return ALGORITHMS
 
 
+def documented(table: Table) -> Callable[[C], C]:
+    """Decorate a class: the functions of a table are in the rows ``{functions}`` of its docstring, and in a list."""
+
+    def decorate(owner: C) -> C:
+        owner.__doc__ = DocumentedFunctions(owner.__doc__ or "", table)  # type: ignore[assignment]  # returns a string
+        return owner
+
+    return decorate
+
+
 class DocumentedFunctions:
     """The docstring of a class with the list of all algorithms, made when it is read because it imports every page."""
 
-    def __init__(self, doc: str | None, table: Table = ALGORITHMS) -> None:
-        self.doc, self._table = doc, table
+    def __init__(self, doc: str, table: Table) -> None:
+        self.doc, self._table = inspect.cleandoc(doc).replace("{functions}", "\n".join(_rows(table))), table
 
     def __get__(self, instance: object, owner: type | None = None) -> str:
         docs = {name: (a.function.__doc__ or "").strip() for name, a in self._table.items()}
         lines = (f"    {name} : {doc.splitlines()[0] if doc else ''}" for name, doc in docs.items())
-        return "\n".join([inspect.cleandoc(self.doc or ""), "", "Functions", "---------", *lines, ""])
+        return "\n".join([self.doc, "", "Functions", "---------", *lines, ""])
+
+
+def _rows(table: Table) -> Iterator[str]:
+    """Yield rows of a table with the functions of this package, by what their pages are about."""
+    rooms = {"kinetree", "algorithms", "constraints", "pages", "integrators"}
+    groups: dict[str, list[str]] = {}
+    for name, page in table.index.items():
+        groups.setdefault(next(part for part in page.split(".") if part not in rooms), []).append(name)
+    for group, names in groups.items():
+        lines = textwrap.wrap(", ".join(names), 99)
+        yield from (f"{group if k == 0 else '':14}  {line}" for k, line in enumerate(lines))
 
 
 class FunctionOfClass:
@@ -155,7 +201,6 @@ class FunctionOfClass:
 
 
 def give_functions(owner: type, table: Table) -> None:
-    """Make the algorithms of this package's tables attributes of a class, and list them in its docstring."""
+    """Make the algorithms of this package's tables attributes of a class."""
     for name in table.index:
         setattr(owner, name, FunctionOfClass(table, name))
-    owner.__doc__ = DocumentedFunctions(owner.__doc__, table)  # type: ignore[assignment]  # it returns the string

@@ -20,7 +20,7 @@ from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.errors import ArgumentError, listed
 from kinetree.excitation import Excitation
 from kinetree.excitation.figure import draw
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.tables import print_warnings
 from kinetree.trajectories import Trajectory
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from warnings import catch_warnings
 
 import numpy as np
-from rich.console import JustifyMethod
 from rich.markup import escape
 
 from kinetree.cli.compiling import compiling_notice
@@ -22,25 +21,21 @@ from kinetree.identification import (
     Fit,
     Generalised,
     LeastSquares,
-    Payload,
     Robust,
     Samples,
     Validation,
 )
 from kinetree.identification.estimators import Estimator
-from kinetree.identification.report import constants, joint_table, parameter_table
+from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.terms import OF_ROBOTS
 from kinetree.identification.validation import verdict
 from kinetree.output import check_output, whole_file
-from kinetree.robot import Robot
-from kinetree.tables import make_table, number, print_warnings
+from kinetree.robot_methods import Robot
+from kinetree.tables import Cells, number, print_warnings
 from kinetree.trajectories.curves import check_matplotlib
 
 WEIGHTS: dict[str, Literal["joints"] | None] = {"joints": "joints", "none": None}
-
-TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
-UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -108,7 +103,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
         )
         training = fit.validate(log)
         validation = fit.validate(Watched(others.samples, show)) if others.samples else None
-    warnings += [*notes(used, others), *(str(warning.message) for warning in said)]
+    warnings += [*notes(used, others), *dict.fromkeys(str(warning.message) for warning in said)]
     if arguments.report is not None:
         with waiting(f"drawing {arguments.report}", shown=not arguments.quiet):
             fit.report(arguments.report, training=training, validation=validation)
@@ -150,23 +145,11 @@ def told(
     """Print what was found, and how far to trust it."""
     robot, sentences = fit.base.robot, verdict(fit, training, validation)
     if arguments.json:
-        seen = training if validation is None else validation
-        figures = {"noise": fit.noise, "residual": training.relative, "before": seen.before, "white": seen.white}
+        found, seen = fit.to_dict(), training if validation is None else validation
+        figures = {"residual": training.relative, "before": seen.before, "white": seen.white}
         figures |= {} if validation is None else {"residual_validation": validation.relative}
-        figures |= {"samples_as_one": fit.correlation_time}
-        rows = {key: column.tolist() for key, column in figures.items()} | constants(fit)
-        joints = [
-            {"name": name} | {key: column[k] for key, column in rows.items()} for k, name in enumerate(robot.v_names)
-        ]
-        columns = zip(fit.base.combinations, fit.values, fit.std, fit.base.of(), fit.consistent_values, strict=True)
-        keys = ("parameter", "estimate", "std", "before", "consistent")
-        found: dict[str, Any] = {"robot": robot.name, "samples": fit.count, "joints": joints}
-        found |= {"parameters": [dict(zip(keys, row, strict=True)) for row in columns], "untold": fit.untold}
-        if fit.held_loads:
-            found["held_loads"] = [
-                {"link": x.link, "mass": x.mass, "values": x.values.tolist(), "std": x.std.tolist()}
-                for x in fit.held_loads
-            ]
+        for k, joint in enumerate(found["joints"]):
+            joint |= {key: column[k].item() for key, column in figures.items()}
         print_json(found | {"verdict": sentences, "warnings": warnings})
         return
     out = console()
@@ -175,13 +158,13 @@ def told(
         + (f", filtered at {fit.filtered}" if fit.cutoffs else "")
         + (f", validated on {validation.size} others" if validation is not None else "")
     )
-    out.print(joint_table(fit, training, validation, out.width))
+    out.print(joints(fit, training, validation).for_terminal(out.width))
     out.print(
-        "[dim]residuals by the spread of the forces; before: of ROBOT as it was; samples as one: so many in a row "
-        "count as one[/]"
+        "[dim]residuals by the spread of the forces; before: of ROBOT as it was; correlation time: so many "
+        "samples in a row count as one[/]"
     )
     if arguments.parameters:
-        out.print(parameter_table(fit, out.width))
+        out.print(fit.table().for_terminal(out.width))
     for sentence in [*map(str, fit.held_loads), *sentences]:
         out.print(escape(sentence))
     print_warnings(out, warnings)
@@ -209,47 +192,20 @@ def payload(arguments: argparse.Namespace, robot: Robot, used: Read, others: Rea
     seen = others.samples or used.samples
     before, after = (residuals(one, seen) for one in (robot, holding))
     if arguments.json:
-        ten = dict(zip(TEN, map(float, found.inertia), strict=True))
-        facts = {
-            "robot": robot.name,
-            "frame": frame,
-            "inertia": ten,
-            "estimates": found.values.tolist(),
-            "std": found.std.tolist(),
-        }
-        joints = zip(robot.v_names, before, after, strict=True)
-        print_json(
-            facts
-            | {
-                "joints": [dict(zip(("name", "rms_without", "rms_with"), x, strict=True)) for x in joints],
-                "warnings": warnings,
-            }
-        )
+        columns = zip(robot.v_names, before, after, strict=True)
+        own = [dict(zip(("name", "rms_without", "rms_with"), x, strict=True)) for x in columns]
+        facts = {"robot": robot.name, "frame": frame, **found.to_dict(), "joints": own, "warnings": warnings}
+        print_json(facts)
         return
     out = console()
     out.print(f"[bold]{escape(robot.name)}[/] holds {number(found.inertia.m)} kg at {escape(frame)}")
-    out.print(payload_table(found, out.width))
+    out.print(found.table().for_terminal(out.width))
     what = "on motions that were not used" if others.samples else "on the motions used"
     rows = [(name, number(x, 3), number(y, 3)) for name, x, y in zip(robot.v_names, before, after, strict=True)]
     out.print(f"residuals {what}, N·m or N:")
-    headings: dict[str, JustifyMethod] = {"joint": "left", "without it": "right", "with it": "right"}
-    out.print(make_table(headings, rows, out.width))
+    out.print(Cells({"joint": "left", "without it": "right", "with it": "right"}, rows).for_terminal(out.width))
     print_warnings(out, warnings)
     written(arguments)
-
-
-def payload_table(found: Payload, width: int) -> Any:
-    """Return the ten parameters: of a body that can exist, the estimates alone, their standard deviations."""
-    columns = zip(TEN, map(float, found.inertia), found.values, found.std, UNITS, strict=True)
-    rows = [(name, *(number(float(x)) for x in numbers), unit) for name, *numbers, unit in columns]
-    headings: dict[str, JustifyMethod] = {
-        "": "left",
-        "body": "right",
-        "estimate": "right",
-        "std": "right",
-        "unit": "left",
-    }
-    return make_table(headings, rows, width)
 
 
 def residuals(robot: Robot, log: list[Samples | Filtered]) -> Any:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
+from warnings import catch_warnings
 
 import numpy as np
 
 from kinetree.cli.options import value_of
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
-from kinetree.identification import Filtered, Recording, Samples, base_parameters, diagnose, read_log
+from kinetree.identification import Filtered, Samples, base_parameters, diagnose, read_log
+from kinetree.identification.checks.findings import Findings
 from kinetree.identification.nonlinear import motors_of
 from kinetree.identification.payload import holding
 from kinetree.logs.filter import Filter
@@ -56,25 +58,26 @@ def read(arguments: argparse.Namespace, robot: Robot, names: list[str]) -> Read:
             with progress(f"reading {name}", shown=not arguments.quiet) as show:
                 recording = recording.whole(show)
             found.notes.extend(f"{name}: {note}" for note in recording.notes)
-        samples = recording.filtered(chosen)
+        if not arguments.force:
+            refuse(name, recording.diagnose())
+        with catch_warnings(record=True, action="always") as said:
+            samples = recording.filtered(chosen, check=False)  # `refuse` says what the command can do
+        found.notes.extend(str(warning.message) for warning in said)
         for log, (mass, place, frame) in arguments.load:
             if log == name:
                 known = mass if place is None else Inertia.from_com(mass, place, np.zeros((3, 3)))
                 samples = holding(robot, samples, frame, known)
         if not arguments.force:
-            refuse(arguments, robot, recording, samples, currents)
+            base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
+            refuse(name, diagnose(robot, samples, base, currents=currents))
         found.samples.append(samples)
     return found
 
 
-def refuse(
-    arguments: argparse.Namespace, robot: Robot, log: Recording, samples: Samples | Filtered, currents: list[str]
-) -> None:
+def refuse(name: str, found: Findings) -> None:
     """Raise `ArgumentError` if a log seems to be wrong."""
-    base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
-    wrong = log.diagnose().errors or diagnose(robot, samples, base, currents=currents).errors
-    if wrong:
-        raise ArgumentError(f"{log.name}: {'; '.join(map(str, wrong))}; --force takes it as it is")
+    if found.errors:
+        raise ArgumentError(f"{name}: {'; '.join(map(str, found.errors))}; --force takes it as it is")
 
 
 def notes(*read: Read) -> list[str]:

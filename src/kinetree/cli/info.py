@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from kinetree.robot.mechanism import Mechanism
+    from kinetree.mechanism_methods import Mechanism
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
 from kinetree.integrators import Integrator, Tsitouras
 from kinetree.logs.codecs.parquet import check_installed
 from kinetree.output import check_output
-from kinetree.robot import Robot
+from kinetree.robot_methods import Robot
 from kinetree.simulation import Record, SimulationInterrupted
 from kinetree.tables import print_warnings
 from kinetree.trajectories import Trajectory

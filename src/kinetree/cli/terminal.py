@@ -20,8 +20,8 @@ from kinetree.errors import ArgumentError
 from kinetree.tables import WIDE
 
 if TYPE_CHECKING:
-    from kinetree.robot import Robot
-    from kinetree.robot.mechanism import Mechanism
+    from kinetree.mechanism_methods import Mechanism
+    from kinetree.robot_methods import Robot
 
 T = TypeVar("T")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +15,12 @@ from kinetree.identification.held_loads import NINE, HeldLoad
 from kinetree.identification.nonlinear import UNIDENTIFIABLE, Nonlinear
 from kinetree.lazy import cached_property, lazy_methods
 from kinetree.signatures import told
-from kinetree.tables import number
+from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from rich.console import JustifyMethod
 
     from kinetree.identification import report as pages
     from kinetree.identification import validation
@@ -146,22 +148,70 @@ class Fit:
         tau = self.base.regressor(*arrays, *speeds) @ (self.consistent_values if consistent else self.values)
         return np.asarray(tau if self.rows.rest is None else tau + self.rows.rest.inverse_dynamics(*arrays))
 
+    def table(self, names: Sequence[str] | None = None) -> Cells:
+        """Return a row a base parameter: estimate, standard deviation, the value before, and that of `robot`.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            What they are called; `BaseParameters.names` if not given.
+        """
+        columns = self.values, self.std, self.base.of(), self.consistent_values
+        cells = [[number(float(x)) for x in column] for column in columns]
+        sides: dict[str, JustifyMethod] = {"parameter": "left", "estimate": "right", "std": "right", "before": "right"}
+        rows = list(zip(names or self.base.names, *cells, strict=True))
+        return Cells(sides | {"consistent": "right"}, rows, ("consistent", "before"), set(np.flatnonzero(self._untold)))
+
+    def of_joints(self) -> dict[str, list[float | None]]:
+        """Return what was estimated of joints beside base parameters, for each entry of v, None where it was not."""
+        out: dict[str, list[float | None]] = {}
+        if (found := self.motor_constants) is not None:
+            for name, own in (("motor_constant", found.values), ("motor_constant_std", found.std)):
+                by_joint = dict(zip(found.joints, own.tolist(), strict=True))
+                out[name] = [by_joint.get(joint) for joint in self.base.robot.v_names]
+        if self.stribeck_std is not None and self.stribeck_speed is not None:
+            estimated = [("stribeck", k) in self.base.places for k in range(len(self.stribeck_std))]
+            for name, own in (("stribeck_speed", self.stribeck_speed), ("stribeck_std", self.stribeck_std)):
+                out[name] = [x if there else None for x, there in zip(own.tolist(), estimated, strict=True)]
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was estimated, for JSON: of joints, of base parameters, and of loads."""
+        of_joints = {
+            "noise": self.noise.tolist(),
+            "correlation_time": self.correlation_time.tolist(),
+            **self.of_joints(),
+        }
+        names = ("parameter", "estimate", "std", "before", "consistent")
+        columns = self.base.combinations, self.values, self.std, self.base.of(), self.consistent_values
+        loads = [x._asdict() | {"values": x.values.tolist(), "std": x.std.tolist()} for x in self.held_loads]
+        for x in loads:
+            del x["consistent"]
+        return {
+            "robot": self.base.robot.name,
+            "samples": self.count,
+            "joints": [
+                {"name": name} | {key: own[k] for key, own in of_joints.items()}
+                for k, name in enumerate(self.base.robot.v_names)
+            ],
+            "parameters": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
+            "unidentifiable": list(self.untold),
+            "held_loads": loads,
+        }
+
     def __str__(self) -> str:
-        """Return a table: estimate, standard deviation, the value before, that of bodies that can exist, and what."""
-        before = self.base.of()
-        head = f"{self.base.robot.name}: {self.base.dimension} base parameters from {self.count} samples"
-        columns = zip(self.values, self.std, before, self.consistent_values, self.base.names, strict=True)
-        rows = [[*(number(float(x)) for x in row[:4]), row[4]] for row in columns]
-        title = ["estimate", "std", "before", "consistent", "parameter"]
-        lines = ["  ".join([*(f"{x:>10}" for x in row[:4]), row[4]]) for row in [title, *rows]]
-        motors = [] if self.motor_constants is None else [str(self.motor_constants)]
-        noise = ", ".join(
-            f"{name} {number(float(s))}" for name, s in zip(self.base.robot.v_names, self.noise, strict=True)
-        )
-        motors += map(str, self.held_loads)
-        untold = [f"not told by these data: {', '.join(self.untold)}"] if self.untold else []
-        cutoffs = [f"cut-off: {self.filtered}"] if self.cutoffs else []
-        return "\n".join([head, *lines, f"noise: {noise}", *cutoffs, *motors, *untold])
+        """Return the table, and what else was estimated."""
+        noise = zip(self.base.robot.v_names, self.noise.tolist(), strict=True)
+        lines = [
+            f"{self.base.robot.name}: {self.base.dimension} base parameters from {self.count} samples",
+            str(self.table()),
+            "noise: " + ", ".join(f"{name} {number(s)}" for name, s in noise),
+        ]
+        lines += [f"cut-off: {self.filtered}"] * bool(self.cutoffs)
+        lines += [] if self.motor_constants is None else [str(self.motor_constants)]
+        lines += map(str, self.held_loads)
+        lines += [f"not identifiable by these data: {', '.join(self.untold)}"] * bool(self.untold)
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"

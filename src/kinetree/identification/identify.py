@@ -24,9 +24,11 @@ from kinetree.identification.fit import Fit
 from kinetree.identification.held_loads import NINE, loads_of
 from kinetree.identification.mechanisms import ClosedLog, MechanismRows, check_constraints
 from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
+from kinetree.identification.recording import Recording
 from kinetree.identification.samples import of_joints, once_and_again
 from kinetree.identification.terms import JointTerms
 from kinetree.identification.threads import on_one_thread
+from kinetree.logs.filter import Filter
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def identify(
     terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
     by: Estimator = LeastSquares(),
+    filter: Filter | None = None,
     known: Mapping[str, float] | None = None,
     motor_constants: Given = (),
     stribeck_speed: ArrayLike | None = None,
@@ -64,6 +67,7 @@ def identify(
         which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most;
         forces that no sensor measures are NaN in all samples. Of a mechanism, positions of joints that were not
         measured are NaN in all samples too, and velocities and accelerations only count where they are independent.
+        A `Recording` (`kinetree.identification.read_log`), or a list of these, is filtered first.
         A function without arguments that returns an iterator of motions, or of parts of one, is called for every pass
         through the data: more samples than memory holds. An iterator, which can be read only once, is enough for
         `LeastSquares` where Stribeck speeds are given.
@@ -74,6 +78,8 @@ def identify(
         How: one of `kinetree.identification.LeastSquares` (weighted by the noise of each joint, or not), `Robust`
         (outliers count less), `Generalised` (the joints' noise is correlated), `Instrumental` (noisy velocities and
         accelerations, a commanded motion), `OutputError` (a simulated controller).
+    filter : Filter, optional
+        How recordings are filtered, see `Recording.filtered`.
     known : mapping of str to float, optional
         By names of base parameters (`BaseParameters.names`), standard deviations of this robot's values: 0 of what
         is not estimated. Others are not known before.
@@ -129,6 +135,7 @@ def identify(
             f"an iterator can be read only once, and {type(by).__name__} or unknown Stribeck speeds read the log "
             "again: give a list, or a function that returns an iterator"
         )
+    log = _filtered(log, filter)
     model = _model(mech, base, speeds, motors, log)
     (log, again), prior = once_and_again(log), prior_of(base, known or {})
     found = Findings()
@@ -137,10 +144,12 @@ def identify(
         seen = of_samples.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
         found = run_checks("samples" if mech is None else "closed", seen).enforce()
     factors = model.first(log)
-    if factors.counts.sum() < model.dimension:
+    if (left := factors.counts.sum()) < model.dimension:
+        still = ((factors.counts > 0) & (factors.counts < factors.count)).any()
+        way = ", or a lower speed of standing, above which more of them are" if still else ""
         raise ArgumentError(
-            f"{factors.count} samples are {factors.counts.sum():.0f} equations for {model.dimension} parameters: more "
-            "samples are needed"
+            f"{factors.count} samples are {left:.0f} equations for {model.dimension} parameters: more samples are "
+            f"needed{way}"
         )
     if check and mech is None:
         plain = Rows(base, model.stribeck_speed, model.loads)
@@ -158,6 +167,17 @@ def identify(
         found += run_checks("bodies", result).enforce() if bodies is not None else ()
     fit.checks = found
     return fit
+
+
+def _filtered(log: Any, chosen: Filter | None) -> Any:
+    """Return a log whose recordings are filtered."""
+    if isinstance(log, Recording):
+        return log.filtered(chosen)
+    if isinstance(log, list | tuple) and any(isinstance(part, Recording) for part in log):
+        return [_filtered(part, chosen) for part in log]
+    if chosen is not None:
+        raise ArgumentError("a filter is for recordings: of arrays, kinetree.identification.prepare makes samples")
+    return log
 
 
 def _base(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,13 @@ from kinetree.identification.transfers import matrix_of, transfer
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
-from kinetree.tables import number
+from kinetree.tables import Cells, number
 from kinetree.validation import Array, positive
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+
+UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 
 
 def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Samples:
@@ -129,11 +134,20 @@ class Payload(NamedTuple):
     std: Array
     noise: Array
 
+    def table(self) -> Cells:
+        """Return a row a parameter: of the physically consistent body, the estimate alone, its standard deviation."""
+        columns = zip(TEN, map(float, self.inertia), self.values, self.std, UNITS, strict=True)
+        rows = [(name, *(number(float(x)) for x in numbers), unit) for name, *numbers, unit in columns]
+        sides: dict[str, JustifyMethod] = {"parameter": "left", **dict.fromkeys(("body", "estimate", "std"), "right")}
+        return Cells({**sides, "unit": "left"}, rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the inertia by the names of its parameters, the estimates and their standard deviations, for JSON."""
+        ten = dict(zip(TEN, map(float, self.inertia), strict=True))
+        return {"inertia": ten, "estimates": self.values.tolist(), "std": self.std.tolist()}
+
     def __str__(self) -> str:
-        """Return a table: estimates, standard deviations, and the body that can exist."""
-        title = f"{'estimate':>10}  {'std':>10}  {'body':>10}  parameter"
-        rows = zip(self.values, self.std, self.inertia, TEN, strict=True)
-        return "\n".join([title, *("  ".join([*(f"{number(float(x)):>10}" for x in row[:3]), row[3]]) for row in rows)])
+        return str(self.table())
 
 
 @on_one_thread

@@ -30,6 +30,7 @@ def prepare(
     f_ext: ArrayLike | None = None,
     *,
     filter: Filter | None = None,
+    check: bool = True,
 ) -> Samples:
     """Return samples for `Robot.identify` from recorded positions and joint forces.
 
@@ -47,6 +48,9 @@ def prepare(
         Measured wrenches on the bodies, see `Samples`.
     filter : Filter, optional
         The cut-off, what is left out, how friction changes sign: `Samples.cutoff` and `Fit.cutoffs` have the cut-off.
+    check : bool
+        Whether to refuse a recording in which a sensor is at its end or times are in another unit, which filtered
+        samples do not show; else it is warned of.
 
     Returns
     -------
@@ -55,14 +59,13 @@ def prepare(
     Warns
     -----
     LogWarning
-        Where a sensor seems to be at its end, or times to be in another unit: filtered samples do not show that. If
-        the cut-off is above half of Nyquist's frequency.
+        If the cut-off is above half of Nyquist's frequency.
 
     Raises
     ------
     ArgumentError
-        If arrays do not fit, times do not increase, too few samples are left, or nothing moves that could tell a
-        cut-off.
+        If arrays do not fit, times do not increase, too few samples are left, nothing moves that could tell a
+        cut-off, or the recording seems to be wrong (with `check`).
 
     Examples
     --------
@@ -77,7 +80,7 @@ def prepare(
     (34, 6)
     """
     times, position, force, wrench = _arrays(robot, t, q, tau, f_ext)
-    run_checks("recording", Recorded(robot, times, position, force)).warn()
+    run_checks("recording", Recorded(robot, times, position, force)).enforce(check=check)
     return _samples(times, position, force, wrench, Preparation(robot, filter or Filter()))
 
 

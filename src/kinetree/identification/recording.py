@@ -25,6 +25,8 @@ from kinetree.trajectories.coordinates import some
 from kinetree.trajectories.signals.differentiate import gaps
 from kinetree.validation import Array
 
+WAY_OUT = "; Sensors(skip_missing=True), or --skip-missing, leaves such rows out"
+
 
 class Recording:
     """A recorded motion as a file has it, at the joints, in SI units: an iterable of blocks in the order of time.
@@ -107,7 +109,7 @@ class Recording:
         """Yield the file's blocks, in which time goes on."""
         last, left_out, self.progress = -np.inf, 0, 0.0
         with open_log(Path(self.name), self.robot, self._sensors) as file:
-            for arrays in blocks(file, skip_missing=self._sensors.skip_missing):
+            for arrays in blocks(file, skip_missing=self._sensors.skip_missing, way_out=WAY_OUT):
                 made = self._at_joints(arrays)
                 block = in_time(self.name, made, last)
                 left_out += len(made.q) - len(block.q)
@@ -122,7 +124,7 @@ class Recording:
         if left_out:
             self.notes += (f"{left_out} samples with the time of the one before are left out",)
 
-    def filtered(self, filter: Filter | None = None) -> Any:
+    def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
         """Return the motion as a log for `Robot.identify`: positions, velocities, accelerations and forces that agree.
 
         Where the file has accelerations and no filter is given, they are as they are. Else they are made from positions
@@ -132,6 +134,9 @@ class Recording:
         ----------
         filter : Filter, optional
             How.
+        check : bool
+            Whether to refuse a recording in which `diagnose` finds errors, which filtered samples do not show; else
+            they are warned of.
 
         Returns
         -------
@@ -141,18 +146,19 @@ class Recording:
         Warns
         -----
         LogWarning
-            Of what `diagnose` finds in a whole recording, which filtered samples do not show.
+            If the cut-off is above half of Nyquist's frequency.
 
         Raises
         ------
         ArgumentError
-            If they have to be made and there are no times, or as `prepare` raises it.
+            If they have to be made and there are no times, the recording seems to be wrong (with `check`), or as
+            `prepare` raises it.
         """
         chosen = filter or Filter()
         if self._whole is None:
             Preparation(self.robot, chosen)  # a filter that does not fit is known before anything is read
-            return Filtered(self, chosen)
-        self.diagnose().warn(self.name)
+            return Filtered(self, chosen, check)
+        self.diagnose().enforce(name=self.name, check=check)
         if made := _as_it_is(self._whole, chosen):
             return made
         arrays = _timed(self.name, self._whole)
@@ -193,14 +199,18 @@ class Filtered:
     ----------
     recording : Recording
     filter : Filter
+    check : bool
+        Whether a recording that seems wrong is refused, by its first block.
     """
 
     recording: Recording
     filter: Filter
+    check: bool = True
 
     def __iter__(self) -> Iterator[Samples]:
         """Yield the samples of the blocks."""
         log = self.recording
+        log.diagnose().enforce(name=log.name, check=self.check)
         way = Preparation(log.robot, self.filter)
         for block in log:
             made = _as_it_is(block, self.filter) or way.part(*_timed(log.name, block))

@@ -1,8 +1,8 @@
-"""`fit.report`: one page that shows how far an estimate can be trusted; and the tables of a terminal."""
+"""`fit.report`: one page that shows how far an estimate can be trusted; and its table of joints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,14 +15,12 @@ from kinetree.identification import pictures
 from kinetree.identification.fit import Fit
 from kinetree.identification.validation import Validation, validate, verdict
 from kinetree.output import check_output, whole_file
-from kinetree.tables import make_table, number
+from kinetree.tables import Cells, number
 from kinetree.trajectories.curves import torque_units
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-Rows = list[tuple[str, ...]]
+    from rich.console import JustifyMethod
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #fff; max-width: 68rem; margin: 2rem auto;
@@ -92,13 +90,12 @@ def text(fit: Fit, training: Validation | None, validation: Validation | None, t
     sentences = verdict(fit, training, validation)
     if sentences:
         parts += ["<ul>", *(f"<li>{escape(sentence)}</li>" for sentence in sentences), "</ul>"]
-    parts += ["<h2>Joint by joint</h2>", _html_table(*joint_rows(fit, training, validation), _bad(seen))]
+    parts += ["<h2>Joint by joint</h2>", joints(fit, training, validation).html()]
     if seen is not None:
         used = "motions that were not used" if validation is not None else "the motions that were used"
         parts += [f"<h2>Forces on {used}</h2>", pictures.svg(pictures.forces, seen)]
     parts += ["<h2>Parameters</h2>", pictures.svg(pictures.parameters, fit)]
-    untold = {k for k, x in enumerate(fit.std) if not np.isfinite(x)}
-    parts.append(_html_table(*parameter_rows(fit, combinations=True), untold))
+    parts.append(fit.table(fit.base.combinations).html())
     body = "\n".join(parts)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>\n'
@@ -117,75 +114,25 @@ def _what(fit: Fit, training: Validation | None, validation: Validation | None) 
     return f"{out}; kinetree {__version__}"
 
 
-def _bad(seen: Validation | None) -> set[int]:
-    return set() if seen is None else set(np.flatnonzero((seen.relative > 0.5) & np.isfinite(seen.relative)).tolist())
-
-
-def joint_rows(fit: Fit, training: Validation | None, validation: Validation | None) -> tuple[Mapping[str, Any], Rows]:
-    """Return headings with their alignment, and a row a joint."""
-    robot = fit.base.robot
+def joints(fit: Fit, training: Validation | None, validation: Validation | None) -> Cells:
+    """Return a row a joint: its noise, motor constant, residuals, and whether these are white."""
+    robot, seen = fit.base.robot, validation if validation is not None else training
     columns: dict[str, Sequence[str]] = {"joint": robot.v_names, "noise": [number(x, 3) for x in fit.noise.tolist()]}
     columns["unit"] = torque_units(robot)
-    for heading, own in constants(fit).items():
+    for heading, own in fit.of_joints().items():
         columns[heading.replace("_", " ")] = ["" if x is None else number(x) for x in own]
-    for what, seen in (("used", training), ("others", validation)):
-        if seen is not None:
-            columns[f"residual, {what}"] = _measured(fit, seen.relative)
-    seen = validation if validation is not None else training
+    for what, one in (("used", training), ("others", validation)):
+        if one is not None:
+            columns[f"residual, {what}"] = _measured(fit, one.relative)
     if seen is not None:
         columns["before"] = _measured(fit, seen.before)
         columns["white"] = ["yes" if white else "no" for white in seen.white.tolist()]
-    columns["samples as one"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
-    left = {"joint", "unit"}
-    return {name: "left" if name in left else "right" for name in columns}, list(zip(*columns.values(), strict=True))
-
-
-def constants(fit: Fit) -> dict[str, list[float | None]]:
-    """Return motor constants and their standard deviations for each entry of v, if any were estimated."""
-    found = fit.motor_constants
-    if found is None:
-        return {}
-    both = {"motor_constant": found.values, "motor_constant_std": found.std}
-    of = {name: dict(zip(found.joints, numbers.tolist(), strict=True)) for name, numbers in both.items()}
-    return {name: [own.get(joint) for joint in fit.base.robot.v_names] for name, own in of.items()}
+    columns["correlation time"] = [f"{x:.1f}" for x in fit.correlation_time.tolist()]
+    bad = set() if seen is None else set(np.flatnonzero((seen.relative > 0.5) & np.isfinite(seen.relative)).tolist())
+    sides: dict[str, JustifyMethod] = {name: "left" if name in ("joint", "unit") else "right" for name in columns}
+    return Cells(sides, list(zip(*columns.values(), strict=True)), ("correlation time", "unit", "noise"), bad)
 
 
 def _measured(fit: Fit, numbers: Array) -> list[str]:
     """Return parts of the spread of forces, a dash where these do not change, or none was measured."""
     return [f"{x:.3f}" if np.isfinite(x + noise) else "–" for x, noise in zip(numbers, fit.noise, strict=True)]
-
-
-def parameter_rows(fit: Fit, *, combinations: bool = False) -> tuple[Mapping[str, Any], Rows]:
-    """Return headings with their alignment, and a row a base parameter."""
-    base = fit.base
-    headings = ("estimate", "std", "before", "consistent")
-    numbers = (fit.values, fit.std, base.of(), fit.consistent_values)
-    names = base.combinations if combinations else base.names
-    cells = [[number(float(x)) for x in column] for column in numbers]
-    return {"parameter": "left", **dict.fromkeys(headings, "right")}, list(zip(names, *cells, strict=True))
-
-
-def joint_table(fit: Fit, training: Validation | None, validation: Validation | None, width: int) -> Table:
-    """Return the residuals joint by joint for a terminal."""
-    columns, rows = joint_rows(fit, training, validation)
-    seen = validation if validation is not None else training
-    return make_table(columns, rows, width, optional=["samples as one", "unit", "noise"], marked=_bad(seen))
-
-
-def parameter_table(fit: Fit, width: int) -> Table:
-    """Return the estimates for a terminal."""
-    columns, rows = parameter_rows(fit)
-    untold = np.flatnonzero(~np.isfinite(fit.std)).tolist()
-    return make_table(columns, rows, width, optional=["consistent", "before"], marked=untold)
-
-
-def _html_table(columns: Mapping[str, Any], rows: Rows, marked: set[int]) -> str:
-    kinds = [' class="left"' if side == "left" else "" for side in columns.values()]
-    head = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind in zip(columns, kinds, strict=True))
-    lines = [
-        f"<tr{' class=marked' * (i in marked)}>"
-        + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, kinds, strict=True))
-        + "</tr>"
-        for i, row in enumerate(rows)
-    ]
-    return f'<div class="wide"><table>\n<tr>{head}</tr>\n' + "\n".join(lines) + "\n</table></div>"

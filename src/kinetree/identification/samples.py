@@ -116,6 +116,8 @@ def motions(log: Any) -> Iterable[Any]:
 
     A function is called for what it returns, anew for every pass through the log.
     """
+    if hasattr(log, "filtered"):
+        raise ArgumentError("a recording is no log before it is filtered: write recording.filtered(kinetree.Filter(…))")
     one = is_motion(log)
     if not one and callable(log):
         log = log()

@@ -15,7 +15,7 @@ from kinetree.identification.identify import identify
 from kinetree.identification.residuals import ResidualSums
 from kinetree.identification.samples import Samples, parts
 from kinetree.identification.samples import motions as within
-from kinetree.tables import number
+from kinetree.tables import Cells, number
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
@@ -95,11 +95,19 @@ class Validation(NamedTuple):
         """Whether the residuals of each joint look like noise (nv,), at a level of 1 %."""
         return np.asarray(self.p >= LEVEL)
 
+    def table(self) -> Cells:
+        """Return a row a joint: the size of the residuals, and whether they are white."""
+        columns = zip(self.fit.base.robot.v_names, self.rms, self.relative, self.before, self.white, strict=True)
+        rows = [(name, number(x), f"{y:.3f}", f"{z:.3f}", "yes" if w else "no") for name, x, y, z, w in columns]
+        return Cells({"joint": "left", **dict.fromkeys(("rms", "relative", "before", "white"), "right")}, rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its figures for each joint, for JSON."""
+        names = ("rms", "relative", "before", "white", "p")
+        return {"samples": self.size} | {name: getattr(self, name).tolist() for name in names}
+
     def __str__(self) -> str:
-        """Return a line a joint."""
-        columns = zip(self.fit.base.robot.v_names, self.rms, self.relative, self.white, strict=True)
-        lines = [f"{x:>10.4g}  {y:>8.3f}  {'yes' if w else 'no':>5}  {name}" for name, x, y, w in columns]
-        return "\n".join([f"{'rms':>10}  {'relative':>8}  {'white':>5}  joint", *lines])
+        return str(self.table())
 
 
 def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -> Validation:

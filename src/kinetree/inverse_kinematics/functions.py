@@ -9,7 +9,8 @@ from kinetree.algorithms.inverse_kinematics.goals import SHAPES, Goal
 from kinetree.errors import ArgumentError, listed, unknown_name, warn_user
 from kinetree.inverse_kinematics.compiled import differential_step, solver
 from kinetree.model import Model
-from kinetree.robot.robot import OPEN_LOOPS, Robot
+from kinetree.robot.base import OPEN_LOOPS
+from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 
 if TYPE_CHECKING:

@@ -54,10 +54,11 @@ def understood(table: Table, coordinates: Coordinates, vocabulary: Vocabulary) -
     return table
 
 
-def blocks(table: Table, *, skip_missing: bool = False) -> Iterator[dict[str, Array]]:
+def blocks(table: Table, *, skip_missing: bool = False, way_out: str = "") -> Iterator[dict[str, Array]]:
     """Yield finite numbers by quantity: "t" (n,), the others (n, entries).
 
-    `FormatError` names the first number that is missing or not finite, or rows with such are left out, and noted.
+    `FormatError` names the first number that is missing or not finite, or rows with such are left out, and noted;
+    the `way_out` is what to do about it.
     """
     total = missing = 0
     for block in table.numbers():
@@ -65,7 +66,7 @@ def blocks(table: Table, *, skip_missing: bool = False) -> Iterator[dict[str, Ar
         kept = np.logical_and.reduce([x.all(axis=1) for x in finite.values()])
         if not kept.all():
             if not skip_missing:
-                raise FormatError(f"{table.name}, {_first_fault(table, block, total)}")
+                raise FormatError(f"{table.name}, {_first_fault(table, block, total)}{way_out}")
             block = {quantity: x[kept] for quantity, x in block.items()}
         total, missing = total + len(kept), missing + int((~kept).sum())
         if "t" in block:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.joints import Joint
+from kinetree.robot.base import BaseRobot
 from kinetree.validation import Array, Seed, Size, as_generator, as_lead
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from kinetree.robot.robot import Robot
-
-R = TypeVar("R", bound="Robot")
+R = TypeVar("R", bound=BaseRobot)
 T = TypeVar("T")
 
 
-def neutral(robot: Robot) -> Array:
+def neutral(robot: BaseRobot) -> Array:
     """Return the configuration (nq,) in which every joint is at its zero."""
     q: Array = _once(robot, "_neutral", _neutral)
     return q.copy()
 
 
-def random_configuration(robot: Robot, seed: Seed = None, size: Size = ()) -> Array:
+def random_configuration(robot: BaseRobot, seed: Seed = None, size: Size = ()) -> Array:
     """Return random configurations (``*size, nq``), uniform within the joints' limits.
 
     Where a joint has no limits it is within ±π rad or ±1 m; orientations are uniform over all rotations.
@@ -64,7 +61,7 @@ class ByItself(NamedTuple):
         return self.joint.random(rng, self.lower, self.upper, lead)
 
 
-def _draws(robot: Robot) -> list[Uniform | ByItself]:
+def _draws(robot: BaseRobot) -> list[Uniform | ByItself]:
     """Return what draws the entries of q, one after the other."""
     draws: list[Uniform | ByItself] = []
     for body in robot.model.leading:
@@ -86,17 +83,17 @@ def _draws(robot: Robot) -> list[Uniform | ByItself]:
     return draws
 
 
-def _neutral(robot: Robot) -> Array:
+def _neutral(robot: BaseRobot) -> Array:
     return np.array([x for body in robot.model.leading for x in body.joint.neutral()], dtype=np.float64)
 
 
-def _once(robot: Robot, key: str, make: Callable[[Robot], T]) -> T:
+def _once(robot: BaseRobot, key: str, make: Callable[[BaseRobot], T]) -> T:
     """Return what is made of a robot, made at first use."""
     found = robot.__dict__.get(key)
     return robot.__dict__.setdefault(key, make(robot)) if found is None else found  # type: ignore[no-any-return]
 
 
-def random_state(robot: Robot, seed: Seed = None, size: Size = ()) -> tuple[Array, Array, Array]:
+def random_state(robot: BaseRobot, seed: Seed = None, size: Size = ()) -> tuple[Array, Array, Array]:
     """Return random q (``*size, nq``), v and a (``*size, nv``): q as `random_configuration`, v and a standard normal.
 
     Examples
@@ -111,7 +108,7 @@ def random_state(robot: Robot, seed: Seed = None, size: Size = ()) -> tuple[Arra
     return q, v, a
 
 
-def configuration(robot: Robot, name: str) -> Array:
+def configuration(robot: BaseRobot, name: str) -> Array:
     """Return the configuration (nq,) of this name, read-only.
 
     Raises

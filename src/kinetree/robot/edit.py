@@ -13,11 +13,12 @@ from kinetree.errors import ArgumentError
 from kinetree.model import JointFriction, Model
 from kinetree.model import edit as changes
 from kinetree.model.checks import Pose, as_transform, as_vector
-from kinetree.robot.robot import Robot
+from kinetree.robot.base import BaseRobot
+from kinetree.robot.configurations import neutral
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import as_poses, positive, real_array
 
-R = TypeVar("R", bound=Robot)
+R = TypeVar("R", bound=BaseRobot)
 
 
 def changed(robot: R, model: Model, configurations: Mapping[str, ArrayLike] | None = None) -> R:
@@ -99,7 +100,7 @@ def with_friction(robot: R, *, damping: bool = True, coulomb: bool = True, smoot
     return changed(robot, replace(robot.model, friction=friction))
 
 
-def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: Pose | None = None, prefix: str = "") -> R:
+def attach(robot: R, what: BaseRobot | Inertia, frame: str, *, placement: Pose | None = None, prefix: str = "") -> R:
     """Return this robot with something fixed to a frame: a payload, or another robot such as a gripper.
 
     Parameters
@@ -134,9 +135,9 @@ def attach(robot: R, what: Robot | Inertia, frame: str, *, placement: Pose | Non
     1.0
     """
     X = _placement(placement)
-    if isinstance(what, Robot):
+    if isinstance(what, BaseRobot):
         model = changes.with_attached(robot.model, what.model, frame, X, _name("prefix", prefix))
-        rest = what.neutral()
+        rest = neutral(what)
         together = {
             name: np.concatenate([q, what.configurations.get(name, rest)]) for name, q in robot.configurations.items()
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +14,10 @@ from kinetree.joints import Mimic
 from kinetree.model import Body, JointLimits, JointSpring, Model
 from kinetree.model.body import ONE_HAS_SPRINGS
 from kinetree.model.mimic import narrowed, spring_at_leader
-from kinetree.robot.edit import changed
-from kinetree.robot.robot import Robot
+from kinetree.robot.edit import R, changed
 from kinetree.robot.springs import combined
 from kinetree.validation import Array, real_array
 
-R = TypeVar("R", bound=Robot)
 Values: TypeAlias = "ArrayLike | Mapping[str, ArrayLike]"
 ByJoint: TypeAlias = dict[str, tuple[float, ...]]
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.joints import Mimic
 from kinetree.model import WORLD, Body, JointLimits, Model
+from kinetree.robot.base import BaseRobot
 from kinetree.spatial import Transform
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from kinetree.robot.robot import Robot
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ class FrameInfo:
     placement: Array = field(compare=False)
 
 
-def joint(robot: Robot, name: str) -> JointInfo:
+def joint(robot: BaseRobot, name: str) -> JointInfo:
     """Return the properties of a joint.
 
     Raises
@@ -131,7 +128,7 @@ def joint(robot: Robot, name: str) -> JointInfo:
     )
 
 
-def frame(robot: Robot, name: str) -> FrameInfo:
+def frame(robot: BaseRobot, name: str) -> FrameInfo:
     """Return the body that carries a frame, and the frame's pose in it.
 
     Raises

@@ -11,6 +11,7 @@ from kinetree.errors import ArgumentError, LimitWarning, warn_user
 from kinetree.joints import Mimic
 from kinetree.model import Model
 from kinetree.model import edit as changes
+from kinetree.robot.configurations import neutral
 from kinetree.robot.edit import R, changed
 from kinetree.robot.limits import beyond
 from kinetree.validation import Array, real_array
@@ -53,7 +54,7 @@ def lock(robot: R, joints: Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike
         )
     if isinstance(joints, Mapping) and q is not None:
         raise ArgumentError("joints has the positions by name already: q= is for a list of names")
-    configuration = robot.neutral() if q is None else real_array("q", q, robot.nq, batch=False)
+    configuration = neutral(robot) if q is None else real_array("q", q, robot.nq, batch=False)
     if isinstance(joints, Mapping):
         _put(robot.model, joints, configuration)
     if not np.isfinite(configuration).all():

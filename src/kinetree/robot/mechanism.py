@@ -13,8 +13,8 @@ from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint
 from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError
-from kinetree.lazy import lazy_methods
-from kinetree.robot.robot import OPEN_LOOPS, Robot
+from kinetree.robot.base import OPEN_LOOPS
+from kinetree.robot.robot import Robot
 from kinetree.robot.value import WithFunctions
 from kinetree.signatures import told
 from kinetree.validation import Array
@@ -22,27 +22,9 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kinetree import identification, simulation
-    from kinetree import inverse_kinematics as ik
-    from kinetree.functions import of_user
-    from kinetree.robot import mechanism_positions as positions
-    from kinetree.robot import mechanism_text as text
-    from kinetree.robot import mobility as analysis
     from kinetree.robot.mechanism_signatures import Functions
 else:
     Functions = object
-    identification, ik, simulation, analysis, positions, text, of_user = (
-        lazy_methods(f"kinetree.{module}", told)
-        for module in (
-            "identification",
-            "inverse_kinematics",
-            "simulation",
-            "robot.mobility",
-            "robot.mechanism_positions",
-            "robot.mechanism_text",
-            "functions.of_user",
-        )
-    )
 
 
 FORCES_UNKNOWN = ("identify_payload", "base_parameters", "excite")
@@ -51,68 +33,7 @@ FORCES_UNKNOWN = ("identify_payload", "base_parameters", "excite")
 
 @told
 class Mechanism(WithFunctions, Functions):
-    """A robot with constraints: a tree of bodies, `tree`, and what closes its loops, holds it or couples its joints.
-
-    A function (``mech.forward_dynamics``, …) is compiled for this mechanism at its first call, and cached on disk, as
-    those of a `Robot`; all take leading batch axes. What does not depend on the constraints is a function of
-    ``mech.tree``. A mechanism does not change, and pickles.
-
-    Parameters
-    ----------
-    robot : Robot
-        The tree: with closed loops, what is left when each is cut at one joint.
-    constraints : iterable of Constraint
-        `Weld`, `Loop`, `Rod`, `Gear`, `Contact` and `Wheel` of `kinetree`, of its frames and joints.
-    actuated : iterable of str, optional
-        The joints that are driven, for `inverse_dynamics`. If not given, all that could be: every joint but a
-        `FreeFlyer`, a floating base or platform (those whose type says ``actuated = False``).
-    independent : iterable of str, optional
-        The velocities that determine all others, as many as the mobility: names of joints, or of single entries of v
-        such as ``root_joint.vx``. If not given, those of the actuated joints if they will do, else others of them
-        (QR with column pivoting at a configuration in which the constraints hold; should none be found, because they
-        cannot all hold at once, then where they come next to it).
-    stabilization : float
-        ω ≥ 0 (1/s): with it, `forward_dynamics` brings errors of positions and velocities back to zero, critically
-        damped, ``φ̈ + 2ω φ̇ + ω² φ = 0``. 0 leaves them as they are.
-
-    Attributes
-    ----------
-    tree : Robot
-    constraints : tuple of Constraint
-    stabilization : float
-    actuated : tuple of str
-        Names of the driven joints, in the order of v.
-    independent : tuple of str
-        Names of the independent velocities, in the order of v; the joint's where it has one velocity.
-    constraint_names : tuple of str
-        In the order of `constraints`, and of ``active``.
-    row_slices : mapping of str to slice
-        The rows of each constraint in f, J and the like, by its name.
-    nrows : int
-        Number of rows.
-    nq, nv, nb : int
-        Those of the tree.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no constraint, two have one name, or the stabilization is negative; if `actuated` or `independent`
-        names a joint that does not exist, or the independent velocities are not as many as the mobility.
-    ModelError
-        If a constraint names a frame or joint that the robot does not have, or two frames of one body.
-
-    Examples
-    --------
-    >>> import kinetree as kt
-    >>> robot = kt.load("go2")
-    >>> mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in ("FL_foot", "FR_foot", "RL_foot", "RR_foot")])
-    >>> mech
-    <Mechanism of 'go2': nv = 18, 4 constraints with 12 rows>
-    >>> q, v, tau = robot.neutral(), [0.0] * robot.nv, [0.0] * robot.nv
-    >>> a, f = mech.forward_dynamics(q, v, tau, active=[1, 0, 0, 1])
-    >>> bool((f[mech.row_slices["contact_FR_foot"]] == 0).all())
-    True
-    """
+    """A mechanism as the rooms above this one know it; see `kinetree.Mechanism`, which has their methods too."""
 
     if TYPE_CHECKING:
         model: ConstrainedModel
@@ -142,14 +63,6 @@ class Mechanism(WithFunctions, Functions):
             row_slices=MappingProxyType(model.row_slices),
             nrows=model.nrows,
         )
-
-    complete_positions = positions.complete_positions
-    identify = identification.identify
-    inverse_kinematics = ik.inverse_kinematics
-    inverse_kinematics_solver = ik.inverse_kinematics_solver
-    differential_inverse_kinematics = ik.differential_inverse_kinematics
-    simulate = simulation.simulate
-    simulation = simulation.simulation
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -194,9 +107,6 @@ class Mechanism(WithFunctions, Functions):
         """Number of moving bodies."""
         return self.model.nb
 
-    mobility = analysis.mobility
-    compile = of_user.compile
-
     def slots(self, contacts: Mapping[str, Any]) -> Array:
         """Return what the input ``slots`` of steps takes, (nslots, 7): the contacts in the slots (see `ContactSlot`).
 
@@ -237,14 +147,12 @@ class Mechanism(WithFunctions, Functions):
         n, name = len(self.constraints), self.tree.name
         return f"<Mechanism of {name!r}: nv = {self.nv}, {n} constraint{'s' * (n > 1)} with {self.nrows} rows>"
 
-    __str__ = text.as_text
-
 
 def _tree_of(robot: Robot, closed: list[str]) -> Robot:
     """Return the robot, which knows that it is the tree of a mechanism that closes this, if anything."""
     if not closed:
         return robot
-    tree = object.__new__(Robot)
+    tree = object.__new__(type(robot))
     tree.__dict__.update(robot.__dict__, **{OPEN_LOOPS: closed})
     return tree
 

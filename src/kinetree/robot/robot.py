@@ -1,156 +1,29 @@
-"""`Robot`: a model with its compiled functions, what users hold."""
+"""`Robot`: a model with its compiled functions, and what this room does with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from kinetree.algorithms.table import ALGORITHMS, give_functions
-from kinetree.errors import ArgumentError, ModelError
 from kinetree.lazy import lazy_methods
-from kinetree.model import Model
-from kinetree.robot import springs
-from kinetree.robot.value import WithFunctions
+from kinetree.robot.base import BaseRobot
 from kinetree.signatures import told
-from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from kinetree import excitation, identification, simulation
-    from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
     from kinetree.robot import edit, joint_edit, joints, locking, table, urdf
-    from kinetree.robot.signatures import Functions
 else:
-    Functions = object
-    named, edit, joint_edit, joints, locking, table, urdf, ik, simulation, identification, excitation, of_user = (
+    named, edit, joint_edit, joints, locking, table, urdf, of_user = (
         lazy_methods(f"kinetree.{module}", told)
         for module in (
             *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking"),
-            *("robot.table", "robot.urdf"),
-            *("inverse_kinematics", "simulation", "identification", "excitation", "functions.of_user"),
+            *("robot.table", "robot.urdf", "functions.of_user"),
         )
     )
 
-T = TypeVar("T")
 
-OPEN_LOOPS = "_open_loops"
-"""Where the tree of a mechanism has the names of what the mechanism closes."""
-
-
-def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
-    """Return a configuration (nq,) of this name, checked and read-only."""
-    array = real_array(f"the configuration {name!r}", q, model.nq, batch=False).copy()
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"the configuration {name!r} holds a number that is not finite (NaN or inf)")
-    for body in model.leading:
-        if body.joint.nq != body.joint.nv:  # it has a quaternion
-            own = [array[k] for k in body.q_index]
-            with np.errstate(all="ignore"):
-                unit = np.array(body.joint.integrate(own, [0.0] * body.joint.nv), dtype=np.float64)
-            if not np.allclose(own, unit, rtol=0.0, atol=1e-6):
-                raise ArgumentError(f"the configuration {name!r}: the quaternion of {body.joint_name!r} is no unit one")
-    array.flags.writeable = False
-    return array
-
-
-class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
-    """A property of the robot's model, of the type that the function returns, computed once; an array is read-only."""
-
-    def __init__(self, read: Callable[[Model], T], doc: str) -> None:
-        self._read = read
-        super().__init__(self._value)
-        self.__doc__ = doc  # Python 3.11 shows the class's own if it is given to property
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def _value(self, robot: Robot) -> T:
-        try:
-            return robot.__dict__[self._name]  # type: ignore[no-any-return]
-        except KeyError:
-            value = self._read(robot.model)
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            return robot.__dict__.setdefault(self._name, value)  # type: ignore[no-any-return]
-
-    if TYPE_CHECKING:
-
-        def __get__(self, robot: object, owner: type | None = None) -> T: ...  # type: ignore[override]
-        def __set__(self, robot: object, value: NoReturn) -> None: ...
-
-
-def _limit(field: str, of: str, doc: str) -> _of_model[Array]:
-    """Return the property with this limit of all joints, in the order of q or of v."""
-
-    def read(model: Model) -> Array:
-        values = np.full(model.nq if of == "q" else model.nv, -np.inf if field == "lower" else np.inf)
-        for body in model.leading:
-            if len(body.v_index) == 1:
-                values[list(body.q_index if of == "q" else body.v_index)] = getattr(body.limits, field)
-        return values
-
-    return _of_model(read, doc)
-
-
-def _resistance(field: str, doc: str) -> _of_model[Array]:
-    """Return the property with this resistance at each entry of v."""
-
-    def read(model: Model) -> Array:
-        values = np.zeros(model.nv)
-        for body in model.bodies:  # followers too: theirs are seen from the leader
-            values[list(body.v_index)] += getattr(body, field)
-        return values
-
-    return _of_model(read, doc)
-
-
-@told
-class Robot(WithFunctions, Functions):
-    """A robot: its model, and one compiled function for each algorithm.
-
-    A function (``robot.inverse_dynamics``, …) is compiled for this robot at its first call, and cached on disk for
-    the next process. All take leading batch axes that broadcast like NumPy's. A robot does not change; what
-    would change it returns another one.
-
-    Parameters
-    ----------
-    model : Model
-        With plain numbers. `kinetree.load` makes one from a file or a name, `ModelBuilder` from Python.
-    configurations : mapping of str to (nq,) array, optional
-        Named configurations (see `with_configuration`).
-
-    Attributes
-    ----------
-    configurations : mapping of str to (nq,) array
-        The named configurations, read-only: of an SRDF file (`kinetree.load`), or of `with_configuration`.
-
-    Examples
-    --------
-    >>> import kinetree as kt
-    >>> robot = kt.load("panda")
-    >>> q, v, a = robot.random_state(seed=0)
-    >>> robot.inverse_dynamics(q, v, a).shape
-    (7,)
-    """
-
-    if TYPE_CHECKING:
-        configurations: Mapping[str, Array]
-
-    def __init__(self, model: Model, configurations: Mapping[str, ArrayLike] | None = None) -> None:
-        if not isinstance(model, Model):
-            raise ArgumentError(f"Robot takes a Model, {type(model).__name__} was given; kinetree.load reads files")
-        if not all(isinstance(x, float) for x in model.numbers):
-            raise ModelError("a Robot's model must have plain numbers; the algorithms take models over any scalar")
-        checked = {name: named_configuration(model, name, q) for name, q in (configurations or {}).items()}
-        self.__dict__.update(model=model, configurations=MappingProxyType(checked))
-
-    # -- methods of other modules, imported at first use ---------------------------------------------------------
+class Robot(BaseRobot):
+    """A robot as the rooms above this one know it; `kinetree.Robot` has the methods of these too."""
 
     neutral = named.neutral
     random_configuration = named.random_configuration
@@ -169,81 +42,6 @@ class Robot(WithFunctions, Functions):
     with_frame = edit.with_frame
     lock = locking.lock
     attach = edit.attach
-    inverse_kinematics = ik.inverse_kinematics
-    inverse_kinematics_solver = ik.inverse_kinematics_solver
-    differential_inverse_kinematics = ik.differential_inverse_kinematics
-    simulate = simulation.simulate
-    simulation = simulation.simulation
-    base_parameters = identification.base_parameters
-    excite = excitation.excite
-    identify = identification.identify
-    identify_payload = identification.identify_payload
     compile = of_user.compile
     to_urdf = urdf.to_urdf
-
-    _instead = "see with_gravity and kinetree.load"
-
-    # -- what it is ---------------------------------------------------------------------------------------------
-
-    name = _of_model(lambda m: m.name, "The robot's name in its file.")
-    nq = _of_model(lambda m: m.nq, "Length of q.")
-    nv = _of_model(lambda m: m.nv, "Length of v, a and tau: the degrees of freedom.")
-    nb = _of_model(lambda m: m.nb, "Number of moving bodies: the first axis of f_ext.")
-    gravity = _of_model(
-        lambda m: (float(m.gravity.x), float(m.gravity.y), float(m.gravity.z)), "Gravity in the world (m/s²)."
-    )
-    mass = _of_model(lambda m: float(sum(body.inertia.m for body in m.bodies)), "Mass of all moving bodies (kg).")
-    joint_names = _of_model(lambda m: m.joint_names, "The joints in the order of q and v, which is that of the file.")
-    q_names = _of_model(
-        lambda m: m.q_names, "A name for each entry of q: its joint's, or ``root_joint.qx`` of several."
-    )
-    v_names = _of_model(lambda m: m.v_names, "A name for each entry of v, a and tau (``root_joint.wx``).")
-    body_names = _of_model(lambda m: m.body_names, "The moving bodies in the order of f_ext: parents before children.")
-    frame_names = _of_model(lambda m: m.frame_names, "The named frames: every link of the file, merged ones too.")
-
-    armature = _resistance(
-        "armature",
-        "Reflected rotor inertia (nv,), followers' too (kg·m², kg): what `joint_physics_regressor` multiplies.",
-    )
-    damping = _resistance("damping", "Viscous friction (nv,), followers' included (N·m·s, N·s/m).")
-    friction = _resistance("friction", "Coulomb friction (nv,), followers' included (N·m, N).")
-    stiffness = _of_model(springs.stiffness, "Stiffness of springs (nv,), followers' included (N·m/rad, N/m).")
-    rest_positions = _of_model(
-        springs.rest_positions, "Configuration (nq,) in which springs are relaxed; 0, or neutral, where there are none."
-    )
-    lower_limits = _limit("lower", "q", "Lowest positions (nq,), −inf where there is no limit (rad, m).")
-    upper_limits = _limit("upper", "q", "Highest positions (nq,), inf where there is no limit (rad, m).")
-    velocity_limits = _limit(
-        "velocity", "v", "Largest speeds (nv,), inf where there is none, 0 too is read as not given (rad/s, m/s)."
-    )
-    effort_limits = _limit("effort", "v", "Largest joint forces (nv,), inf where there is no limit (N·m, N).")
-
-    inertial_parameters = _of_model(
-        lambda m: np.array(m.inertial_parameters, dtype=float),
-        """The inertial parameters (10 nb,): for each body, in the order of `body_names`, ten about its frame's origin.
-
-        They are (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), in kg, kg·m and kg·m².
-        """,
-    )
-
-    # -- as a value ---------------------------------------------------------------------------------------------
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Robot) or self.model != other.model:
-            return False
-        ours, theirs = self.configurations, other.configurations
-        return ours.keys() == theirs.keys() and all(np.array_equal(q, theirs[name]) for name, q in ours.items())
-
-    def __hash__(self) -> int:
-        return hash(self.model)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.model, dict(self.configurations))
-
-    def __repr__(self) -> str:
-        return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"
-
     __str__ = table.as_text
-
-
-give_functions(Robot, ALGORITHMS)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kinetree.model import Body, JointLimits, Model
-    from kinetree.robot import Robot
+    from kinetree.robot.base import BaseRobot
 
 
-def print_robot(out: Console, robot: Robot) -> None:
+def print_robot(out: Console, robot: BaseRobot) -> None:
     """Print what the robot is made of: a line, its joints, its frames and what limits it lacks."""
     model = robot.model
     out.print(headline(robot))
@@ -34,7 +34,7 @@ def print_robot(out: Console, robot: Robot) -> None:
         out.print(line)
 
 
-def as_text(robot: Robot) -> str:
+def as_text(robot: BaseRobot) -> str:
     """Return what ``kinetree info`` prints of this robot, as plain text."""
     text = io.StringIO()
     plain = {"color_system": None, "force_terminal": False, "force_jupyter": False}
@@ -44,7 +44,7 @@ def as_text(robot: Robot) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
-def headline(robot: Robot) -> str:
+def headline(robot: BaseRobot) -> str:
     """Return the robot in one line."""
     actuated = len(robot.model.actuated)
     counts = f"{len(robot.joint_names)} joints, nq = {robot.nq}, nv = {robot.nv}"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from kinetree.errors import listed, warn_user
 from kinetree.formats.urdf.losses import losses
 from kinetree.formats.urdf.patch import patch_urdf
 from kinetree.formats.urdf.write import write_urdf
-
-if TYPE_CHECKING:
-    from kinetree.robot.robot import Robot
+from kinetree.robot.base import BaseRobot
 
 
-def to_urdf(robot: Robot, original: str | bytes | os.PathLike[str] | None = None) -> str:
+def to_urdf(robot: BaseRobot, original: str | bytes | os.PathLike[str] | None = None) -> str:
     """Return this robot as a URDF document.
 
     It is read again and compared: what `kinetree.load` would make otherwise of it is an error, or, where URDF has no

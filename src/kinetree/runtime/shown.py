@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from kinetree.runtime.function import Function
+from typing import Any
 
 
 class Shown:
@@ -14,7 +11,7 @@ class Shown:
     Dask names tasks by the parts of a `functools.partial`, of which compiled code and its addresses would be one.
     """
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Any) -> None:
         self._function, self.__name__ = function, function.__name__
 
     def __call__(self, *args: object, **kwargs: object) -> Any:

@@ -249,7 +249,7 @@ def _function(
         outputs=tuple(Port(*item) for item in outputs.items()),
         evaluate=evaluate,
         identity=functools.cache(
-            lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[5:])).encode()
+            lambda: identity(model) + repr((plan.integrator.identity, *plan[1:3], *plan[5:])).encode()
         ),
     )
     if plan.controller or plan.events or not is_own(plan.integrator):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.robot.robot import Robot
-from kinetree.simulation.checks import choice
-from kinetree.validation import Array, positive, real_array
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -21,47 +21,64 @@ if TYPE_CHECKING:
 OPEN = 1e-3
 """Errors (m, rad) that are no rounding: the first step takes away smaller ones."""
 
-CONTACTS = ("solved", "stick")
+FIELDS = {
+    "active": "active",
+    "restitution": "restitution",
+    "friction": "friction",
+    "slots": "slots",
+    "row_motion": "drift",
+}
+"""What is given of `ContactInputs` to a step, and the names there."""
 
-OF_CONSTRAINTS = ("active", "restitution", "friction", "slots", "drift")
-"""What is given for the constraints of a mechanism."""
+FIELD_OF = {name: field for field, name in FIELDS.items()}
 
 RANGES = {"restitution": (0.0, 1.0), "friction": (0.0, np.inf)}
 """What may be given for constraints."""
 
 
-def chosen_integrator(
-    robot: Robot | Mechanism, integrator: object, contacts: str, tolerance: Any, max_iterations: Any
-) -> Integrator:
+def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: ContactInputs) -> Integrator:
     """Return the integrator that is meant: where contacts are solved, the one with impulses."""
     if not isinstance(integrator, Integrator):
         if not isinstance(integrator, str) or integrator not in INTEGRATORS:
             raise ArgumentError(unknown_name("integrator", str(integrator), INTEGRATORS))
         integrator = INTEGRATORS[integrator]
-    choice("contacts", contacts, CONTACTS)
-    if not isinstance(robot, Robot):
-        from kinetree.constraints.time_stepping import integrator_of
+    if isinstance(robot, Robot):
+        return integrator
+    from kinetree.constraints.time_stepping import TimeStepping, integrator_of
 
-        integrator = integrator_of(robot.model, integrator, contacts)
-    given = {"tolerance": tolerance, "max_iterations": max_iterations}
-    given = {name: positive(name, x) for name, x in given.items() if x is not None}
-    if given and not integrator.impulses:
-        raise ArgumentError(f"{min(given)} is for contacts that are solved; {integrator.name!r} solves none")
-    return replace(integrator, **given) if given else integrator  # type: ignore[type-var]
+    integrator = integrator_of(robot.model, integrator, "stick" if contacts.stick else "solved")
+    if contacts.solver is None:
+        return integrator
+    if not isinstance(integrator, TimeStepping):
+        raise ArgumentError(f"solver is for contacts that are solved; {integrator.name!r} solves none")
+    given = {name: x for name in integrator.tolerances if (x := getattr(contacts.solver, name)) is not None}
+    return replace(integrator, method=contacts.solver.method, **given)
 
 
-def arrays(robot: Robot | Mechanism, given: Mapping[str, Any]) -> dict[str, Array]:
-    """Return what is given for the constraints of a mechanism as arrays."""
+def inputs_of(robot: Robot | Mechanism, contacts: object) -> ContactInputs:
+    """Return what is given for the constraints of a mechanism."""
+    if contacts is None:
+        nothing: Any = ContactInputs
+        return nothing()  # type: ignore[no-any-return]
+    if not isinstance(contacts, ContactInputs):
+        raise ArgumentError(f"contacts is {contacts!r}: write contacts=kt.ContactInputs(active=…)")
+    if isinstance(robot, Robot):
+        raise ArgumentError("contacts is for the constraints of a mechanism; a robot has none")
+    return contacts
+
+
+def arrays(robot: Robot | Mechanism, contacts: ContactInputs) -> dict[str, Array]:
+    """Return what is given for constraints as arrays, by the names of the step."""
     found: dict[str, Array] = {}
-    for name, value in given.items():
-        if isinstance(robot, Robot):
-            raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
-        found[name] = array = real_array(name, numbers(name, value))
+    for field, name in FIELDS.items():
+        if (value := getattr(contacts, field)) is None:
+            continue
+        found[name] = array = real_array(field, numbers(name, value))
         shape = of_shape(robot, name)
         if array.shape[-len(shape) :] != shape:
             parts = "; ".join(robot.model.describe(x) for x in SHAPES[name] if isinstance(x, str))
             wanted = ", ".join(map(str, ("...", *shape)))
-            raise ArgumentError(f"{name} has shape {array.shape}, ({wanted}) is needed: {parts}")
+            raise ArgumentError(f"{field} has shape {array.shape}, ({wanted}) is needed: {parts}")
     return found
 
 

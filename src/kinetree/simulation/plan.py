@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
 from kinetree.integrators import Integrator
 from kinetree.lazy import cached_property
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
+from kinetree.signatures import told
 from kinetree.simulation import constrained
 from kinetree.simulation.bound import Bound
 from kinetree.simulation.calls import OWN, own
@@ -186,8 +188,15 @@ class Simulation:
         """Return the motion from the states that it was made with."""
         return run(self)
 
+    @told
     def __call__(
-        self, q: Any, v: Any = None, *, forces: Any = None, inputs: Mapping[Any, Any] | None = None, **changed: Any
+        self,
+        q: Any,
+        v: Any = None,
+        *,
+        forces: Any = None,
+        inputs: Mapping[Any, Any] | None = None,
+        contacts: ContactInputs | None = None,
     ) -> Trajectory:
         """Return the motion from other states; what is not given is as it was when this was made.
 
@@ -202,9 +211,8 @@ class Simulation:
             Other joint forces, and other wrenches if some were given when this was made.
         inputs : dict, optional
             Other values of some of the inputs.
-        **changed : array-like
-            Other values of ``active``, ``restitution``, ``friction``, ``slots`` or ``drift``, if these were given when
-            this was made.
+        contacts : ContactInputs, optional
+            Other values of the arrays for constraints that were given when this was made.
 
         Raises
         ------
@@ -213,7 +221,7 @@ class Simulation:
         """
         bound = self._bound.pop() if self._bound else Bound(self)  # one for each thread that calls at the same time
         try:
-            return bound(q, v, forces, {} if inputs is None else inputs, changed)
+            return bound(q, v, forces, {} if inputs is None else inputs, contacts)
         finally:
             self._bound.append(bound)
 
@@ -221,21 +229,21 @@ class Simulation:
 def planned(
     robot: Robot | Mechanism, q: Any, v: Any, *, duration: Any, steps: Any, dt: Any, controller: Any, forces: Any,
     inputs: Any, integrator: Any, joints: Any, events: Sequence[Any], record: Any, progress: Any, contacts: Any,
-    tolerance: Any, max_iterations: Any, **of_constraints: Any,
 ) -> Simulation:  # fmt: skip
     """Return the simulation for the arguments of `simulate`."""
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
     model, inputs = robot.model, {} if inputs is None else inputs
     controller, forces, record = Controller.of(controller), Forces.of(forces), Record.of(record)
+    contacts = constrained.inputs_of(robot, contacts)
     begin, law, events = start(robot, q, v), law_of(model, controller), events_of(model, events)
     values, numbers = by_name("inputs", inputs), model_inputs(model, inputs)
     limits, friction = physics(model, joints, numbers)
     method: Integrator = constrained.chosen_integrator(
-        robot, integrator or usual_integrator(friction, numbers), contacts, tolerance, max_iterations
+        robot, integrator or usual_integrator(friction, numbers), contacts
     )
     acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot)
-    acting |= constrained.arrays(robot, {name: x for name, x in of_constraints.items() if x is not None})
+    acting |= constrained.arrays(robot, contacts)
     plan = Plan(
         integrator=method.untuned,
         limits=limits,
@@ -257,7 +265,9 @@ def planned(
     if begin.before is not None:
         values = {p.name: x for p in plan.state if (x := begin.before.controller.get(p.name)) is not None} | values
     shapes = {name: constrained.of_shape(robot, name) for name in acting}
-    arrays = {name: as_given(name, x, shapes[name], begin.lead) for name, x in acting.items()}
+    arrays = {
+        name: as_given(constrained.FIELD_OF.get(name, name), x, shapes[name], begin.lead) for name, x in acting.items()
+    }
     for name in plan.of_constraints:
         constrained.check_range(name, arrays[name])
     arrays |= input_arrays(model, plan, values, {} if controller is None else controller.over_time, begin.lead)

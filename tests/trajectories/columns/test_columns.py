@@ -48,6 +48,7 @@ HEADERS_OF_LOGS = {
     "libfranka, a struct": "time,state.q[0],state.q[1],state.dq[0],state.dq[1],state.tau_J[0],state.tau_J[1]",
     "_eff": "t,hip_pos,knee_pos,hip_vel,knee_vel,hip_eff,knee_eff",
     "joint_1_eff": "t,joint_1_pos,joint_2_pos,joint_1_vel,joint_2_vel,joint_1_eff,joint_2_eff",
+    "KUKA": "Time [s],A1 [rad],A2 [rad],A1 [rad/s],A2 [rad/s],A1 [Nm],A2 [Nm]",
     "[rad]": "Time [s],J1 position [rad],J2 position [rad],J1 velocity [rad/s],J2 velocity [rad/s],"
     "J1 torque [Nm],J2 torque [Nm]",
     "(rad)": "Time (s),J1 Position (rad),J2 Position (rad),J1 Velocity (rad/s),J2 Velocity (rad/s),"

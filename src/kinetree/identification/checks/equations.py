@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,6 +110,7 @@ class System:
         self, blocks: Sequence[Array], pattern: Sequence[NDArray[np.intp]], counts: Array, spread: Array
     ) -> None:
         factors: list[Array] = [np.asarray(np.linalg.qr(block, mode="r")) for block in blocks]
+        self._blocks, self._pattern, self._added = blocks, pattern, list[tuple[int, int]]()
         self.joint = np.repeat(np.arange(len(factors)), [len(R) for R in factors])
         self._columns = [R[:, len(own) : -1] for R, own in zip(factors, pattern, strict=True)]
         A = np.zeros((len(self.joint), 1 + max((int(own.max(initial=-1)) for own in pattern), default=-1)))
@@ -129,22 +130,53 @@ class System:
             U, s, Vt = np.linalg.svd(A / size, full_matrices=False)
             kept = s > SINGULAR * s.max(initial=0.0)
             self._U, b = U[:, kept], self._b / scale
-            self.x = Vt[kept].T @ ((self._U.T @ b) / s[kept]) / size
+            self._inverse = Vt[kept].T / s[kept] / size[:, None]
+            self.x = self._inverse @ (self._U.T @ b)
             self.left = b - self._U @ (self._U.T @ b)
             taken = np.bincount(self.joint, (self._U**2).sum(axis=1), nv)
             squares = np.bincount(self.joint, self.left**2, nv)
             self.noise = self.noise * np.sqrt(np.maximum(squares / np.maximum(self._counts - taken, 1.0), 1e-24))
         self.left = self.left * (scale / self.noise[self.joint])
 
-    def with_column(self, column: Array) -> None:
-        """Let a further column (rows,) be estimated too."""
-        self._A = np.column_stack([self._A, column])
+    def with_column(self, k: int, index: int) -> None:
+        """Let a further column of an entry of v be estimated too."""
+        self._A = np.column_stack([self._A, self.column(k, index)])
+        self._added.append((k, index))
         self._weigh()
 
     def column(self, k: int, index: int) -> Array:
         """Return a further column of an entry of v (rows,), zero in the equations of others."""
         out = np.zeros(len(self.joint))
         out[self.joint == k] = self._columns[k][:, index]
+        return out
+
+    def effect(self, places: Sequence[tuple[int, int]], times: Callable[[Array], Array]) -> tuple[float, float]:
+        """Return the factor of a further column, and its standard deviation, whatever the residuals are like.
+
+        The column is the sum of those of some entries of v. Residuals may be larger where it is large, and alike for a
+        while: their products with it, summed over all joints, are what is looked at (Newey and West, "A simple,
+        positive semi-definite, heteroskedasticity and autocorrelation consistent covariance matrix", 1987). `times`
+        says how many samples of such sums (n, 1) count as one.
+        """
+        column = sum(self.column(k, index) for k, index in places) / self.noise[self.joint]
+        free = -self._modelled(self._inverse @ (self._U.T @ column))
+        for k, index in places:
+            free[:, k] += self._blocks[k][:, len(self._pattern[k]) + index]
+        e, weights = np.stack([block[:, -1] for block in self._blocks], axis=1), self.noise**-2.0
+        e -= self._modelled(self.x)
+        size = float((free * free * weights).sum())
+        if size <= SINGULAR * float(column @ column) or size == 0.0:
+            return 0.0, np.inf
+        factor = float((free * e * weights).sum()) / size
+        score = (free * (e - factor * free) * weights).sum(axis=1, keepdims=True)
+        return factor, float(np.sqrt((score**2).sum() * times(score)[0])) / size
+
+    def _modelled(self, x: Array) -> Array:
+        """Return what these parameters make of the forces (n, entries of v)."""
+        parts = zip(self._blocks, self._pattern, strict=True)
+        out = np.stack([block[:, : len(own)] @ x[own] for block, own in parts], axis=1)
+        for factor, (k, index) in zip(x[len(x) - len(self._added) :], self._added, strict=True):
+            out[:, k] += factor * self._blocks[k][:, len(self._pattern[k]) + index]
         return out
 
     def gain(self, column: Array) -> tuple[float, float, float]:

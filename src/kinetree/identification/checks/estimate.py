@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,20 @@ def few(factors: Factors) -> Iterator[Found]:
             f"{factors.count} samples are few beside {most} parameters: noise and standard deviations are not told",
             (),
             {"samples": factors.count, "parameters": most},
+        )
+
+
+def few_moving(factors: Factors, names: Sequence[str]) -> Iterator[Found]:
+    """Yield joints of which friction at rest leaves fewer equations than parameters: these fit them anyway."""
+    most = np.array([len(own) for own in factors.pattern])
+    few = (factors.counts > 0) & (factors.counts <= most) & (most < factors.count)
+    for k in map(int, np.flatnonzero(few)):
+        yield Found(
+            f"{names[k]} moves faster than standing in {factors.counts[k]:.0f} of {factors.count} samples, too few for "
+            f"the {most[k]} parameters of its equation: give it a lower speed, one at which none is left, or a motion "
+            "in which it moves more",
+            (names[k],),
+            {"samples": int(factors.counts[k]), "of": factors.count, "parameters": int(most[k])},
         )
 
 

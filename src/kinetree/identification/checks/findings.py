@@ -119,11 +119,17 @@ class Findings(tuple[Finding, ...]):
         for finding in self:
             warn_user(f"{name}: {finding}" if name else finding.message, LogWarning)
 
-    def enforce(self, hint: str = "check=False takes the log as it is") -> Findings:
-        """Raise `ArgumentError` if there are errors, warn of the others; return all."""
-        if self.errors:
-            raise ArgumentError(f"{'; '.join(map(str, self.errors))}; {hint}")
-        self.warn()
+    def enforce(
+        self, hint: str = "check=False takes the log as it is", *, name: str = "", check: bool = True
+    ) -> Findings:
+        """Raise `ArgumentError` if there are errors, unless `check` is false; warn of the others; return all.
+
+        The name of a file may go before them.
+        """
+        if self.errors and check:
+            what = "; ".join(map(str, self.errors))
+            raise ArgumentError(f"{name}: {what}; {hint}" if name else f"{what}; {hint}")
+        self.warn(name)
         return self
 
 

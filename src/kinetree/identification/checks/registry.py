@@ -61,6 +61,11 @@ def _few(at: Examined) -> Iterator[Found]:
         yield from estimate.few(at.factors)
 
 
+def _few_moving(at: Examined) -> Iterator[Found]:
+    if at.factors is not None:
+        yield from estimate.few_moving(at.factors, at.equations.rows.robot.v_names)
+
+
 def _mistaken(name: str) -> Callable[[Examined], Iterator[Found]]:
     return lambda at: columns.mistaken(name, at.mistakes)
 
@@ -79,11 +84,11 @@ CHECKS = (
     Check("still", "warning", ("samples", "closed"), samples.still),
     Check("saturated", "error", ("samples", "closed"), samples.saturated),
     Check("constant", "error", ("samples", "closed"), samples.constant),
-    Check("force_unit", "warning", ("samples",), samples.force_unit),
     Check("base_not_held", "error", ("samples",), samples.held),
     Check("loop_forces", "warning", ("samples",), samples.loop_forces),
     Check("open_loops", "warning", ("closed",), mechanisms.open_loops),
     Check("few_samples", "warning", ("equations",), _few),
+    Check("few_moving", "error", ("equations",), _few_moving),
     *(Check(name, "error", ("equations",), _mistaken(name)) for name in columns.MEANINGS),
     Check("wrenches_missing", "error", ("equations",), lambda at: wrenches.missing(at.wrenches)),
     Check("wrench_bias", "warning", ("equations",), lambda at: wrenches.biased(at.wrenches)),

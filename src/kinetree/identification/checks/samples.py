@@ -18,7 +18,7 @@ from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
-from kinetree.robot.robot import OPEN_LOOPS
+from kinetree.robot.base import OPEN_LOOPS
 from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
@@ -46,9 +46,6 @@ HELD = 0.5
 
 TURNS = 3.0
 """Positions of revolute joints with limits that are so many times beyond them are no radians."""
-
-UNITS = 30.0
-"""Forces that differ by this factor from those that the robot before needs are in other units, or its masses are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,27 +238,4 @@ def loop_forces(at: Seen) -> Iterator[Found]:
         yield Found(
             f"{at.robot.name!r} is the tree of a mechanism, and the forces of {listed(loops)} count as its bodies': "
             "write mech.identify, or give the measured wrenches (f_ext)"
-        )
-
-
-def force_unit(at: Seen) -> Iterator[Found]:
-    """Yield that the forces of the joint of which this robot needs the greatest have another size than it expects.
-
-    There friction counts least.
-    """
-    tau = at.whole.tau
-    asked = ~np.isnan(tau).any(axis=0) & at.driven & ~np.isin(at.robot.v_names, at.currents)
-    needed = np.where(asked, (at.expected**2).sum(axis=0), 0.0)
-    k = int(np.argmax(needed))
-    there = float((tau[:, k] ** 2).sum()) if asked.any() else 0.0
-    if not (there > 0.0 and needed[k] > 0.0):
-        return
-    ratio = math.sqrt(there / needed[k])
-    if abs(math.log(ratio)) > math.log(UNITS):
-        name = at.robot.v_names[k]
-        yield Found(
-            f"the forces of {name} are {ratio:.2g} times as large as those that this robot, as it was, "
-            "needs for the motion: are they in N·m (or N) at the joint, and are its masses in kg?",
-            (name,),
-            {"ratio": ratio},
         )

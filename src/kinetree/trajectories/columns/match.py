@@ -18,7 +18,7 @@ from kinetree.trajectories.columns.messages import (
     without_base,
 )
 from kinetree.trajectories.columns.names import FORCES, MOTION, Number, Spellings, Vocabulary
-from kinetree.trajectories.columns.units import is_si, split_unit, wrong_unit
+from kinetree.trajectories.columns.units import is_si, quantity_of, split_unit, wrong_unit
 from kinetree.trajectories.coordinates import Coordinates, Slot, some
 
 
@@ -136,7 +136,10 @@ def _take_apart(name: str, spellings: Spellings) -> _Column:
         core = spellings.core(bare)
         if core is not None and not is_si(unit, _quantity(core, spellings)):
             core = None
-    return _Column(name, bare, unit, spellings.find(core or ""), spellings.vocabulary.number_in(core or ""))
+    number = spellings.vocabulary.number_in(core or "")
+    if core is None and (quantity := quantity_of(unit)) and quantity in spellings.vocabulary.words:
+        number = spellings.vocabulary.axis_in(bare, quantity)  # the unit says what "A1 [rad]" is
+    return _Column(name, bare, unit, spellings.find(core or ""), number)
 
 
 def _quantity(core: str, spellings: Spellings) -> str:

@@ -11,6 +11,8 @@ from kinetree.trajectories.columns.names import MOTION, QUANTITIES, Spellings, V
 from kinetree.trajectories.coordinates import QUATERNION, TWIST, Coordinates, Slot, some
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
+
+
 NO_DECIMAL_COMMAS = "decimal commas are not read: write 0.5, not 0,5"
 
 _LIKE_A = re.compile(r"acc|alpha|ddot|dotdot|dd(?![a-z])", re.IGNORECASE)

@@ -94,6 +94,13 @@ class Vocabulary:
             return None  # a letter and a number may be anything
         return Number(self._quantity_of[word] if word else "q", int(match["number"]), True, word is not None)
 
+    def axis_in(self, name: str, quantity: str) -> Number | None:
+        """Return which axis a name like ``A1``, ``J1``, ``axis 1`` without a word says, of a known quantity."""
+        match = self._numbered_joint.fullmatch(name.lower())
+        return (
+            Number(quantity, int(match["number"]), True) if match and not (match["before"] or match["after"]) else None
+        )
+
 
 MOTION = Vocabulary(QUANTITIES)
 LOG = Vocabulary({**QUANTITIES, **FORCES})

@@ -58,6 +58,18 @@ def is_si(unit: str | None, quantity: str) -> bool:
     return unit is None or _plain(unit) in SI[quantity]
 
 
+def quantity_of(unit: str | None) -> str | None:
+    """Return which quantity of joints a unit of the SI tells: q, v, a, tau or current; None if it tells none.
+
+    Examples
+    --------
+    >>> quantity_of("rad"), quantity_of("Nm"), quantity_of("deg")
+    ('q', 'tau', None)
+    """
+    joints = (quantity for quantity in SI if quantity not in ("t", "wrench"))
+    return next((quantity for quantity in joints if unit and _plain(unit) in SI[quantity]), None)
+
+
 def wrong_unit(name: str, unit: str, quantity: str) -> FormatError:
     """Return the error for a column whose unit is not that of its quantity."""
     instead = next((word for word, units in OTHERS.items() if _plain(unit) in units), None)

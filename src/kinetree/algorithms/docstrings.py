@@ -12,12 +12,9 @@ import inspect
 import textwrap
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
+from kinetree.algorithms.table import Algorithm
 from kinetree.glossary.symbols import TEXTS, Joints, OneFrame, Option, Shape, shape_of
-
-if TYPE_CHECKING:
-    from kinetree.algorithms.registry import Algorithm
 
 EXAMPLE_ROBOT = SimpleNamespace(nq=7, nv=7, nb=7)
 EXAMPLE_FRAMES = {"frame": "panda_hand", "relative_to": "panda_link2"}

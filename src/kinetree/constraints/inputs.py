@@ -1,0 +1,70 @@
+"""What is given to constraints at run time, as one value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kinetree.contacts.solvers import ContactSolver
+from kinetree.errors import ArgumentError
+from kinetree.options import option, value
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def _solver(name: str, given: Any) -> ContactSolver:
+    if not isinstance(given, ContactSolver):
+        raise ArgumentError(f"{name} is {given!r}: write kinetree.GaussSeidel(…), ADMM(…) or ContactSolver(…)")
+    return given
+
+
+def _flag(name: str, given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ArgumentError(f"{name} is {given!r}, it must be True or False")
+    return given
+
+
+@value
+class ContactInputs:
+    """What is given to the constraints of a mechanism at run time: the same value in all its functions.
+
+    A function's documentation names the fields that it takes; another one that is given is an error. Leading axes are
+    states, as those of q; in `simulate` an axis of steps may follow them.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.ContactInputs(active=[1, 0, 0, 1], solver=kt.GaussSeidel(tolerance=1e-9))
+    ContactInputs(active=[1, 0, 0, 1], solver=GaussSeidel(tolerance=1e-09))
+    """
+
+    active: ArrayLike | None = option(
+        help="1 (or True) for each constraint that acts, 0 for the others, (..., nconstraints), ordered as "
+        "``mech.constraint_names``; all if not given"
+    )
+    friction: ArrayLike | None = option(
+        help="Coulomb's coefficient of each contact, 0 or more, (..., nconstraints); others do not read theirs. "
+        "`Contact.friction` if not given"
+    )
+    restitution: ArrayLike | None = option(
+        help="number e of each constraint, 0 to 1, (..., nconstraints): the velocity along its rows becomes −e times "
+        "what it was; if not given 0, and `Contact.restitution` where contacts are solved"
+    )
+    slots: ArrayLike | None = option(
+        help="contact point (m), normal and gap (m) of each `ContactSlot`, (..., nslots, 7), as ``mech.slots`` makes "
+        "it; empty if not given"
+    )
+    row_motion: ArrayLike | None = option(
+        help="what the rows keep where anchors move, (..., 3, nrows): positions d (m, rad), velocities ḋ and "
+        "accelerations d̈, with ``φ = d``, ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read "
+        "where rows have none"
+    )
+    solver: ContactSolver | None = option(
+        help="how contacts are solved: `GaussSeidel`, `ADMM`, or both in turns, `ContactSolver`, as if not given",
+        check=_solver,
+    )
+    stick: bool = option(
+        default=False,
+        help="whether contacts stick in steps, as other constraints hold; if not, they push only, lift off and slide",
+        check=_flag,
+    )

@@ -1,0 +1,89 @@
+"""`Robot` as users hold it: with the methods of the rooms above `robot`, which no room below names.
+
+They are imported at their first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec
+
+from kinetree.algorithms.table import ALGORITHMS, documented
+from kinetree.lazy import lazy_methods
+from kinetree.robot import robot
+from kinetree.signatures import told
+
+P = ParamSpec("P")
+
+if TYPE_CHECKING:
+    from kinetree import excitation, identification, simulation
+    from kinetree import inverse_kinematics as ik
+
+    class Fit(identification.Fit):
+        """To type checkers: the robot of a fit has all methods."""
+
+        robot: Robot
+else:
+    excitation, identification, simulation, ik = (
+        lazy_methods(f"kinetree.{room}", told)
+        for room in ("excitation", "identification", "simulation", "inverse_kinematics")
+    )
+
+
+def with_fit(method: Callable[P, object]) -> Callable[P, Fit]:
+    """Return a method that estimates a robot, to type checkers one that has all methods."""
+    return method  # type: ignore[return-value]
+
+
+@documented(ALGORITHMS)
+class Robot(robot.Robot):
+    """A robot: its model, and one compiled function for each algorithm.
+
+    ==============  ===================================================================================================
+    what it is      name, model, nq, nv, nb, mass, gravity, inertial_parameters, print(robot)
+    names           joint_names, q_names, v_names, body_names, frame_names
+    joints, frames  joint, frame, lower_limits, upper_limits, velocity_limits, effort_limits, armature, damping,
+                    friction, stiffness, rest_positions
+    positions       neutral, random_configuration, random_state, configurations, configuration
+    another robot   with_gravity, with_base_pose, with_friction, with_joint_physics, with_limits, with_inertia,
+                    with_inertial_parameters, with_frame, with_configuration, lock, attach
+    {functions}
+    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate, simulation
+    identification  excite, base_parameters, identify, identify_payload
+    code, files     compile, warmup, to_urdf
+    ==============  ===================================================================================================
+
+    A function (``robot.inverse_dynamics``, …) is compiled for this robot at its first call, and cached on disk for
+    the next process. All take leading batch axes that broadcast like NumPy's. A robot does not change; what
+    would change it returns another one.
+
+    Parameters
+    ----------
+    model : Model
+        With plain numbers. `kinetree.load` makes one from a file or a name, `ModelBuilder` from Python.
+    configurations : mapping of str to (nq,) array, optional
+        Named configurations (see `with_configuration`).
+
+    Attributes
+    ----------
+    configurations : mapping of str to (nq,) array
+        The named configurations, read-only: of an SRDF file (`kinetree.load`), or of `with_configuration`.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("panda")
+    >>> q, v, a = robot.random_state(seed=0)
+    >>> robot.inverse_dynamics(q, v, a).shape
+    (7,)
+    """
+
+    inverse_kinematics = ik.inverse_kinematics
+    inverse_kinematics_solver = ik.inverse_kinematics_solver
+    differential_inverse_kinematics = ik.differential_inverse_kinematics
+    simulate = simulation.simulate
+    simulation = simulation.simulation
+    excite = excitation.excite
+    base_parameters = identification.base_parameters
+    identify = with_fit(identification.identify)
+    identify_payload = identification.identify_payload
