@@ -14,10 +14,10 @@ from kinetree.runtime.batch import address
 from kinetree.runtime.steps import tables
 from kinetree.simulation import run
 from kinetree.simulation.calls import OWN, own
-from kinetree.simulation.checks import by_name, check_finite
 from kinetree.simulation.constrained import FIELDS, arrays, check_range, inputs_of, of_shape
+from kinetree.simulation.controllers import by_name
 from kinetree.simulation.forces import Forces
-from kinetree.simulation.given import as_given, ports_of
+from kinetree.simulation.given import as_given, check_finite, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
 from kinetree.simulation.starting import state
 from kinetree.trajectories.states import End, State

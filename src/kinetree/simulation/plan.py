@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
+from kinetree.graph import Port
 from kinetree.integrators import Integrator
 from kinetree.lazy import cached_property
 from kinetree.robot.limits import beyond
@@ -21,9 +22,8 @@ from kinetree.signatures import told
 from kinetree.simulation import constrained
 from kinetree.simulation.bound import Bound
 from kinetree.simulation.calls import OWN, own
-from kinetree.simulation.checks import by_name
 from kinetree.simulation.compiled import Plan, setting, step_function
-from kinetree.simulation.controllers import Controller, Law, law_of
+from kinetree.simulation.controllers import Controller, Law, by_name, law_of
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.forces import Forces
 from kinetree.simulation.given import as_given, input_arrays, model_inputs
@@ -171,11 +171,18 @@ class Simulation:
     def first_value(self, event: Event) -> Array:
         """Return what the condition of an event is at the beginning."""
         known = {"q": self.start["q"], "v": self.start["v"], "t": np.float64(self.times.of(0))}
-        for port in event.parameters:
-            array = (self.start if own(port) in self.start else self.values)[own(port)]
-            array = array[:, 0] if array.ndim == 3 else array
-            known[port.name] = array.reshape(len(array), *port.shape)
-        return np.asarray(event(known))
+        everyone = np.arange(len(self.start["q"]))
+        return np.asarray(event(known | self.arguments(event.parameters, self.start, everyone, 0 * everyone)))
+
+    def arguments(self, ports: Sequence[Port], carried: Mapping[str, Array], robots: Any, done: Any) -> dict[str, Any]:
+        """Return what a user's function is given for some of the robots, of which each has done so many steps."""
+        found = {}
+        for port in ports:
+            array = (carried if own(port) in carried else self.values)[own(port)][robots]
+            if array.ndim == 3:
+                array = array[np.arange(len(robots)), np.minimum(done, array.shape[1] - 1)]
+            found[port.name] = array.reshape(len(robots), *port.shape)
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, x.name) for x in fields(self) if x.init)

@@ -12,7 +12,7 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.model import Model
 from kinetree.model.body import JointFriction
 from kinetree.robot.robot import Robot
-from kinetree.simulation.checks import check_finite
+from kinetree.simulation.given import check_finite
 from kinetree.trajectories.states import End, State
 from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, real_array
