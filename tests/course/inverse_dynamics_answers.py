@@ -54,20 +54,21 @@ class Cam(Joint):
 
     def jcalc(self, q, v):
         c, s = cos(q[0]), sin(q[0])
-        S = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, self.h * s))
-        X = Transform(AxisRotation(2, c, s), Vec3(0.0, 0.0, self.h * (1.0 - c)))
-        return JointState(X, (S,), S * v[0], self.bias(c, v))
+        c2, s2 = cos(2.0 * q[0]), sin(2.0 * q[0])
+        S = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 2.0 * self.h * s2))
+        X = Transform(AxisRotation(2, c, s), Vec3(0.0, 0.0, self.h * (1.0 - c2)))
+        return JointState(X, (S,), S * v[0], self.bias(c2, v))
 
-    def bias(self, c, v):
-        return Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, self.h * c)) * (v[0] * v[0])
+    def bias(self, c2, v):
+        return Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 4.0 * self.h * c2)) * (v[0] * v[0])
 
     def constraint_subspace(self, q):
         across = [Force.of(float(j == k) for j in range(6)) for k in (0, 1, 3, 4)]
-        return (*across, Force.of((0.0, 0.0, -self.h * sin(q[0]), 0.0, 0.0, 1.0)))
+        return (*across, Force.of((0.0, 0.0, -2.0 * self.h * sin(2.0 * q[0]), 0.0, 0.0, 1.0)))
 
 
 class Forgetful(Cam):
-    def bias(self, c, v):
+    def bias(self, c2, v):
         return Motion.zero()
 
 
