@@ -127,8 +127,8 @@ random_q: robot.random_configuration()
 payload: robot.attach(inertia, frame)
 links: robot.frame_names
 link_dict: robot.frame(name)
-jtraj: kt.trajectories.quintic(robot, q0, q1, duration)
-trapezoidal mstraj: kt.trajectories.trapezoid(robot, q0, q1, acceleration=a)
+jtraj: kt.motions.quintic(robot, q0, q1, duration)
+trapezoidal mstraj: kt.motions.trapezoid(robot, q0, q1, acceleration=a)
 DHRobot SerialLink RevoluteDH RevoluteMDH PrismaticDH: kt.from_dh(links)
 ERobot URDF models Panda: kt.load(source)
 qd: v
@@ -238,9 +238,9 @@ forces: tau
 control control_fn policy callback: controller
 external_wrenches wrenches external_forces: f_ext
 floating fixed_base free_flyer root_joint: floating_base
-r_coeff bounce elasticity: restitution
-mu friction_coefficient friction_coefficients: friction
-eq_active enabled: active
+r_coeff bounce elasticity: restitution contacts=kt.ContactInputs(restitution=…)
+mu friction_coefficient friction_coefficients: friction contacts=kt.ContactInputs(friction=…)
+eq_active enabled: contacts=kt.ContactInputs(active=…)
 lambda_guess lambda0: f_start
 tau: forces=kt.Forces(tau=…)
 f_ext: forces=kt.Forces(f_ext=…)

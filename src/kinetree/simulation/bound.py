@@ -10,18 +10,19 @@ import numpy as np
 
 from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.glossary.symbols import RANGES
+from kinetree.motions.states import End, State
+from kinetree.motions.trajectory import Trajectory
 from kinetree.runtime.batch import address
 from kinetree.runtime.steps import tables
 from kinetree.simulation import run
 from kinetree.simulation.calls import OWN, own
-from kinetree.simulation.constrained import FIELDS, arrays, check_range, inputs_of, of_shape
+from kinetree.simulation.constrained import FIELDS, arrays, inputs_of, of_shape
 from kinetree.simulation.controllers import by_name
 from kinetree.simulation.forces import Forces
 from kinetree.simulation.given import as_given, check_finite, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
 from kinetree.simulation.starting import state
-from kinetree.trajectories.states import End, State
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Bound:
         self.start = {name: np.array(x, order="C") for name, x in s.start.items()}
         self.values = {name: np.array(x, order="C") for name, x in s.values.items()}
         self.now = replace(s, start=self.start, values=self.values)
-        shapes = {name: of_shape(s.robot, name) for name in ("tau", "f_ext", *FIELDS.values()) if name in s.values}
+        shapes = {name: of_shape(s.robot, name) for name in ("tau", "f_ext", *FIELDS) if name in s.values}
         self._inputs = ports_of(s.robot.model, s.plan)
         shapes |= dict(self._inputs.values()) | {"q": (s.robot.nq,), "v": (s.robot.nv,)}
         memory = self.values | self.start
@@ -140,8 +141,8 @@ class Bound:
         flat = self._flat[name]
         if np.count_nonzero(np.isfinite(flat)) < flat.size:
             check_finite(name, self._views[name])
-        if name in FIELDS.values():
-            check_range(name, flat)
+        if name in RANGES:
+            RANGES[name].check(name, flat)
 
 
 def _unflattened(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> Array:

@@ -42,7 +42,7 @@ class Plan(NamedTuple):
     wrenches, linear : bool
         Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
     of_constraints : tuple of str
-        What is given for the constraints of a mechanism: "active", "restitution", "friction", "slots", "drift".
+        What is given for the constraints of a mechanism: "active", "restitution", "friction", "slots", "row_motion".
     smooth : bool
         Whether what acts is smooth from step to step too: nothing changes with the steps.
     friction : JointFriction
@@ -112,7 +112,7 @@ class Plan(NamedTuple):
         if self.wrenches:
             shapes["f_ext"] = (model.nb, 6)
         shapes |= {name: shape_of(SHAPES[name], model) for name in self.of_constraints}
-        if "drift" in self.of_constraints:
+        if "row_motion" in self.of_constraints:
             shapes["since"] = ()
         if self.linear:
             shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
@@ -223,7 +223,11 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     settings = {name: given[setting(name)] for name in plan.integrator.tolerances}
     table = table_of(model)
     model = traced_model(model, table["forward_dynamics"].joint_space)
-    more = {name: given[name] for name in (*plan.of_constraints, "since") if name in given}
+    more = {"since": given["since"]} if "since" in given else {}
+    if plan.of_constraints:
+        from kinetree.constraints.inputs import ContactInputs
+
+        more["contacts"] = ContactInputs(**{name: given[name] for name in plan.of_constraints})
     system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
     return system, following
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.constraints.inputs import ContactInputs
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS, Integrator
@@ -21,19 +21,8 @@ if TYPE_CHECKING:
 OPEN = 1e-3
 """Errors (m, rad) that are no rounding: the first step takes away smaller ones."""
 
-FIELDS = {
-    "active": "active",
-    "restitution": "restitution",
-    "friction": "friction",
-    "slots": "slots",
-    "row_motion": "drift",
-}
-"""What is given of `ContactInputs` to a step, and the names there."""
-
-FIELD_OF = {name: field for field, name in FIELDS.items()}
-
-RANGES = {"restitution": (0.0, 1.0), "friction": (0.0, np.inf)}
-"""What may be given for constraints."""
+FIELDS = ("active", "restitution", "friction", "slots", "row_motion")
+"""What is given of `ContactInputs` to a step."""
 
 
 def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: ContactInputs) -> Integrator:
@@ -58,8 +47,7 @@ def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: Co
 def inputs_of(robot: Robot | Mechanism, contacts: object) -> ContactInputs:
     """Return what is given for the constraints of a mechanism."""
     if contacts is None:
-        nothing: Any = ContactInputs
-        return nothing()  # type: ignore[no-any-return]
+        return NONE_GIVEN
     if not isinstance(contacts, ContactInputs):
         raise ArgumentError(f"contacts is {contacts!r}: write contacts=kt.ContactInputs(active=…)")
     if isinstance(robot, Robot):
@@ -70,15 +58,15 @@ def inputs_of(robot: Robot | Mechanism, contacts: object) -> ContactInputs:
 def arrays(robot: Robot | Mechanism, contacts: ContactInputs) -> dict[str, Array]:
     """Return what is given for constraints as arrays, by the names of the step."""
     found: dict[str, Array] = {}
-    for field, name in FIELDS.items():
-        if (value := getattr(contacts, field)) is None:
+    for name in FIELDS:
+        if (value := getattr(contacts, name)) is None:
             continue
-        found[name] = array = real_array(field, numbers(name, value))
+        found[name] = array = real_array(name, numbers(name, value))
         shape = of_shape(robot, name)
         if array.shape[-len(shape) :] != shape:
             parts = "; ".join(robot.model.describe(x) for x in SHAPES[name] if isinstance(x, str))
             wanted = ", ".join(map(str, ("...", *shape)))
-            raise ArgumentError(f"{field} has shape {array.shape}, ({wanted}) is needed: {parts}")
+            raise ArgumentError(f"{name} has shape {array.shape}, ({wanted}) is needed: {parts}")
     return found
 
 
@@ -91,21 +79,6 @@ def of_shape(robot: Robot | Mechanism, name: str) -> tuple[int, ...]:
     """Return the shape, for one state, of what acts on the robot or is given for its constraints."""
     known = {"tau": (robot.nv,), "f_ext": (robot.nb, 6)}
     return known[name] if name in known else shape_of(SHAPES[name], robot.model)
-
-
-def check_range(name: str, values: Array) -> None:
-    """Raise where what is given for constraints makes no sense."""
-    if name == "active":
-        wrong = values[(values != 0.0) & (values != 1.0)]
-        if wrong.size:
-            raise ArgumentError(f"active holds {wrong[0]:g}: it is 1 for each constraint that acts, 0 for the others")
-    if name not in RANGES:
-        return
-    least, most = RANGES[name]
-    wrong = values[~((values >= least) & (values <= most))]
-    if wrong.size:
-        allowed = "be negative" if most == np.inf else f"be outside of {least:g} to {most:g}"
-        raise ArgumentError(f"{name} holds {wrong[0]:g}: it cannot {allowed}")
 
 
 def must_hold(robot: Robot | Mechanism, integrator: Integrator) -> bool:
@@ -121,9 +94,9 @@ def check_closed(mech: Mechanism, integrator: Integrator, q: Array, given: Mappi
 
     first = {name: given[name][:, 0] if given[name].ndim == 3 else given[name] for name in given}
     error = mech.constraint_error(q)
-    if "drift" in first:
-        drift = list[Any](first["drift"].reshape(-1, 3, mech.nrows).transpose(1, 2, 0))
-        error = error - np.transpose(moved_anchors(drift, t - first["since"][:, 0])[0])
+    if "row_motion" in first:
+        motion = list[Any](first["row_motion"].reshape(-1, 3, mech.nrows).transpose(1, 2, 0))
+        error = error - np.transpose(moved_anchors(motion, t - first["since"][:, 0])[0])
     error = abs(error)
     if "active" in first:
         error = error * (first["active"][:, list(mech.model.constraint_of_row)] != 0.0)

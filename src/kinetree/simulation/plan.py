@@ -12,9 +12,13 @@ import numpy as np
 
 from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
+from kinetree.glossary.symbols import RANGES
 from kinetree.graph import Port
 from kinetree.integrators import Integrator
 from kinetree.lazy import cached_property
+from kinetree.motions.quantities import read_only
+from kinetree.motions.states import End
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
@@ -31,9 +35,6 @@ from kinetree.simulation.record import Record
 from kinetree.simulation.run import remembered, run
 from kinetree.simulation.starting import physics, start, usual_integrator
 from kinetree.simulation.times import Times, times
-from kinetree.trajectories.quantities import read_only
-from kinetree.trajectories.states import End
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Simulation:
     def clocked(self) -> dict[str, Any]:
         """Return what a step is told of the time."""
         clock = self.times
-        over_time = "drift" in self.values and self.values["drift"].ndim == 3
+        over_time = "row_motion" in self.values and self.values["row_motion"].ndim == 3
         since = clock.of(np.arange(clock.steps))[:, None] if over_time else 0.0
         period = self.law.period or 1
         return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": period, "since": since}
@@ -272,11 +273,9 @@ def planned(
     if begin.before is not None:
         values = {p.name: x for p in plan.state if (x := begin.before.controller.get(p.name)) is not None} | values
     shapes = {name: constrained.of_shape(robot, name) for name in acting}
-    arrays = {
-        name: as_given(constrained.FIELD_OF.get(name, name), x, shapes[name], begin.lead) for name, x in acting.items()
-    }
-    for name in plan.of_constraints:
-        constrained.check_range(name, arrays[name])
+    arrays = {name: as_given(name, x, shapes[name], begin.lead) for name, x in acting.items()}
+    for name in RANGES.keys() & arrays.keys():
+        RANGES[name].check(name, arrays[name])
     arrays |= input_arrays(model, plan, values, {} if controller is None else controller.over_time, begin.lead)
     changing = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in arrays.items() if x.ndim == 3}
     plan = plan._replace(smooth=not (plan.sampled or changing))
