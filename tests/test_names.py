@@ -84,6 +84,7 @@ def test_every_other_alias_is_an_argument_or_the_value_of_an_option() -> None:
 
 def test_every_keyword_is_an_argument_of_some_method(panda: kt.Robot, mech: kt.Mechanism) -> None:
     methods = [panda.identify, panda.simulate, panda.step, panda.inverse_kinematics, kt.load, mech.contact_step]
+    methods.append(kt.Contact)
     arguments = {name for method in methods for name in inspect.signature(method).parameters}
     assert {here.partition("=")[0] for all_here in KEYWORDS.values() for here in all_here} <= arguments
 

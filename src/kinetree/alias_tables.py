@@ -238,9 +238,9 @@ forces: tau
 control control_fn policy callback: controller
 external_wrenches wrenches external_forces: f_ext
 floating fixed_base free_flyer root_joint: floating_base
-r_coeff bounce elasticity: restitution
-mu friction_coefficient friction_coefficients: friction
-eq_active enabled: active
+r_coeff bounce elasticity: restitution contacts=kt.ContactInputs(restitution=…)
+mu friction_coefficient friction_coefficients: friction contacts=kt.ContactInputs(friction=…)
+eq_active enabled: contacts=kt.ContactInputs(active=…)
 lambda_guess lambda0: f_start
 tau: forces=kt.Forces(tau=…)
 f_ext: forces=kt.Forces(f_ext=…)
@@ -253,6 +253,8 @@ out: record=kt.Record(out=…)
 rtol reltol rel_tol: integrator=kt.Tsitouras(rtol=…)
 atol abstol abs_tol: integrator=kt.Tsitouras(atol=…)
 t0: q=kt.State(t,q,v)
+drift: contacts=kt.ContactInputs(row_motion=…)
+tolerance max_iterations: contacts=kt.ContactInputs(solver=kt.ContactSolver(…))
 joint_terms: terms
 weights: by=LeastSquares(weights)
 loss: by=Robust(loss)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -414,3 +418,35 @@ def test_what_an_integrator_must_return() -> None:
         r.simulate(q, v, steps=1, dt=0.1, integrator=FunctionIntegrator("short", 1, short))
     with pytest.raises(kt.ArgumentError, match="has an integrator 'rk4' already: give yours another name"):
         integrator("rk4", order=4)(short)
+
+
+NEW_FILE = '''
+from kinetree.integrators.contract import integrator
+
+@integrator("midpoint", order=2)
+def midpoint(system, t, q, v, dt):
+    """The explicit midpoint rule."""
+    between = v + dt / 2 * system.acceleration(t, q, v)
+    a = system.acceleration(t + dt / 2, system.moved(q, dt / 2 * v), between)
+    return system.moved(q, dt * between), v + dt * a
+'''
+DRILL = """
+import importlib.util, sys
+spec = importlib.util.find_spec("kinetree.integrators")
+spec.submodule_search_locations.append(sys.argv[1])
+sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+import numpy as np, kinetree as kt
+robot = kt.load("ur5")
+q, v, tau = np.full((3, 6), 0.3)
+one = robot.step(q, v, tau, 0.01, integrator="midpoint")
+assert np.array_equal(one.q, robot.simulate(q, v, forces=tau, dt=0.01, steps=1, integrator="midpoint").q[-1])
+assert module.OWN[0] == "semi_implicit_euler" and "midpoint" in module.OWN
+"""
+
+
+def test_a_new_integrator_is_one_file(tmp_path: Path) -> None:
+    """Known to `step` and `simulate` by being there."""
+    (tmp_path / "midpoint.py").write_text(NEW_FILE)
+    environment = os.environ | {"KINETREE_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", DRILL, str(tmp_path)], check=True, env=environment, timeout=60)

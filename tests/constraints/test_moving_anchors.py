@@ -153,7 +153,7 @@ def test_on_a_lift_a_robot_feels_its_acceleration() -> None:
     drift[:, :, 2] = 0.05 * np.stack(
         [1 - np.cos(omega * t), omega * np.sin(omega * t), omega**2 * np.cos(omega * t)], 1
     )
-    ride = POINT.simulate(np.zeros(3), drift=drift, record="f")
+    ride = POINT.simulate(np.zeros(3), contacts=kt.ContactInputs(row_motion=drift), record="f")
     felt = G + omega**2 * 0.05 * np.cos(omega * (t + 0.5 * DT))  # in the middle of the step
     assert abs(ride.f[2:, 2] / 2.0 - felt[1:]).max() < 0.05
     assert abs(ride.q[1:-1, 2] - drift[1:, 0, 2]).max() < 1e-7
@@ -197,7 +197,7 @@ def test_a_driven_loop_follows_its_anchor() -> None:
     motion = np.zeros((3, 5))
     motion[:, 2:] = tip, (0.3, 0.0, 0.2), (-0.4, 0.0, 1.0)  # position, velocity and acceleration
     v = np.linalg.lstsq(mech.constraint_jacobian(q), motion[1])[0]
-    driven = mech.simulate(q, v, drift=motion, steps=n, integrator="rk4", record="f a")
+    driven = mech.simulate(q, v, contacts=kt.ContactInputs(row_motion=motion), steps=n, integrator="rk4", record="f a")
     t = driven.t[:, None]
     expected = motion[0, 2:] + t * motion[1, 2:] + t**2 / 2 * motion[2, 2:]
     assert abs(mech.tree.frame_placement(driven.q, frame="tip")[:, :3, 3] - expected).max() < 1e-13
@@ -206,18 +206,25 @@ def test_a_driven_loop_follows_its_anchor() -> None:
     assert abs((J @ driven.a[..., None])[..., 0] + mech.constraint_bias(driven.q, driven.v) - motion[2]).max() < 1e-10
     torque = mech.tree.inverse_dynamics(driven.q, driven.v, driven.a)
     assert abs(torque - mech.constraint_forces(driven.q, driven.f)).max() < 1e-10
-    first = mech.simulate(q, v, drift=motion, steps=80, integrator="rk4")
-    assert same_bits(mech.simulate(first, drift=motion, steps=n - 80, integrator="rk4").q[-1], driven.q[-1])
+    moved = kt.ContactInputs(row_motion=motion)
+    first = mech.simulate(q, v, contacts=moved, steps=80, integrator="rk4")
+    assert same_bits(
+        mech.simulate(first, contacts=moved, steps=n - 80, integrator="rk4").q[-1],
+        driven.q[-1],
+    )
 
 
 @pytest.mark.parametrize(
     ("drift", "words"),
     [
-        (np.zeros((2, 5)), r"drift has shape \(2, 5\), .*: one number for each of the 5 rows: loop_tip_anchor \[0:5\]"),
-        (np.full((3, 5), np.nan), "drift holds a number that is not finite"),
+        (
+            np.zeros((2, 5)),
+            r"row_motion has shape \(2, 5\), .*: one number for each of the 5 rows: loop_tip_anchor",
+        ),
+        (np.full((3, 5), np.nan), "row_motion holds a number that is not finite"),
         (np.zeros((3, 5)), "begins with 'loop_tip_anchor' open by"),
     ],
 )
 def test_a_drift_that_makes_no_sense_is_refused(drift: Array, words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
-        arm().simulate([0.4, 0.9], steps=2, drift=drift)
+        arm().simulate([0.4, 0.9], steps=2, contacts=kt.ContactInputs(row_motion=drift))

@@ -35,6 +35,10 @@ def box_on_three_feet() -> kt.Mechanism:
     return kt.Mechanism(tree, feet)
 
 
+def at_most(iterations: int) -> kt.ContactInputs:
+    return kt.ContactInputs(solver=kt.ContactSolver(max_iterations=iterations))
+
+
 @pytest.mark.parametrize("lead", [(), (3,)])
 def test_calls_are_simulations_to_the_bit(lead: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
@@ -110,14 +114,14 @@ def test_results_stay_as_they_are() -> None:
 
 def test_active_may_be_bools_or_is_one_or_zero() -> None:
     table, q = box_on_a_table(None), [0, 0, 0.15, 0, 0, 0, 1]
-    rollout = table.simulation(q, active=[True], steps=10)
-    expected = table.simulate(q, active=[0.0], steps=10).q
+    rollout = table.simulation(q, contacts=kt.ContactInputs(active=[True]), steps=10)
+    expected = table.simulate(q, contacts=kt.ContactInputs(active=[0.0]), steps=10).q
     for off in ([False], np.array([False]), [0]):
-        assert np.array_equal(table.simulate(q, active=off, steps=10).q, expected)
-        assert np.array_equal(rollout(q, active=off).q, expected)
+        assert np.array_equal(table.simulate(q, contacts=kt.ContactInputs(active=off), steps=10).q, expected)
+        assert np.array_equal(rollout(q, contacts=kt.ContactInputs(active=off)).q, expected)
     for wrong in ([0.5], [-1.0], [math.nan]):
         with pytest.raises(ArgumentError, match="active holds"):
-            rollout(q, active=wrong)
+            rollout(q, contacts=kt.ContactInputs(active=wrong))
 
 
 def test_joints_do_what_the_file_says() -> None:
@@ -158,7 +162,12 @@ def test_what_diverges_and_what_is_not_solved_is_told() -> None:
     with pytest.warns(
         kt.SimulationWarning, match=r"contacts were not solved .* in \d+ of 30 steps of 'table'; .*at t = "
     ):
-        box_on_three_feet().simulate([0, 0, 0.16, 0, 0, 0, 1], [3, 0, 0, 1, 0, -1], steps=30, max_iterations=1)
+        box_on_three_feet().simulate(
+            [0, 0, 0.16, 0, 0, 0, 1],
+            [3, 0, 0, 1, 0, -1],
+            steps=30,
+            contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=1)),
+        )
 
 
 def test_beside_its_extent_a_plane_is_not_there() -> None:
@@ -303,9 +312,19 @@ def test_what_is_solved_in_its_last_iteration_is_solved() -> None:
     table = box_on_three_feet()
     needed = table.simulate(**SLIDE, steps=1).counts["iterations"]
     assert needed > 2
-    assert table.simulate(**SLIDE, steps=1, max_iterations=int(needed)).counts["unsolved"] == 0
+    assert (
+        table.simulate(
+            **SLIDE, steps=1, contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=int(needed)))
+        ).counts["unsolved"]
+        == 0
+    )
     with pytest.warns(kt.SimulationWarning, match="in 1 of 1 steps"):
-        assert table.simulate(**SLIDE, steps=1, max_iterations=int(needed) - 1).counts["unsolved"] == 1
+        assert (
+            table.simulate(
+                **SLIDE, steps=1, contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=int(needed) - 1))
+            ).counts["unsolved"]
+            == 1
+        )
 
 
 @pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")

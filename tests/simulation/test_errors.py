@@ -55,7 +55,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"duration": np.inf}, "duration is inf"),
     ({"duration": None}, r"how long\? Give duration= in seconds, steps=, or forces over time"),
     ({"steps": 10}, "numbers of steps must be equal .* duration: 100, steps: 10"),
-    ({"duration": None, "steps": 0}, "steps is 0, it must be a whole number from 1 on"),
+    ({"duration": None, "steps": 0}, "steps is 0, it must be an integer ≥ 1"),
     ({"duration": None, "steps": 10.0}, "steps is 10.0"),
     ({"q": kt.State(np.nan, [0.3, -0.4], [0.0, 0.0])}, "t0 is nan"),
     ({"q": kt.State(0.0, [0.3, -0.4], [0.0, 0.0]), "v": [0.0, 0.0]}, "goes on from a State, which has it"),
@@ -140,8 +140,8 @@ def test_the_error_says_what_was_given_and_what_is_needed(given, message, monkey
 
 
 VALUES: list[tuple[Callable[[], object], str]] = [
-    (lambda: kt.Forces(frame="base"), "frame is 'base'; choose from body, world"),
-    (lambda: kt.Forces(interpolation="cubic"), "interpolation is 'cubic'; choose from held, linear"),
+    (lambda: kt.Forces(frame="base"), "frame is 'base', it must be 'body' or 'world'"),
+    (lambda: kt.Forces(interpolation="cubic"), "interpolation is 'cubic', it must be 'held' or 'linear'"),
     (lambda: kt.Forces(torque=1.0), "Forces has no argument 'torque'"),
     (lambda: kt.Controller("hold"), "controller takes a compiled function, a function of"),
     (lambda: kt.Controller(hold, every=0), "every is 0"),
@@ -176,6 +176,7 @@ def test_a_value_checks_itself(make: Callable[[], object], message: str) -> None
         ("record_every", "record=kt.Record(every=…)"),
         ("out", "record=kt.Record(out=…)"),
         ("rtol", "integrator=kt.Tsitouras(rtol=…)"),
+        ("max_iterations", "contacts=kt.ContactInputs(solver=kt.ContactSolver(…))"),
         ("t0", "q=kt.State(t,q,v)"),
     ],
 )

@@ -62,9 +62,14 @@ class StepContacts:
     """
 
     def __init__(
-        self, meeting: Sequence[Unilateral], free: FreeStep, dt: Scalar, settings: Mapping[str, Scalar]
+        self,
+        meeting: Sequence[Unilateral],
+        free: FreeStep,
+        dt: Scalar,
+        settings: Mapping[str, Scalar],
+        method: str = "auto",
     ) -> None:
-        self.meeting, self.alone, self.dt, self.settings = meeting, free, dt, settings
+        self.meeting, self.alone, self.dt, self.settings, self.method = meeting, free, dt, settings, method
         self.J = [row for each in meeting for row in each.J]
         self.rows = Eliminated(free.factor, self.J, free.bilateral, [len(each.J) for each in meeting])
         self.anchor = [x for each in meeting for x in each.anchor or [0.0] * len(each.J)]
@@ -81,6 +86,7 @@ class StepContacts:
         part = largest([abs(x) for x in self.free]) / select_less(0.0, scale, scale, 1.0)
         return solve(
             Problem(self.rows.G, g, [each.force_set for each in self.meeting]),
+            self.method,
             start=self.acting([x for each in self.meeting for x in start[each.at]]),
             tolerance=self.settings.get("tolerance", TOLERANCE) * part,
             max_iterations=self.settings.get("max_iterations", MOST_ITERATIONS),

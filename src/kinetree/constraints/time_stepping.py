@@ -62,7 +62,14 @@ class Stepped(NamedTuple):
 
 
 def stepped(
-    system: ConstrainedSystem, t: Scalar, q: Column, v: Column, dt: Scalar, start: Vector, implicit: bool = False
+    system: ConstrainedSystem,
+    t: Scalar,
+    q: Column,
+    v: Column,
+    dt: Scalar,
+    start: Vector,
+    implicit: bool = False,
+    method: str = "auto",
 ) -> Stepped:
     """Return the state after a step.
 
@@ -72,6 +79,8 @@ def stepped(
         Impulses to begin the solution with: the `Stepped.impulses` of the step before, or zeros.
     implicit : bool
         Whether damping and springs of the joints act at the end of the step (see `integrators.implicit`).
+    method : str
+        How contacts are solved (see `kinetree.contacts.solve`).
     """
     given: Any = system.contacts
     model = system.model.with_slots(given.slots)
@@ -85,7 +94,7 @@ def stepped(
     rubbing = [each for each in joints if each.gap is None]
     meeting = [*rubbing, *contacts(model, q, active, given.restitution, given.friction, anchors)]
     meeting += joints[len(rubbing) :]
-    contact = StepContacts(meeting, free, dt, system.settings)
+    contact = StepContacts(meeting, free, dt, system.settings, method)
     met = found = contact.solved(contact.near, start)
     if any(not is_zero(each.restitution) for each in meeting):
         found = contact.solved(contact.rebounding(v, met.force), contact.placed(met.force, start))
@@ -141,11 +150,17 @@ class TimeStepping(Integrator):
     name: str
     tolerance: float = TOLERANCE
     max_iterations: float = MOST_ITERATIONS
+    method: str = "auto"
 
     order = 1
     tolerances = ("tolerance", "max_iterations")
     counts = (("iterations", -4), ("unsolved", -3), ("worst_residual", -2), ("worst_at", -1))
     impulses = True
+
+    @property
+    def identity(self) -> str:
+        """See `Integrator.identity`."""
+        return f"{self.name} {self.method}"
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step."""
@@ -157,7 +172,7 @@ class TimeStepping(Integrator):
         """Return the state after a step, and what is carried to the next one."""
         assert isinstance(system, ConstrainedSystem)
         *start, iterations, unsolved, worst, worst_at = memory
-        x = stepped(system, t, Column(q), Column(v), dt, start, self.name == "implicit_euler")
+        x = stepped(system, t, Column(q), Column(v), dt, start, self.name == "implicit_euler", self.method)
         unsolved = unsolved + (1.0 - x.solved)
         worst_at = select_less(worst, x.residual, t, worst_at)
         worst = select_less(worst, x.residual, x.residual, worst)

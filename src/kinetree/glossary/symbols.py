@@ -247,7 +247,6 @@ OPTIONS: dict[str, tuple[Option, str]] = {
 }
 
 SHAPES = {name: shape for name, (shape, _) in SYMBOLS.items()}
-SHAPES["drift"] = SHAPES["row_motion"]  # of simulate
 CHOICES = {name: option for name, (option, _) in OPTIONS.items()}
 RANGES = {
     "active": Range(0.0, 1.0, "it is 1 for each constraint that acts, 0 for the others", flags=True),

@@ -66,6 +66,11 @@ class Integrator(ABC):
         """
 
     @property
+    def identity(self) -> str:
+        """What tells its code from that of others of kinetree's."""
+        return self.name
+
+    @property
     def settings(self) -> dict[str, float]:
         """Its tolerances by name."""
         return {name: getattr(self, name) for name in self.tolerances}

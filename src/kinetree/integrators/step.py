@@ -25,7 +25,7 @@ _OWN = {name: i for name, i in INTEGRATORS.items() if module_of(i).startswith(PA
 OWN = tuple(sorted(_OWN, key=lambda name: (name != USUAL, name)))
 """The names of those that files beside this one register; the usual one is the first."""
 
-YOURS = "; integrators of your own are for simulate: robot.simulate(q, v, tau=tau, dt=dt, steps=1, integrator=...)"
+YOURS = "; integrators of your own are for simulate: robot.simulate(q, v, forces=tau, dt=dt, steps=1, integrator=...)"
 LIMITS = ("none", "position", "effort", "all")
 
 

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, CallError, unknown_name
+from kinetree.constraints.inputs import ContactInputs
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.glossary.symbols import RANGES
 from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.runtime.batch import address
 from kinetree.runtime.steps import tables
 from kinetree.simulation import run
 from kinetree.simulation.calls import OWN, own
-from kinetree.simulation.checks import by_name, check_finite
-from kinetree.simulation.constrained import OF_CONSTRAINTS, check_range, numbers, of_shape
+from kinetree.simulation.constrained import FIELDS, arrays, inputs_of, of_shape
+from kinetree.simulation.controllers import by_name
 from kinetree.simulation.forces import Forces
-from kinetree.simulation.given import as_given, ports_of
+from kinetree.simulation.given import as_given, check_finite, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
 from kinetree.simulation.starting import state
 from kinetree.validation import Array
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 16
 """Bytes of what is kept, beyond which nothing is to be gained."""
-
-
-ARGUMENTS = ("q", "v", "forces", "inputs", *OF_CONSTRAINTS)
 
 
 class Bound:
@@ -44,7 +43,7 @@ class Bound:
         self.start = {name: np.array(x, order="C") for name, x in s.start.items()}
         self.values = {name: np.array(x, order="C") for name, x in s.values.items()}
         self.now = replace(s, start=self.start, values=self.values)
-        shapes = {name: of_shape(s.robot, name) for name in ("tau", "f_ext", *OF_CONSTRAINTS) if name in s.values}
+        shapes = {name: of_shape(s.robot, name) for name in ("tau", "f_ext", *FIELDS) if name in s.values}
         self._inputs = ports_of(s.robot.model, s.plan)
         shapes |= dict(self._inputs.values()) | {"q": (s.robot.nq,), "v": (s.robot.nv,)}
         memory = self.values | self.start
@@ -59,19 +58,19 @@ class Bound:
         self._is_simple = s.kept.keys() == {"q", "v"} and is_plain and size <= LARGEST
 
     def __call__(
-        self, q: Any, v: Any, forces: Any, inputs: Mapping[Any, Any], changed: Mapping[str, Any]
+        self, q: Any, v: Any, forces: Any, inputs: Mapping[Any, Any], contacts: ContactInputs | None
     ) -> Trajectory:
         """Return the motion from these states."""
-        for name in changed:
-            if name not in OF_CONSTRAINTS:
-                raise CallError(f"a simulation that is called has {unknown_name('argument', name, ARGUMENTS)}")
+        changed: dict[str, Any] = {}
         t, before = None, None
         if isinstance(q, str | Trajectory | State):
             q, v, t, before = state(self._made.robot, q, v)
         if forces is not None:
             forces = Forces.of(forces)
             self._check_choices(forces)
-            changed = changed | forces.arrays(self._made.robot)
+            changed |= forces.arrays(self._made.robot)
+        if contacts is not None:
+            changed |= arrays(self._made.robot, inputs_of(self._made.robot, contacts))
         self._set_clock(t)
         self._take(q, v, before, by_name("inputs", inputs) if inputs else {}, changed)
         self.now.check_start(before)
@@ -130,7 +129,7 @@ class Bound:
                 "simulation is made"
             )
         memory = (self.values if name in self.values else self.start)[name]
-        array = as_given(name, numbers(name, value), self._shapes[name], self._made.lead)
+        array = as_given(name, value, self._shapes[name], self._made.lead)
         if array.shape[:-1] != memory.shape[:-1]:
             made = f"made with {memory.shape[1]} steps" if memory.ndim == 3 else "made without an axis of steps"
             raise ArgumentError(f"{name} has shape {np.shape(value)}; this simulation was {made}")
@@ -142,8 +141,8 @@ class Bound:
         flat = self._flat[name]
         if np.count_nonzero(np.isfinite(flat)) < flat.size:
             check_finite(name, self._views[name])
-        if name in OF_CONSTRAINTS:
-            check_range(name, flat)
+        if name in RANGES:
+            RANGES[name].check(name, flat)
 
 
 def _unflattened(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> Array:

@@ -42,7 +42,7 @@ class Plan(NamedTuple):
     wrenches, linear : bool
         Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
     of_constraints : tuple of str
-        What is given for the constraints of a mechanism: "active", "restitution", "friction", "slots", "drift".
+        What is given for the constraints of a mechanism: "active", "restitution", "friction", "slots", "row_motion".
     smooth : bool
         Whether what acts is smooth from step to step too: nothing changes with the steps.
     friction : JointFriction
@@ -112,7 +112,7 @@ class Plan(NamedTuple):
         if self.wrenches:
             shapes["f_ext"] = (model.nb, 6)
         shapes |= {name: shape_of(SHAPES[name], model) for name in self.of_constraints}
-        if "drift" in self.of_constraints:
+        if "row_motion" in self.of_constraints:
             shapes["since"] = ()
         if self.linear:
             shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
@@ -227,9 +227,7 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     if plan.of_constraints:
         from kinetree.constraints.inputs import ContactInputs
 
-        renamed = {"drift": "row_motion"}
-        own = {renamed.get(name, name): given[name] for name in plan.of_constraints}
-        more["contacts"] = ContactInputs(**own)
+        more["contacts"] = ContactInputs(**{name: given[name] for name in plan.of_constraints})
     system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
     return system, following
 
@@ -255,7 +253,7 @@ def _function(
         outputs=tuple(Port(*item) for item in outputs.items()),
         evaluate=evaluate,
         identity=functools.cache(
-            lambda: identity(model) + repr((plan.integrator.name, *plan[1:3], *plan[5:])).encode()
+            lambda: identity(model) + repr((plan.integrator.identity, *plan[1:3], *plan[5:])).encode()
         ),
     )
     if plan.controller or plan.events or not is_own(plan.integrator):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.robot.robot import Robot
-from kinetree.simulation.checks import choice
-from kinetree.validation import Array, positive, real_array
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -21,41 +21,46 @@ if TYPE_CHECKING:
 OPEN = 1e-3
 """Errors (m, rad) that are no rounding: the first step takes away smaller ones."""
 
-CONTACTS = ("solved", "stick")
-
-OF_CONSTRAINTS = ("active", "restitution", "friction", "slots", "drift")
-"""What is given for the constraints of a mechanism."""
-
-RANGES = {"restitution": (0.0, 1.0), "friction": (0.0, np.inf)}
-"""What may be given for constraints."""
+FIELDS = ("active", "restitution", "friction", "slots", "row_motion")
+"""What is given of `ContactInputs` to a step."""
 
 
-def chosen_integrator(
-    robot: Robot | Mechanism, integrator: object, contacts: str, tolerance: Any, max_iterations: Any
-) -> Integrator:
+def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: ContactInputs) -> Integrator:
     """Return the integrator that is meant: where contacts are solved, the one with impulses."""
     if not isinstance(integrator, Integrator):
         if not isinstance(integrator, str) or integrator not in INTEGRATORS:
             raise ArgumentError(unknown_name("integrator", str(integrator), INTEGRATORS))
         integrator = INTEGRATORS[integrator]
-    choice("contacts", contacts, CONTACTS)
-    if not isinstance(robot, Robot):
-        from kinetree.constraints.time_stepping import integrator_of
+    if isinstance(robot, Robot):
+        return integrator
+    from kinetree.constraints.time_stepping import TimeStepping, integrator_of
 
-        integrator = integrator_of(robot.model, integrator, contacts)
-    given = {"tolerance": tolerance, "max_iterations": max_iterations}
-    given = {name: positive(name, x) for name, x in given.items() if x is not None}
-    if given and not integrator.impulses:
-        raise ArgumentError(f"{min(given)} is for contacts that are solved; {integrator.name!r} solves none")
-    return replace(integrator, **given) if given else integrator  # type: ignore[type-var]
+    integrator = integrator_of(robot.model, integrator, "stick" if contacts.stick else "solved")
+    if contacts.solver is None:
+        return integrator
+    if not isinstance(integrator, TimeStepping):
+        raise ArgumentError(f"solver is for contacts that are solved; {integrator.name!r} solves none")
+    given = {name: x for name in integrator.tolerances if (x := getattr(contacts.solver, name)) is not None}
+    return replace(integrator, method=contacts.solver.method, **given)
 
 
-def arrays(robot: Robot | Mechanism, given: Mapping[str, Any]) -> dict[str, Array]:
-    """Return what is given for the constraints of a mechanism as arrays."""
+def inputs_of(robot: Robot | Mechanism, contacts: object) -> ContactInputs:
+    """Return what is given for the constraints of a mechanism."""
+    if contacts is None:
+        return NONE_GIVEN
+    if not isinstance(contacts, ContactInputs):
+        raise ArgumentError(f"contacts is {contacts!r}: write contacts=kt.ContactInputs(active=…)")
+    if isinstance(robot, Robot):
+        raise ArgumentError("contacts is for the constraints of a mechanism; a robot has none")
+    return contacts
+
+
+def arrays(robot: Robot | Mechanism, contacts: ContactInputs) -> dict[str, Array]:
+    """Return what is given for constraints as arrays, by the names of the step."""
     found: dict[str, Array] = {}
-    for name, value in given.items():
-        if isinstance(robot, Robot):
-            raise ArgumentError(f"{name} is for the constraints of a mechanism; a robot has none")
+    for name in FIELDS:
+        if (value := getattr(contacts, name)) is None:
+            continue
         found[name] = array = real_array(name, numbers(name, value))
         shape = of_shape(robot, name)
         if array.shape[-len(shape) :] != shape:
@@ -76,21 +81,6 @@ def of_shape(robot: Robot | Mechanism, name: str) -> tuple[int, ...]:
     return known[name] if name in known else shape_of(SHAPES[name], robot.model)
 
 
-def check_range(name: str, values: Array) -> None:
-    """Raise where what is given for constraints makes no sense."""
-    if name == "active":
-        wrong = values[(values != 0.0) & (values != 1.0)]
-        if wrong.size:
-            raise ArgumentError(f"active holds {wrong[0]:g}: it is 1 for each constraint that acts, 0 for the others")
-    if name not in RANGES:
-        return
-    least, most = RANGES[name]
-    wrong = values[~((values >= least) & (values <= most))]
-    if wrong.size:
-        allowed = "be negative" if most == np.inf else f"be outside of {least:g} to {most:g}"
-        raise ArgumentError(f"{name} holds {wrong[0]:g}: it cannot {allowed}")
-
-
 def must_hold(robot: Robot | Mechanism, integrator: Integrator) -> bool:
     """Return whether there are constraints that must hold where a simulation begins: not those that impulses reach."""
     if isinstance(robot, Robot):
@@ -104,9 +94,9 @@ def check_closed(mech: Mechanism, integrator: Integrator, q: Array, given: Mappi
 
     first = {name: given[name][:, 0] if given[name].ndim == 3 else given[name] for name in given}
     error = mech.constraint_error(q)
-    if "drift" in first:
-        drift = list[Any](first["drift"].reshape(-1, 3, mech.nrows).transpose(1, 2, 0))
-        error = error - np.transpose(moved_anchors(drift, t - first["since"][:, 0])[0])
+    if "row_motion" in first:
+        motion = list[Any](first["row_motion"].reshape(-1, 3, mech.nrows).transpose(1, 2, 0))
+        error = error - np.transpose(moved_anchors(motion, t - first["since"][:, 0])[0])
     error = abs(error)
     if "active" in first:
         error = error * (first["active"][:, list(mech.model.constraint_of_row)] != 0.0)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.errors import ArgumentError
+from kinetree.functions.model_inputs import ModelInput
 from kinetree.graph import Port
 from kinetree.model import Model
+from kinetree.options import count
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.signatures import told
-from kinetree.simulation.checks import by_name, count
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -82,6 +83,20 @@ class Controller:
     def of(cls, value: Any) -> Controller | None:
         """Return a controller, of a law alone too; None if there is none."""
         return value if value is None or isinstance(value, Controller) else cls(value)
+
+
+def by_name(name: str, given: Any) -> dict[str, Any]:
+    """Return values by name: the names of arguments, or the robot's numbers that they are of."""
+    if not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"{name} takes a dict of values by the names of the controller's arguments, and by the robot's numbers: "
+            f"{{'kp': 100.0, kt.gravity: (0, 0, -1.62)}}; it is {given!r:.100}"
+        )
+    found = {str(key.name if isinstance(key, ModelInput) else key): value for key, value in given.items()}
+    if len(found) < len(given):
+        shown = [key.name if isinstance(key, ModelInput) else str(key) for key in given]
+        raise ArgumentError(f"{name}: these do not have different names: {shown}")
+    return found
 
 
 class Law(NamedTuple):

@@ -10,9 +10,9 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.wrenches import named_wrenches
+from kinetree.options import one_of
 from kinetree.robot.robot import Robot
 from kinetree.signatures import told
-from kinetree.simulation.checks import choice
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class Forces:
     interpolation: str = "held"
 
     def __post_init__(self) -> None:
-        choice("frame", self.frame, ("body", "world"))
-        choice("interpolation", self.interpolation, ("held", "linear"))
+        one_of("body", "world")("frame", self.frame)
+        one_of("held", "linear")("interpolation", self.interpolation)
 
     @classmethod
     def of(cls, value: Any) -> Forces:

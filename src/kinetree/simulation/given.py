@@ -12,7 +12,6 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs
 from kinetree.model import Model
 from kinetree.simulation.calls import own
-from kinetree.simulation.checks import check_finite
 from kinetree.simulation.compiled import Plan
 from kinetree.validation import Array, real_array
 
@@ -46,6 +45,13 @@ def fits(axes: tuple[int, ...], lead: tuple[int, ...]) -> bool:
         return np.broadcast_shapes(axes, lead) == lead
     except ValueError:
         return False
+
+
+def check_finite(name: str, array: Array, consequence: str = "") -> None:
+    """Raise where an array holds NaN or inf."""
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0].tolist()
+        raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), at {where}{consequence}")
 
 
 def model_inputs(model: Model, given: Mapping[Any, Any]) -> tuple[ModelInput, ...]:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
+from kinetree.glossary.symbols import RANGES
+from kinetree.graph import Port
 from kinetree.integrators import Integrator
 from kinetree.lazy import cached_property
 from kinetree.motions.quantities import read_only
@@ -19,12 +22,12 @@ from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
+from kinetree.signatures import told
 from kinetree.simulation import constrained
 from kinetree.simulation.bound import Bound
 from kinetree.simulation.calls import OWN, own
-from kinetree.simulation.checks import by_name
 from kinetree.simulation.compiled import Plan, setting, step_function
-from kinetree.simulation.controllers import Controller, Law, law_of
+from kinetree.simulation.controllers import Controller, Law, by_name, law_of
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.forces import Forces
 from kinetree.simulation.given import as_given, input_arrays, model_inputs
@@ -144,7 +147,7 @@ class Simulation:
     def clocked(self) -> dict[str, Any]:
         """Return what a step is told of the time."""
         clock = self.times
-        over_time = "drift" in self.values and self.values["drift"].ndim == 3
+        over_time = "row_motion" in self.values and self.values["row_motion"].ndim == 3
         since = clock.of(np.arange(clock.steps))[:, None] if over_time else 0.0
         period = self.law.period or 1
         return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": period, "since": since}
@@ -169,11 +172,18 @@ class Simulation:
     def first_value(self, event: Event) -> Array:
         """Return what the condition of an event is at the beginning."""
         known = {"q": self.start["q"], "v": self.start["v"], "t": np.float64(self.times.of(0))}
-        for port in event.parameters:
-            array = (self.start if own(port) in self.start else self.values)[own(port)]
-            array = array[:, 0] if array.ndim == 3 else array
-            known[port.name] = array.reshape(len(array), *port.shape)
-        return np.asarray(event(known))
+        everyone = np.arange(len(self.start["q"]))
+        return np.asarray(event(known | self.arguments(event.parameters, self.start, everyone, 0 * everyone)))
+
+    def arguments(self, ports: Sequence[Port], carried: Mapping[str, Array], robots: Any, done: Any) -> dict[str, Any]:
+        """Return what a user's function is given for some of the robots, of which each has done so many steps."""
+        found = {}
+        for port in ports:
+            array = (carried if own(port) in carried else self.values)[own(port)][robots]
+            if array.ndim == 3:
+                array = array[np.arange(len(robots)), np.minimum(done, array.shape[1] - 1)]
+            found[port.name] = array.reshape(len(robots), *port.shape)
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, x.name) for x in fields(self) if x.init)
@@ -186,8 +196,15 @@ class Simulation:
         """Return the motion from the states that it was made with."""
         return run(self)
 
+    @told
     def __call__(
-        self, q: Any, v: Any = None, *, forces: Any = None, inputs: Mapping[Any, Any] | None = None, **changed: Any
+        self,
+        q: Any,
+        v: Any = None,
+        *,
+        forces: Any = None,
+        inputs: Mapping[Any, Any] | None = None,
+        contacts: ContactInputs | None = None,
     ) -> Trajectory:
         """Return the motion from other states; what is not given is as it was when this was made.
 
@@ -202,9 +219,8 @@ class Simulation:
             Other joint forces, and other wrenches if some were given when this was made.
         inputs : dict, optional
             Other values of some of the inputs.
-        **changed : array-like
-            Other values of ``active``, ``restitution``, ``friction``, ``slots`` or ``drift``, if these were given when
-            this was made.
+        contacts : ContactInputs, optional
+            Other values of the arrays for constraints that were given when this was made.
 
         Raises
         ------
@@ -213,7 +229,7 @@ class Simulation:
         """
         bound = self._bound.pop() if self._bound else Bound(self)  # one for each thread that calls at the same time
         try:
-            return bound(q, v, forces, {} if inputs is None else inputs, changed)
+            return bound(q, v, forces, {} if inputs is None else inputs, contacts)
         finally:
             self._bound.append(bound)
 
@@ -221,21 +237,21 @@ class Simulation:
 def planned(
     robot: Robot | Mechanism, q: Any, v: Any, *, duration: Any, steps: Any, dt: Any, controller: Any, forces: Any,
     inputs: Any, integrator: Any, joints: Any, events: Sequence[Any], record: Any, progress: Any, contacts: Any,
-    tolerance: Any, max_iterations: Any, **of_constraints: Any,
 ) -> Simulation:  # fmt: skip
     """Return the simulation for the arguments of `simulate`."""
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
     model, inputs = robot.model, {} if inputs is None else inputs
     controller, forces, record = Controller.of(controller), Forces.of(forces), Record.of(record)
+    contacts = constrained.inputs_of(robot, contacts)
     begin, law, events = start(robot, q, v), law_of(model, controller), events_of(model, events)
     values, numbers = by_name("inputs", inputs), model_inputs(model, inputs)
     limits, friction = physics(model, joints, numbers)
     method: Integrator = constrained.chosen_integrator(
-        robot, integrator or usual_integrator(friction, numbers), contacts, tolerance, max_iterations
+        robot, integrator or usual_integrator(friction, numbers), contacts
     )
     acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot)
-    acting |= constrained.arrays(robot, {name: x for name, x in of_constraints.items() if x is not None})
+    acting |= constrained.arrays(robot, contacts)
     plan = Plan(
         integrator=method.untuned,
         limits=limits,
@@ -258,8 +274,8 @@ def planned(
         values = {p.name: x for p in plan.state if (x := begin.before.controller.get(p.name)) is not None} | values
     shapes = {name: constrained.of_shape(robot, name) for name in acting}
     arrays = {name: as_given(name, x, shapes[name], begin.lead) for name, x in acting.items()}
-    for name in plan.of_constraints:
-        constrained.check_range(name, arrays[name])
+    for name in RANGES.keys() & arrays.keys():
+        RANGES[name].check(name, arrays[name])
     arrays |= input_arrays(model, plan, values, {} if controller is None else controller.over_time, begin.lead)
     changing = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in arrays.items() if x.ndim == 3}
     plan = plan._replace(smooth=not (plan.sampled or changing))

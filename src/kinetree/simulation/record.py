@@ -12,8 +12,8 @@ import numpy as np
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.integrators import Integrator
 from kinetree.model import Model
+from kinetree.options import count
 from kinetree.signatures import told
-from kinetree.simulation.checks import count
 from kinetree.validation import Array
 
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}

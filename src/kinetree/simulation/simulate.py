@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from kinetree.constraints.inputs import ContactInputs
 from kinetree.integrators import Integrator
 from kinetree.motions.states import State
 from kinetree.motions.trajectory import Trajectory
@@ -36,14 +37,7 @@ def simulate(
     controller: Controller | Function | Callable[[Array, Array, float], ArrayLike] | None = None,
     forces: Forces | ArrayLike | Mapping[str, ArrayLike] | None = None,
     inputs: Mapping[Any, ArrayLike] | None = None,
-    active: ArrayLike | None = None,
-    restitution: ArrayLike | None = None,
-    friction: ArrayLike | None = None,
-    slots: ArrayLike | None = None,
-    drift: ArrayLike | None = None,
-    contacts: str = "solved",
-    tolerance: float | None = None,
-    max_iterations: int | None = None,
+    contacts: ContactInputs | None = None,
     integrator: str | Integrator | None = None,
     joints: str | Sequence[str] = "all",
     events: Sequence[Event | Function] = (),
@@ -75,12 +69,8 @@ def simulate(
         Values of arguments of the controller and of events by name, and of the robot's numbers (`kinetree.gravity`,
         `kinetree.payload`, …): for all robots, for each its own, or with one axis more, from step to step. The
         controller does not know these numbers: it is compiled for the robot as it is.
-    active, restitution, friction, slots, drift : arrays, optional
-        Of a mechanism: which constraints act, properties of contacts, contacts in slots, and how anchors move.
-    contacts : {"solved", "stick"}
-        Whether contacts of a mechanism push only, slide and rebound, or stick as other constraints hold.
-    tolerance, max_iterations : float, int, optional
-        Of the solution of contacts in a step.
+    contacts : ContactInputs, optional
+        Of a mechanism: which constraints act, properties of contacts, and how these are solved, or stick.
     integrator : str or Integrator, optional
         The method (see `step`), such as "rk4" or `kinetree.Tsitouras` with its tolerances. If not given it is
         "semi_implicit_euler", and where joints have friction "implicit_euler", which is stable however large it is.

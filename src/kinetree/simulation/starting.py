@@ -14,7 +14,7 @@ from kinetree.model.body import JointFriction
 from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
-from kinetree.simulation.checks import check_finite
+from kinetree.simulation.given import check_finite
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from kinetree.errors import ArgumentError
-from kinetree.simulation.checks import count
+from kinetree.options import count
 from kinetree.validation import positive
 
 _CLOSE = 1e-6

@@ -10,7 +10,6 @@ import numpy as np
 
 from kinetree.errors import SimulationWarning, warn_user
 from kinetree.integrators import StopReason
-from kinetree.simulation.calls import own
 from kinetree.simulation.compiled import MOVING, NOT_FINITE
 from kinetree.simulation.starting import check_configurations
 from kinetree.validation import Array
@@ -52,12 +51,7 @@ def _controller_failed(s: Simulation, carried: Mapping[str, Array], robots: Any)
     if law is None:
         failed = ~np.isfinite(carried["held"][robots] if "held" in carried else np.zeros((len(robots), 1))).all(axis=1)
     else:
-        values = {}
-        for port in (*law.parameters, *law.state):
-            array = (carried if own(port) in carried else s.values)[own(port)][robots]
-            at = np.minimum(done.astype(np.intp), array.shape[1] - 1)
-            array = array[np.arange(len(robots)), at] if array.ndim == 3 else array
-            values[port.name] = array.reshape(len(robots), *port.shape)
+        values = s.arguments((*law.parameters, *law.state), carried, robots, done.astype(np.intp))
         states, period = [(t, q)], s.law.period or 1
         if not s.plan.sampled:
             states.append((t + dt, s.tree.integrate(q, dt * v)))
