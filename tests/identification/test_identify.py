@@ -440,6 +440,10 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         ({"known": {"damping of joint0": "0.1"}}, "is a number"),
         ({"known": ["damping of joint0"]}, "standard deviations by names"),
         ({"stribeck_speed": [1, 1, 1]}, 'without "stribeck"'),
+        ({"by": "huber"}, r"by is 'huber', it must be an estimator, such as Robust\(\)"),
+        ({"by": Robust}, "by is <class .*Robust'>, it must be an estimator"),
+        ({"bodies": True}, r"bodies is True, it must be Bodies\(…\), or None"),
+        ({"filter": {"cutoff": 5.0}}, "filter is {'cutoff': 5.0}, it must be a kinetree.Filter"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             arm.identify(motion, TERMS, **choice)  # type: ignore[arg-type]
