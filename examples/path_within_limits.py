@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import kinetree as kt
-from kinetree.trajectories import minimum_time
+from kinetree.motions import minimum_time
 
 START = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.8])
 END = np.array([1.2, 0.3, 0.3, -1.2, 0.4, 1.9, 0.0])

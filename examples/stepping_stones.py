@@ -65,7 +65,7 @@ def main() -> None:
         centres = [mech.tree.frame_placement(q, frame=foot)[:3, 3] for foot in FEET]
         near = {foot: stones.nearest(centre) for foot, centre in zip(FEET, centres, strict=True)}
         deepest = max(deepest, *(-gap for _, _, gap in near.values()))
-        q, v, f, _, _ = mech.contact_step(q, v, none, DT, slots=mech.slots(near), f_start=f)
+        q, v, f, _, _ = mech.contact_step(q, v, none, DT, contacts=kt.ContactInputs(slots=mech.slots(near)), f_start=f)
         hardest = max(hardest, f[2::3].sum())
     heights = " ".join(f"{1000 * (mech.tree.frame_placement(q, frame=foot)[2, 3] - RADIUS):.0f}" for foot in FEET)
     print(

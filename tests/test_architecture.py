@@ -18,13 +18,35 @@ def lines(path: Path) -> int:
     return len(path.read_text().splitlines())
 
 
+CIRCLES_OF_TYPES = {"constraints", "excitation", "identification", "logs", "simulation", "trajectories"}
+"""Rooms in which, for type checkers only, a class still names modules that name it, as for the methods they are."""
+
+
+def circles(*, types: bool) -> set[str]:
+    """Return the modules that import each other, with or without imports for type checkers."""
+    graph = grimp.build_graph("kinetree", exclude_type_checking_imports=not types, cache_dir=None)
+    left = {module: graph.find_modules_directly_imported_by(module) - {"kinetree"} for module in graph.modules}
+    # what is left out: grimp, which does not know stubs, takes imports of them for imports of kinetree
+
+    def below(module: str) -> set[str]:
+        found, waiting = set[str](), [module]
+        while waiting:
+            new = left[waiting.pop()] & left.keys() - found
+            found |= new
+            waiting += new
+        return found
+
+    while ends := {module for module in left if not left[module] & left.keys()}:
+        left = {module: imported for module, imported in left.items() if module not in ends}
+    return {module for module in left if module in below(module)}
+
+
 def test_no_two_modules_import_each_other() -> None:
-    graph = grimp.build_graph("kinetree", exclude_type_checking_imports=True)
-    left = {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
-    while free := [module for module, imported in left.items() if not imported & left.keys()]:
-        for module in free:
-            del left[module]
-    assert not left, f"these import each other, or are imported by some that do: {sorted(left)}"
+    assert not circles(types=False)
+
+
+def test_no_two_rooms_name_each_other_even_for_type_checkers() -> None:
+    assert {module.split(".")[1] for module in circles(types=True)} <= CIRCLES_OF_TYPES
 
 
 def test_files_and_rooms_are_of_a_size_to_read() -> None:
@@ -44,7 +66,17 @@ def test_the_page_has_every_room() -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["joint", "constraint", "algorithm", "operation", "elementary function", "array operation", "backend", "format"],
+    [
+        "joint",
+        "constraint",
+        "algorithm",
+        "operation",
+        "elementary function",
+        "array operation",
+        "backend",
+        "estimator",
+        "format",
+    ],
 )
 def test_each_way_to_extend_has_its_test(what: str) -> None:
     (row,) = re.findall(rf"^\| an? {what} \|.*$", PAGE, re.MULTILINE)

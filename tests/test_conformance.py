@@ -163,7 +163,7 @@ class Calls:
     def page(self, k: int) -> list[Array]:
         """Return what the page says of one state, on Python floats."""
         arguments = {name: x[k].tolist() for name, x in zip(self.names, self.arrays, strict=True)}
-        results = self.case.algorithm.function(MODELS[self.case.robot], **arguments, **self.case.use.options)
+        results = self.case.algorithm(MODELS[self.case.robot], arguments, self.case.use.options)
         each = (results,) if len(self.shapes) == 1 else results
         return [np.array(flat(x)).reshape(shape) for x, shape in zip(each, self.shapes, strict=True)]
 

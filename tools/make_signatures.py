@@ -36,7 +36,7 @@ from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.runtime import Function
+{}from kinetree.runtime import Function
 
 _T = TypeVar("_T", bound=np.floating[Any])
 _F32: TypeAlias = NDArray[np.float32]
@@ -94,11 +94,20 @@ def calls(a: Algorithm, left_out: list[str]) -> list[str]:
 def call(a: Algorithm, arrays: dict[str, str], width: str, left_out: list[str]) -> str:
     """Return the overload of a call with arrays of these types."""
     parts = ["self", *(f"{name}: {arrays[name]}" for name in a.inputs)]
-    parts += [f"{name}: {arrays[name]} | None = None" for name in a.optional]
-    options = {name: option for name, option in a.options.items() if name not in left_out}
+    kinds = {name: arrays[name] for name in a.optional}
+    if a.group is not None:
+        kinds = {a.group.name if name in a.group.inner else name: kind for name, kind in kinds.items()}
+        kinds[a.group.name] = a.group.kind
+    parts += [f"{name}: {kind} | None = None" for name, kind in kinds.items()]
+    options = {name: option for name, option in outside(a).items() if name not in left_out}
     out = f"_F{width}" if len(a.outputs) == 1 else f"Sequence[_F{width}]"
     parts += ["*", *keywords(options), f"out: {out} | None = None"]
     return f"    @overload\n    def __call__({', '.join(parts)}) -> {result(a, width)}: ..."
+
+
+def outside(a: Algorithm) -> dict[str, Option]:
+    """Return the options that are not fields of an argument."""
+    return {name: option for name, option in a.options.items() if a.group is None or name not in a.group.inner}
 
 
 def keywords(options: dict[str, Option]) -> list[str]:
@@ -110,7 +119,7 @@ def keywords(options: dict[str, Option]) -> list[str]:
 def binds(a: Algorithm) -> list[str]:
     """Return the overloads of `bind`."""
     needed = required(a)
-    optional = [f"{name}: {option_type(option)} = ..." for name, option in a.options.items() if name not in needed]
+    optional = [f"{name}: {option_type(option)} = ..." for name, option in outside(a).items() if name not in needed]
     if not needed:
         return [f"    def bind({', '.join(['self', '*', *optional]).removesuffix(', *')}) -> Self: ..."]
     given = [f"{name}: {option_type(a.options[name])}" for name in needed]
@@ -124,7 +133,7 @@ def binds(a: Algorithm) -> list[str]:
 def warmup(a: Algorithm) -> str:
     """Return `warmup`, with the options of the function."""
     own = ['dtype: str = "float64"', "optional: tuple[str, ...] = ()", "single: bool = True", "batch: bool = True"]
-    return f"    def warmup({', '.join(['self', '*', *own, *keywords(a.options)])}) -> None: ..."
+    return f"    def warmup({', '.join(['self', '*', *own, *keywords(dict(a.options))])}) -> None: ..."
 
 
 def classes(a: Algorithm) -> str:
@@ -150,7 +159,9 @@ def text(owner: str, table: Table) -> str:
         first = (inspect.getdoc(a.function) or "").splitlines()[0]
         attributes.append(f'    @property\n    def {a.name}(self) -> {title(a.name)}Function:\n        r"""{first}"""')
     functions = f'class Functions:\n    """The functions of a {owner}."""\n\n' + "\n\n".join(attributes)
-    return "\n\n".join([HEAD.rstrip().format(owner), *map(classes, algorithms), functions]) + "\n"
+    kinds = sorted({a.group.kind for a in algorithms if a.group is not None})
+    imports = f"from kinetree import {', '.join(kinds)}\n" if kinds else ""
+    return "\n\n".join([HEAD.rstrip().format(owner, imports), *map(classes, algorithms), functions]) + "\n"
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from kinetree.locks import importing
 
 if TYPE_CHECKING:
     from kinetree import algorithms as algorithms
-    from kinetree import conventions, modern_robotics, trajectories
+    from kinetree import conventions, modern_robotics, motions
     from kinetree import excitation as excitation
     from kinetree import formats as formats
     from kinetree import identification as identification
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from kinetree.logs.sensors import Sensors
     from kinetree.mechanism_methods import Mechanism
     from kinetree.model import JointLimits, Model, ModelBuilder
+    from kinetree.motions import State, Trajectory
     from kinetree.robot_methods import Robot
     from kinetree.runtime import get_num_threads, set_num_threads
     from kinetree.runtime.cache import CacheWarning
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     from kinetree.tracing.functions import abs, maximum, minimum, where
     from kinetree.tracing.linalg import inv, solve, solve_spd
     from kinetree.tracing.loops import repeat
-    from kinetree.trajectories import State, Trajectory
 
 __all__ = [
     "ADMM",
@@ -135,6 +135,7 @@ __all__ = [
     "maximum",
     "minimum",
     "modern_robotics",
+    "motions",
     "payload",
     "repeat",
     "robots",
@@ -143,7 +144,6 @@ __all__ = [
     "solve",
     "solve_contacts",
     "solve_spd",
-    "trajectories",
     "where",
 ]
 
@@ -172,6 +172,8 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "logs.filter": ("Filter",),
     "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),
+    "motions.states": ("State",),
+    "motions.trajectory": ("Trajectory",),
     "robot_methods": ("Robot",),
     "mechanism_methods": ("Mechanism",),
     "runtime": ("get_num_threads", "set_num_threads"),
@@ -184,12 +186,11 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "tracing.functions": ("abs", "maximum", "minimum", "where"),
     "tracing.linalg": ("inv", "solve", "solve_spd"),
     "tracing.loops": ("repeat",),
-    "trajectories.states": ("State",),
-    "trajectories.trajectory": ("Trajectory",),
 }
 _MODULE = {name: f"kinetree.{module}" for module, names in _NAMES.items() for name in names}
 _RENAMED = {
-    "inertia": "now kinetree.body_inertia(link), an argument of a compiled function; a value is kinetree.Inertia(…)"
+    "inertia": "now kinetree.body_inertia(link), an argument of a compiled function; a value is kinetree.Inertia(…)",
+    "trajectories": "now kinetree.motions: kinetree.motions.quintic(robot, q0, q1, duration)",
 }
 _SUBMODULES = (
     "algorithms",
@@ -200,9 +201,9 @@ _SUBMODULES = (
     "joints",
     "model",
     "modern_robotics",
+    "motions",
     "robot",
     "spatial",
-    "trajectories",
 )
 
 

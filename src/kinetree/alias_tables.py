@@ -127,8 +127,8 @@ random_q: robot.random_configuration()
 payload: robot.attach(inertia, frame)
 links: robot.frame_names
 link_dict: robot.frame(name)
-jtraj: kt.trajectories.quintic(robot, q0, q1, duration)
-trapezoidal mstraj: kt.trajectories.trapezoid(robot, q0, q1, acceleration=a)
+jtraj: kt.motions.quintic(robot, q0, q1, duration)
+trapezoidal mstraj: kt.motions.trapezoid(robot, q0, q1, acceleration=a)
 DHRobot SerialLink RevoluteDH RevoluteMDH PrismaticDH: kt.from_dh(links)
 ERobot URDF models Panda: kt.load(source)
 qd: v

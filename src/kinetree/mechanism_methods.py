@@ -75,7 +75,7 @@ class Mechanism(mechanism.Mechanism):
     independent : tuple of str
         Names of the independent velocities, in the order of v; the joint's where it has one velocity.
     constraint_names : tuple of str
-        In the order of `constraints`, and of ``active``.
+        In the order of `constraints`, and of what `ContactInputs` has for each.
     row_slices : mapping of str to slice
         The rows of each constraint in f, J and the like, by its name.
     nrows : int
@@ -99,7 +99,7 @@ class Mechanism(mechanism.Mechanism):
     >>> mech
     <Mechanism of 'go2': nv = 18, 4 constraints with 12 rows>
     >>> q, v, tau = robot.neutral(), [0.0] * robot.nv, [0.0] * robot.nv
-    >>> a, f = mech.forward_dynamics(q, v, tau, active=[1, 0, 0, 1])
+    >>> a, f = mech.forward_dynamics(q, v, tau, contacts=kt.ContactInputs(active=[1, 0, 0, 1]))
     >>> bool((f[mech.row_slices["contact_FR_foot"]] == 0).all())
     True
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
@@ -98,7 +98,7 @@ def value(kind: type[T]) -> type[T]:
 
 
 @functools.cache
-def _checks(kind: Any) -> tuple[tuple[str, Check], ...]:
+def _checks(kind: Hashable) -> tuple[tuple[str, Check], ...]:
     """Return the fields of a value that are checked, with their checks."""
     return tuple((name, said.check) for name, said in options(kind) if said.check is not None)
 

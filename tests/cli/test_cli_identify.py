@@ -152,13 +152,13 @@ def test_motor_constants(files, capsys, real: kt.Robot):
     command = ["arm.urdf", "free.npz", "held.npz", "--terms", "damping", "--torque-constants", "1"]
     command += ["--motor-constants", "all"]
     code, _, err = identify(capsys, *command)
-    assert (code, "nothing tells the motor constants of hip, knee" in err) == (1, True)
+    assert (code, "nothing determines the motor constants of hip, knee" in err) == (1, True)
     code, out, _ = identify(capsys, *command, "--load", "held.npz=3,0,0.1,0.3@c", "--json")
     assert code == 0
     for joint, constant in zip(json.loads(out)["joints"], constants, strict=True):
         assert abs(joint["motor_constant"] - constant) < 4 * joint["motor_constant_std"] < 0.01 * constant
     code, _, err = identify(capsys, *command, "--load", "held.npz=3@c")  # it may be anywhere along the knee's axis
-    assert (code, "nothing tells the motor constants of hip, knee" in err) == (1, True)
+    assert (code, "nothing determines the motor constants of hip, knee" in err) == (1, True)
     code, out, _ = identify(capsys, *command[:2], *command[3:-1], "knee,hip", "--known", "m c_z of c=0")
     assert (code, "motor constant std" in out) == (0, True)
 

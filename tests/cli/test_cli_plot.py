@@ -72,7 +72,7 @@ def test_without_matplotlib_the_extra_is_named(cli, monkeypatch):
 
 def test_long_curves_keep_their_peaks():
     pytest.importorskip("matplotlib")
-    from kinetree.trajectories.curves import POINTS, extremes
+    from kinetree.drawing.panels import POINTS, extremes
 
     rng = np.random.default_rng(6)
     when, tau = np.arange(50_001.0), rng.normal(size=(50_001, 3))

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, arms, carriers, held_at, made, null_space_dynamics, pose
+from helpers.constraints import MAKERS, arms, carriers, each, held_at, made, null_space_dynamics, pose
 from helpers.dense import assert_close
 from helpers.frames import times
 from helpers.trees import Array, columns, page, random_states, random_tree, stacked
+from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, bias_forces, crba
 from kinetree.algorithms.quantities.energy import kinetic_energy
 from kinetree.constraints.model import ConstrainedModel, constrained
@@ -29,9 +30,10 @@ TREE = random_tree(5, n=7, joints=(FreeFlyer(), Revolute((0.6, -0.3, 0.7)), Sphe
 N = 4
 
 
-def several(function: Any, model: Model, *arrays: Array, **inputs: Array) -> list[Array]:
+def several(function: Any, model: Model, *arrays: Array, **inputs: Any) -> list[Array]:
     """Run a page of several outputs on a batch."""
-    given = {name: columns(np.broadcast_to(x, (len(arrays[0]), *x.shape[-1:]))) for name, x in inputs.items()}
+    rows = lambda x: columns(np.broadcast_to(x, (len(arrays[0]), *x.shape[-1:])))  # noqa: E731
+    given = {name: each(x, rows) if name == "contacts" else rows(x) for name, x in inputs.items()}
     return [stacked(x, arrays[0].shape[:-1]) for x in function(model, *map(columns, arrays), **given)]
 
 
@@ -139,14 +141,21 @@ def test_robots_of_a_millimetre_and_of_a_kilometre(size: float) -> None:
 def test_constraints_that_are_switched_off_are_not_there(model: ConstrainedModel) -> None:
     q, v, tau = states(model)
     off = np.zeros(model.nconstraints)
-    a, f = several(forward_dynamics, model, q, v, tau, active=off)
+    a, f = several(forward_dynamics, model, q, v, tau, contacts=Given(active=off))
     np.testing.assert_array_equal(f, np.zeros_like(f))
     assert_close(a, page(aba, model, q, v, tau), ulps=5000)
     first = off.copy()
     first[0] = 1.0
     unknown = np.where(first[list(model.constraint_of_row)] > 0.0, 0.0, np.nan)
     drift = [columns(np.broadcast_to(unknown, (N, model.nrows)))] * 3
-    a, f = several(partial(forward_dynamics, drift=drift), model, q, v, tau, active=first)
+    a, f = several(
+        partial(forward_dynamics, contacts=Given(row_motion=drift)),
+        model,
+        q,
+        v,
+        tau,
+        contacts=Given(active=first),
+    )
     alone_a, alone_f = several(forward_dynamics, constrained(model, model.constraints[:1]), q, v, tau)
     np.testing.assert_array_equal(f[:, alone_f.shape[1] :], 0.0)
     np.testing.assert_allclose(a, alone_a, rtol=0.0, atol=1e-12 * np.abs(alone_a).max())
@@ -167,7 +176,7 @@ def test_switches_cost_next_to_nothing() -> None:
 
     @kt.compile(mech, shapes={"on": (4,)})
     def some_on(q: Array, v: Array, tau: Array, on: Array) -> Array:
-        return mech.forward_dynamics(q, v, tau, active=on).a
+        return mech.forward_dynamics(q, v, tau, contacts=Given(active=on)).a
 
     counts = [sum(function.op_count.values()) for function in (all_on, some_on)]
     assert counts[0] < counts[1] < 1.01 * counts[0]
@@ -181,7 +190,7 @@ def test_an_impulse_stops_or_reverses_and_takes_energy(model: ConstrainedModel) 
     scale = float(np.abs(J).max() * np.abs(v).max())
     rebounds = [row.rebounds for row in model.constraint_rows(q[0].tolist())]
     for restitution in ({}, {"restitution": e}):
-        after, blow = several(impulse, model, q, v, **restitution)
+        after, blow = several(impulse, model, q, v, contacts=Given(**restitution))
         wanted = np.where(rebounds, -0.6, 0.0) * times(J, v) if restitution else 0.0 * times(J, v)
         np.testing.assert_allclose(times(J, after), wanted, rtol=0.0, atol=1e-11 * scale)
         np.testing.assert_allclose(

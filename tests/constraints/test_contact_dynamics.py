@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import made
+from helpers.constraints import made, to
 from helpers.contacts import law_errors
 from helpers.kernels import same_bits
 from helpers.trees import Array, random_states, random_tree
+from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, crba
 from kinetree.algorithms.quantities.energy import kinetic_energy
 from kinetree.constraints.model import ConstrainedModel, constrained
@@ -67,7 +68,7 @@ def matrices(model: ConstrainedModel, q: Array, v: Array) -> tuple[Array, Array,
 @pytest.mark.parametrize("seed", range(3))
 def test_accelerations_obey_newton_and_all_constraints(seed: int) -> None:
     q, v, tau = states(MODEL, seed)
-    a, f, iterations, primal, dual, work = contact_dynamics(MODEL, *lists(q, v, tau), tolerance=1e-10)
+    a, f, iterations, primal, dual, work = contact_dynamics(MODEL, *lists(q, v, tau), contacts=to(1e-10))
     M, J, gamma = matrices(MODEL, q, v)
     free = np.array(aba(MODEL, *lists(q, v, tau)))
     near(M @ (np.array(a) - free), J.T @ f, 1e-9)
@@ -88,7 +89,7 @@ def test_a_weld_answers_the_forces_of_contacts(ends: str) -> None:
     held = made("weld", TREE, Q, ends)
     model = constrained(held, [CONTACTS[0], *held.constraints, CONTACTS[1], CONTACTS[2]])
     v, tau = np.zeros(model.nv), states(MODEL, 0)[2]
-    a, f, *_ = contact_dynamics(model, *lists(Q, v, tau), tolerance=1e-10)
+    a, f, *_ = contact_dynamics(model, *lists(Q, v, tau), contacts=to(1e-10))
     M, J, gamma = matrices(model, Q, v)
     near(M @ (np.array(a) - np.array(aba(model, *lists(Q, v, tau)))), J.T @ f, 1e-9)
     np.testing.assert_allclose((J @ a + gamma)[3:9], 0.0, atol=1e-9 * np.abs(a).max())
@@ -101,16 +102,16 @@ def test_a_weld_answers_the_forces_of_contacts(ends: str) -> None:
 @pytest.mark.parametrize("solver", ["pgs", "admm"])
 def test_every_solver_has_the_same_motion(solver: str) -> None:
     q, v, tau = states(MODEL, 1)
-    a = contact_dynamics(MODEL, *lists(q, v, tau), tolerance=1e-11)[0]
-    other = contact_dynamics(MODEL, *lists(q, v, tau), tolerance=1e-11, solver=solver)[0]
+    a = contact_dynamics(MODEL, *lists(q, v, tau), contacts=to(1e-11))[0]
+    other = contact_dynamics(MODEL, *lists(q, v, tau), contacts=to(1e-11, solver))[0]
     near(other, a, 1e-8)
 
 
 def test_a_weld_twice_changes_nothing() -> None:
     twice = constrained(MODEL, [*MODEL.constraints, replace(HELD.constraints[0], name="again")])
     q, v, tau = states(MODEL, 0)
-    a, f, *_ = contact_dynamics(MODEL, *lists(q, v, tau), tolerance=1e-10)
-    b, g, *_ = contact_dynamics(twice, *lists(q, v, tau), tolerance=1e-10)
+    a, f, *_ = contact_dynamics(MODEL, *lists(q, v, tau), contacts=to(1e-10))
+    b, g, *_ = contact_dynamics(twice, *lists(q, v, tau), contacts=to(1e-10))
     near(b, a, 1e-8)
     near(2.0 * np.array(g[3:9]), np.array(f[3:9]), 1e-7)
 
@@ -123,7 +124,7 @@ def test_what_sticks_moves_as_in_forward_dynamics() -> None:
     pressed = tau - J.T @ (np.where(np.arange(15) % 3 == 2, 1.0, 0.0) * 100.0 * (np.isin(np.arange(15), ON_CONTACTS)))
     a, f = forward_dynamics(MODEL, *lists(q, v, pressed))
     assert (np.array(f)[[2, 11, 14]] > slack[[2, 11, 14]]).all()
-    b, g, *_ = contact_dynamics(MODEL, *lists(q, v, pressed), friction=[5.0] * 4, tolerance=1e-12)
+    b, g, *_ = contact_dynamics(MODEL, *lists(q, v, pressed), contacts=to(1e-12, friction=[5.0] * 4))
     near(b, a, 1e-8)
     near(g, f, 1e-7)
 
@@ -131,11 +132,11 @@ def test_what_sticks_moves_as_in_forward_dynamics() -> None:
 def test_contacts_are_switched_off_in_one_function() -> None:
     q, v, tau = states(MODEL, 2)
     some = constrained(HELD, [*HELD.constraints, CONTACTS[2]])
-    a, *_ = contact_dynamics(some, *lists(q, v, tau), tolerance=1e-11)
-    b, g, *_ = contact_dynamics(MODEL, *lists(q, v, tau), tolerance=1e-11, active=[0.0, 1.0, 0.0, 1.0])
+    a, *_ = contact_dynamics(some, *lists(q, v, tau), contacts=to(1e-11))
+    b, g, *_ = contact_dynamics(MODEL, *lists(q, v, tau), contacts=to(1e-11, active=[0.0, 1.0, 0.0, 1.0]))
     near(b, a, 1e-8)
     assert not any(g[:3] + g[9:12])
-    none = contact_dynamics(MODEL, *lists(q, v, tau), active=[0.0] * 4)
+    none = contact_dynamics(MODEL, *lists(q, v, tau), contacts=Given(active=[0.0] * 4))
     near(np.array(none[0]), np.array(aba(MODEL, *lists(q, v, tau))), 1e-10)
     assert not any(none[1])
 
@@ -143,19 +144,23 @@ def test_contacts_are_switched_off_in_one_function() -> None:
 def test_compliance_friction_and_start_of_a_call() -> None:
     q, v, tau = states(MODEL, 1)
     given = lists(q, v, tau)
-    f = contact_dynamics(MODEL, *given, tolerance=1e-10)[1]
-    smooth = contact_dynamics(MODEL, *given, friction=[0.0] * 4)[1]
+    f = contact_dynamics(MODEL, *given, contacts=to(1e-10))[1]
+    smooth = contact_dynamics(MODEL, *given, contacts=Given(friction=[0.0] * 4))[1]
     assert not np.array(smooth)[[0, 1, 9, 10, 12, 13]].any()
-    assert contact_dynamics(MODEL, *given, tolerance=1e-9, f_start=f)[2] <= 2.0
+    assert contact_dynamics(MODEL, *given, contacts=to(1e-9), f_start=f)[2] <= 2.0
     soft = np.array(contact_dynamics(MODEL, *given, compliance=[1e6] * 15)[1])
     assert np.abs(soft[ON_CONTACTS]).max() < 1e-3
-    assert np.isnan(contact_dynamics(MODEL, *given, friction=[-1.0] * 4, max_iterations=10.0)[3])
+    assert np.isnan(
+        contact_dynamics(
+            MODEL, *given, contacts=Given(friction=[-1.0] * 4, solver=kt.ContactSolver(max_iterations=10))
+        )[3]
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_impacts_obey_the_laws_and_lose_energy(seed: int) -> None:
     q, v, _ = states(MODEL, seed, rest=False)
-    after, blow, *_ = contact_impulse(MODEL, *lists(q, v), restitution=[0.0] * 4, tolerance=1e-11)
+    after, blow, *_ = contact_impulse(MODEL, *lists(q, v), contacts=to(1e-11, restitution=[0.0] * 4))
     M, J, _ = matrices(MODEL, q, v)
     near(M @ (np.array(after) - v), J.T @ blow, 1e-10)
     errors = law_errors(np.zeros((9, 9)), (J @ after)[ON_CONTACTS], np.array(blow)[ON_CONTACTS], FRICTION, np.zeros(0))
@@ -172,7 +177,7 @@ def test_only_what_approaches_rebounds() -> None:
     after = np.array(contact_impulse(model, *lists(Q, v))[0])
     assert n @ after == pytest.approx(-0.5 * (n @ v), rel=1e-5)
     assert contact_impulse(model, *lists(Q, -v))[0] == (-v).tolist()
-    elastic = contact_impulse(model, *lists(Q, v), restitution=[1.0], tolerance=1e-12)[0]
+    elastic = contact_impulse(model, *lists(Q, v), contacts=to(1e-12, restitution=[1.0]))[0]
     assert kinetic_energy(model, *lists(Q, elastic)) == pytest.approx(kinetic_energy(model, *lists(Q, v)), rel=1e-9)
 
 
@@ -204,12 +209,12 @@ def test_a_block_slides_down_a_slope(block: kt.Mechanism) -> None:
     q = np.array([0.0, 0.0, 0.0, 0.0, math.sin(0.25), 0.0, math.cos(0.25)])
     mu = math.tan(0.5) + np.array([1e-6, -1e-6, -0.2, 0.5, -math.tan(0.5)])
     friction = np.repeat(mu[:, None], 4, axis=1)
-    found = block.contact_dynamics(q, np.zeros(6), np.zeros(6), friction=friction, tolerance=1e-11)
+    found = block.contact_dynamics(q, np.zeros(6), np.zeros(6), contacts=to(1e-11, friction=friction))
     expected = np.maximum(0.0, 9.81 * (math.sin(0.5) - mu * math.cos(0.5)))
     np.testing.assert_allclose(found.a[:, 3], expected, atol=1e-6)
     np.testing.assert_allclose(found.a[:, [0, 1, 2, 4, 5]], 0.0, atol=1e-7)
     np.testing.assert_allclose(found.f[:, 2::3].sum(axis=1), 2.0 * 9.81 * math.cos(0.5), rtol=1e-7)
-    one = block.contact_dynamics(q, np.zeros(6), np.zeros(6), friction=friction[2], tolerance=1e-11)
+    one = block.contact_dynamics(q, np.zeros(6), np.zeros(6), contacts=to(1e-11, friction=friction[2]))
     assert all(same_bits(x[2], y) for x, y in zip(found, one, strict=True))
 
 
@@ -234,12 +239,12 @@ def test_what_slides_is_braked_against_its_velocity(block: kt.Mechanism) -> None
     v = np.concatenate([np.zeros((7, 3)), speeds[:, None] * d], axis=1)
     pull = turn.T @ [0.0, 0.0, -9.81]
     for solver in ("auto", "admm"):
-        found = block.contact_dynamics(q, v, np.zeros(6), tolerance=1e-10, solver=solver)
+        found = block.contact_dynamics(q, v, np.zeros(6), contacts=to(1e-10, solver))
         expected = pull * [1.0, 1.0, 0.0] + 0.7 * pull[2] * d
         np.testing.assert_allclose(found.a[:, 3:], expected, atol=1e-6)
         assert max(found.dual.max(), found.primal.max()) < 1e-8
     v[:, 5] = 0.1
-    free = block.contact_dynamics(q, v, np.zeros(6), tolerance=1e-10)
+    free = block.contact_dynamics(q, v, np.zeros(6), contacts=to(1e-10))
     assert not free.f.any()
     np.testing.assert_allclose(free.a[:, 3:], np.broadcast_to(pull, (7, 3)), atol=1e-9)
 
@@ -332,8 +337,8 @@ def test_a_motion_under_contacts_lacks_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     v, tau = rng.normal(size=(2, WALKER.nv))
     tau[[k for k in range(WALKER.nv) if k not in WALKER.actuated]] = 0.0
-    a, f, *_ = contact_dynamics(WALKER, *lists(Q, v, 20.0 * tau), tolerance=1e-12)
-    _, g, missing, _ = contact_inverse_dynamics(WALKER, *lists(Q, v), a, friction=[0.9] * 6)
+    a, f, *_ = contact_dynamics(WALKER, *lists(Q, v, 20.0 * tau), contacts=to(1e-12))
+    _, g, missing, _ = contact_inverse_dynamics(WALKER, *lists(Q, v), a, contacts=Given(friction=[0.9] * 6))
     assert np.linalg.norm(g) < (1.0 + 1e-6) * np.linalg.norm(f)
     assert np.abs(missing).max() < 1e-5 * np.abs(f).max()
 
@@ -359,6 +364,8 @@ def test_least_normal_forces_torques_and_bounds() -> None:
     assert np.abs(weak).max() <= 1e-3
     assert np.abs(missing).max() > 1e-3
     assert iterations == 50.0
-    off = contact_inverse_dynamics(WALKER, *given, active=[0.0] * 6, f_min=[15.0] * 6, max_iterations=20.0)
+    off = contact_inverse_dynamics(
+        WALKER, *given, contacts=Given(active=[0.0] * 6), f_min=[15.0] * 6, max_iterations=20.0
+    )
     assert not any(off[1])
     assert np.abs(np.array(off[2])[passive]).max() > 1.0

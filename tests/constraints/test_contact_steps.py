@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from helpers.contact_robots import Array, floating, point_mass
+from kinetree import ContactInputs as Given
 from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
 from kinetree.constraints.pages.distribution import contact_inverse_dynamics
 from kinetree.constraints.pages.steps import contact_step, step
@@ -70,7 +71,7 @@ def test_what_is_switched_off_is_not_the_measure_of_what_has_penetrated() -> Non
     ]
     model = kt.Mechanism(floating({"box": 1.0}, [0.02, 0.03, 0.04]), ground).model
     q = [0.0, 0.0, 0.15 - 1e-6, 1e-5, 1e-6, 0.0, 1.0]
-    q, *_ = contact_step(model, q, [0.0] * 6, [0.0] * 6, 1e-3, active=[1.0] * 8 + [0.0] * 8 + [1.0] * 8)
+    q, *_ = contact_step(model, q, [0.0] * 6, [0.0] * 6, 1e-3, contacts=Given(active=[1.0] * 8 + [0.0] * 8 + [1.0] * 8))
     lowest = min(row.phi for c in ground[:8] for row in c.rows(model, q, [0.0] * 6)[2:])
     assert lowest > -1e-9
 
@@ -126,7 +127,7 @@ def test_a_torque_bound_that_makes_no_sense_is_nan() -> None:
 
 def test_no_slots_are_no_contacts_that_stick() -> None:
     model = kt.Mechanism(slider(), [kt.Weld("car")]).model
-    assert step(model, [0.0], [0.0], [5.0], 1e-3, slots=[])[0] == pytest.approx([0.0])
+    assert step(model, [0.0], [0.0], [5.0], 1e-3, contacts=Given(slots=[]))[0] == pytest.approx([0.0])
 
 
 @pytest.mark.parametrize("point", [(0, 0), "abc", None])

@@ -9,6 +9,7 @@ import pytest
 
 import kinetree as kt
 from helpers.mechanisms import HINGE, at, four_bar
+from kinetree import ContactInputs as Given
 from kinetree.constraints.pages import (
     assembly,
     contacts,
@@ -99,9 +100,11 @@ def test_a_constraint_acts_where_active_is_above_one_half(active: Any, acts: Any
     model, q = kt.Mechanism(alone.mech.tree, [*alone.mech.constraints, gear]).model, alone.q.tolist()
     v, tau = [0.3, -0.2, 0.1], [1.0, 2.0, 3.0]
     for page in (dynamics.forward_dynamics, inverse.inverse_dynamics):
-        assert page(model, q, v, tau, active=active) == page(model, q, v, tau, active=acts)
-    assert assembly.assemble(model, q, active) == assembly.assemble(model, q, acts)
-    a, f = dynamics.forward_dynamics(model, q, v, tau, active=[0.0, 0.0])
+        assert page(model, q, v, tau, contacts=Given(active=active)) == page(
+            model, q, v, tau, contacts=Given(active=acts)
+        )
+    assert assembly.assemble(model, q, Given(active=active)) == assembly.assemble(model, q, Given(active=acts))
+    a, f = dynamics.forward_dynamics(model, q, v, tau, contacts=Given(active=[0.0, 0.0]))
     np.testing.assert_allclose(a, alone.mech.tree.forward_dynamics(q, v, tau), rtol=1e-12)
     assert not np.any(f)
 
@@ -109,8 +112,8 @@ def test_a_constraint_acts_where_active_is_above_one_half(active: Any, acts: Any
 def test_active_of_nan_is_nan_not_off() -> None:
     alone = four_bar()
     model, q, nan = alone.mech.model, alone.q.tolist(), [float("nan")]
-    assert np.isnan(dynamics.forward_dynamics(model, q, q, q, active=nan)[0]).all()
-    _, converged, residual, _ = assembly.assemble(model, q, nan)
+    assert np.isnan(dynamics.forward_dynamics(model, q, q, q, contacts=Given(active=nan))[0]).all()
+    _, converged, residual, _ = assembly.assemble(model, q, Given(active=nan))
     assert converged == 0.0
     assert np.isnan(residual).all()
 
@@ -133,10 +136,13 @@ def ball() -> Any:
 def test_a_contact_acts_where_active_is_above_one_half(ball: Any, active: float, acts: float) -> None:
     """In steps and in distributions of forces too, where it once was a factor of rows, impulses and least forces."""
     model, q, v = ball
-    one, other = (steps.contact_step(model, q, v, [0.0] * 6, 1e-3, active=[x, 1.0]) for x in (active, acts))
+    one, other = (
+        steps.contact_step(model, q, v, [0.0] * 6, 1e-3, contacts=Given(active=[x, 1.0])) for x in (active, acts)
+    )
     assert one == other
     one, other = (
-        distribution.contact_inverse_dynamics(model, q, v, v, active=[x, 0.0], f_min=[5.0, 0.0]) for x in (active, acts)
+        distribution.contact_inverse_dynamics(model, q, v, v, contacts=Given(active=[x, 0.0]), f_min=[5.0, 0.0])
+        for x in (active, acts)
     )
     assert one == other
 
@@ -155,7 +161,12 @@ def test_what_is_given_for_a_contact_that_is_switched_off_does_not_matter(ball: 
         (distribution.contact_inverse_dynamics, (q, still, still), ("friction", "f_min")),
     ):
         if what in takes:
-            one, other = (page(model, *arguments, active=[1.0, 0.0], **{what: there + x}) for x in (there, nan))
+            on, of_value = {"active": [1.0, 0.0]}, what == "friction"
+            one, other = (
+                page(model, *arguments, contacts=Given(**on, **given), **own)
+                for x in (there, nan)
+                for given, own in ([({what: there + x}, {})] if of_value else [({}, {what: there + x})])
+            )
             assert one == other
             assert np.isfinite(list(one[0])).all()
 
@@ -164,8 +175,8 @@ def test_what_is_given_for_a_slot_that_is_switched_off_does_not_matter(ball: Any
     model, q, v = ball
     rest, given = (q, v, [0.0] * 6, 1e-3), {"active": [1.0, 0.0], "slots": [[float("nan")] * 7]}
     expected = steps.contact_step(model, *rest)
-    assert steps.contact_step(model, *rest, **given) == expected
-    assert np.isnan(list(steps.contact_step(model, *rest, **given | {"active": [1.0, 1.0]})[1])).all()
+    assert steps.contact_step(model, *rest, contacts=Given(**given)) == expected
+    assert np.isnan(list(steps.contact_step(model, *rest, contacts=Given(**given | {"active": [1.0, 1.0]}))[1])).all()
 
 
 def test_a_wheel_that_lies_flat_and_is_switched_off_is_not_there() -> None:
@@ -180,11 +191,11 @@ def test_a_wheel_that_lies_flat_and_is_switched_off_is_not_there() -> None:
     model = mech.model
     q, v, off = tree.neutral().tolist(), [0.1] * tree.nv, [0.0, 1.0]
     expected, _ = dynamics.forward_dynamics(kt.Mechanism(tree, [kt.Contact("arm")]).model, q, v, [0.0] * tree.nv)
-    a, f = dynamics.forward_dynamics(model, q, v, [0.0] * tree.nv, active=off)
+    a, f = dynamics.forward_dynamics(model, q, v, [0.0] * tree.nv, contacts=Given(active=off))
     np.testing.assert_allclose(a, expected, rtol=1e-12, atol=1e-12)
     assert not np.any(f[:3])
-    assert not np.isnan(inverse.inverse_dynamics(model, q, v, a, active=off)[0]).any()
-    assert assembly.assemble(model, q, off)[1] == 1.0
+    assert not np.isnan(inverse.inverse_dynamics(model, q, v, a, contacts=Given(active=off))[0]).any()
+    assert assembly.assemble(model, q, Given(active=off))[1] == 1.0
     assert mech.mobility(q, active=off).rank == 3
     with pytest.raises(kt.ArgumentError, match="no rows at this q of wheel_disk, such as a wheel that lies flat"):
         mech.mobility(q)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import arms, made
+from helpers.constraints import arms, each, made
 from helpers.exact_trees import exact_tree
 from helpers.frames import times
 from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, slider_crank, stewart
 from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
+from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, rnea
 from kinetree.algorithms.dynamics.hybrid import hybrid_dynamics as tree_hybrid
 from kinetree.algorithms.kinematics.frames import frame_placement
@@ -36,8 +37,8 @@ N = 3
 def several(function: Any, model: Model, *arrays: Array, **inputs: Any) -> list[Array]:
     """Run a page of several outputs on a batch, (N, …) each."""
     given = {
-        k: columns(np.broadcast_to(x, (N, *x.shape)), x.ndim) if isinstance(x, np.ndarray) else x
-        for k, x in inputs.items()
+        name: each(x, lambda x: columns(np.broadcast_to(x, (N, *x.shape)), x.ndim)) if name == "contacts" else x
+        for name, x in inputs.items()
     }
     return [stacked(x, (N,)) for x in function(model, *map(columns, arrays), **given)]
 
@@ -111,11 +112,11 @@ def test_what_is_switched_off_bears_nothing() -> None:
     both = constrained(model, [*model.constraints, *made("rod", model, start(TREE)[0], "world").constraints])
     model, both = (replace(m, actuated=RANDOM["weld-tree-5"].actuated) for m in (model, both))
     q, v, a = states(model)
-    tau, f, missing = several(inverse_dynamics, both, q, v, a, active=np.array([1.0, 0.0]))
+    tau, f, missing = several(inverse_dynamics, both, q, v, a, contacts=Given(active=np.array([1.0, 0.0])))
     for x, y in zip((tau, f[:, :6], missing), several(inverse_dynamics, model, q, v, a), strict=True):
         np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-12 * np.abs(tau).max())
     np.testing.assert_array_equal(f[:, 6:], 0.0)
-    tau, f, missing = several(inverse_dynamics, both, q, v, a, active=np.zeros(2))
+    tau, f, missing = several(inverse_dynamics, both, q, v, a, contacts=Given(active=np.zeros(2)))
     np.testing.assert_array_equal(f, 0.0)
     np.testing.assert_array_equal(tau + missing, page(rnea, both, q, v, a))
 
@@ -232,7 +233,7 @@ def test_hybrid_dynamics_without_prescribed_joints_or_without_constraints() -> N
     for x, y in zip((a_out, f, tau_out), (*expected, tau), strict=True):
         np.testing.assert_array_equal(x, y)
     joint = model.joint_names[1]
-    got = several(hybrid_dynamics, model, q, v, a, tau, active=np.zeros(1), prescribed=[joint])
+    got = several(hybrid_dynamics, model, q, v, a, tau, contacts=Given(active=np.zeros(1)), prescribed=[joint])
     for x, y in zip(got, several(tree_hybrid, model, q, v, a, tau, prescribed=[joint]), strict=False):
         np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-11 * np.abs(y).max())
 
@@ -242,7 +243,7 @@ def test_prescribed_joints_that_depend_on_each_other_are_refused() -> None:
     zero = np.zeros(3)
     with pytest.raises(kt.ArgumentError, match=r"joints motor, pivot depend on each other .* for example, motor"):
         mech.hybrid_dynamics(q, zero, zero, zero, prescribed=["motor", "pivot"])
-    loose = mech.hybrid_dynamics(q, zero, zero, zero, active=[0], prescribed=["motor", "pivot"])
+    loose = mech.hybrid_dynamics(q, zero, zero, zero, contacts=Given(active=[0]), prescribed=["motor", "pivot"])
     assert loose.a[[0, 2]].tolist() == [0.0, 0.0]
 
 
@@ -257,12 +258,18 @@ def test_anchors_that_move_carry_what_they_hold(kind: str) -> None:
     drift[0] *= 0.1
     J, gamma = page(constraint_jacobian, model, q), page(constraint_bias, model, q, v)
     known = np.array([row.phi is not None for row in model.constraint_rows(q[0].tolist())])
-    a, _ = several(forward_dynamics, model, q, v, tau, drift=drift)
+    a, _ = several(forward_dynamics, model, q, v, tau, contacts=Given(row_motion=drift))
     error = times(J, a) + gamma - drift[2] + 6.0 * (times(J, v) - drift[1]) - 9.0 * known * drift[0]
     np.testing.assert_allclose(error, 0.0, atol=1e-10 * np.abs(a).max())  # φ is zero at q
-    kept = page(project_velocity, model, q, v, drift=columns(np.broadcast_to(drift, (N, *drift.shape)), 2))
+    kept = page(
+        project_velocity,
+        model,
+        q,
+        v,
+        contacts=Given(row_motion=columns(np.broadcast_to(drift, (N, *drift.shape)), 2)),
+    )
     np.testing.assert_allclose(times(J, kept), np.broadcast_to(drift[1], (N, model.nrows)), atol=1e-11)
-    after, _ = several(impulse, model, q, v, drift=drift, restitution=np.array([0.5]))
+    after, _ = several(impulse, model, q, v, contacts=Given(row_motion=drift, restitution=np.array([0.5])))
     rebound = np.array([row.rebounds for row in model.constraint_rows(q[0].tolist())]) * 0.5
     np.testing.assert_allclose(times(J, after) - drift[1], -rebound * (times(J, v) - drift[1]), atol=1e-10)
 
@@ -274,13 +281,13 @@ def test_a_mechanism_on_an_anchor_that_moves() -> None:
     drift = np.zeros((N, 3, 5))
     drift[:, 1:, 2] = rng.normal(size=(N, 2))  # along x
     y, z = rng.normal(size=(2, N, 1))
-    v = page(complete_velocity, model, q, y, drift=columns(drift, 2))
-    a = page(complete_acceleration, model, q, v, z, drift=columns(drift, 2))
+    v = page(complete_velocity, model, q, y, contacts=Given(row_motion=columns(drift, 2)))
+    a = page(complete_acceleration, model, q, v, z, contacts=Given(row_motion=columns(drift, 2)))
     J, gamma = page(constraint_jacobian, model, q), page(constraint_bias, model, q, v)
     np.testing.assert_allclose(times(J, v), drift[:, 1], atol=1e-12)
     np.testing.assert_allclose(times(J, a) + gamma, drift[:, 2], atol=1e-11)
     tau, _, _ = several(inverse_dynamics, model, q, v, a)
-    again, _ = forward_dynamics(model, *map(columns, (q, v, tau)), drift=columns(drift, 2))
+    again, _ = forward_dynamics(model, *map(columns, (q, v, tau)), contacts=Given(row_motion=columns(drift, 2)))
     np.testing.assert_allclose(stacked(again, (N,)), a, rtol=0.0, atol=1e-11 * np.abs(a).max())
 
 
@@ -288,7 +295,7 @@ def test_with_all_constraints_off_only_the_tree_is_left() -> None:
     model = RANDOM["weld-tree-2"]
     q, v, a = states(model)
     tau = page(rnea, model, q, v, a)
-    got = several(hybrid_dynamics, model, q, v, a, tau, active=np.zeros(1))[0]
+    got = several(hybrid_dynamics, model, q, v, a, tau, contacts=Given(active=np.zeros(1)))[0]
     np.testing.assert_allclose(got, page(aba, model, q, v, tau), rtol=0.0, atol=1e-11)
 
 
@@ -323,7 +330,9 @@ def test_with_two_feet_in_the_air_a_quadruped_misses_one_moment() -> None:
     q, v, a = robot.random_state(seed=3)
     feet = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
     mech = kt.Mechanism(robot, [kt.Contact(foot) for foot in feet])
-    _, f, missing = inverse_dynamics(mech.model, *(x.tolist() for x in (q, v, a)), active=[1.0, 0.0, 0.0, 1.0])
+    _, f, missing = inverse_dynamics(
+        mech.model, *(x.tolist() for x in (q, v, a)), contacts=Given(active=[1.0, 0.0, 0.0, 1.0])
+    )
     J = np.array(constraint_jacobian(mech.model, q.tolist()))[[0, 1, 2, 9, 10, 11], :6]
     assert np.linalg.matrix_rank(J) == 5
     np.testing.assert_array_equal(f[3:9], 0.0)

@@ -14,6 +14,7 @@ import pytest
 
 import kinetree as kt
 from helpers.kernels import same_bits
+from kinetree import ContactInputs as Given
 from kinetree.errors import ArgumentError
 from kinetree.joints import FreeFlyer, Helical, Prismatic, Revolute, Spherical, Universal
 
@@ -92,9 +93,9 @@ def test_the_crank_turns_as_a_mechanism_of_one_degree_of_freedom(states: tuple[A
 
 def test_the_same_bits_in_every_batch(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
     active = np.random.default_rng(1).integers(0, 2, (21, 2)).astype(float)
-    batch = linkage.forward_dynamics(*states, active=active)
+    batch = linkage.forward_dynamics(*states, contacts=Given(active=active))
     for k in range(0, 21, 5):
-        one = linkage.forward_dynamics(*(x[k] for x in states), active=active[k])
+        one = linkage.forward_dynamics(*(x[k] for x in states), contacts=Given(active=active[k]))
         assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
 
 
@@ -111,14 +112,14 @@ def test_active_is_one_or_zero(
         bad.flat[-1] = wrong
         for active in (bad, bad.tolist(), np.asfortranarray(bad)):
             for _ in range(2):
-                linkage.forward_dynamics(*given, active=on)  # compiled, then called by the glue
+                linkage.forward_dynamics(*given, contacts=Given(active=on))  # compiled, then called by the glue
                 with pytest.raises(ArgumentError, match="forward_dynamics: active holds"):
-                    linkage.forward_dynamics(*given, active=active)
+                    linkage.forward_dynamics(*given, contacts=Given(active=active))
 
 
 def test_active_in_a_function_of_the_user_is_one_or_zero(linkage: kt.Mechanism) -> None:
     with pytest.raises(ArgumentError, match=r"active holds 0\.5"):
-        linkage.compile(lambda q, v, tau: linkage.forward_dynamics(q, v, tau, active=[1.0, 0.5]).a)
+        linkage.compile(lambda q, v, tau: linkage.forward_dynamics(q, v, tau, contacts=Given(active=[1.0, 0.5])).a)
 
 
 CONTACT = {"friction": [-0.1, math.nan], "restitution": [-0.1, 1.5, math.nan], "dt": [0.0, -1e-3, math.nan, math.inf]}
@@ -146,13 +147,13 @@ def test_numbers_of_contacts_are_checked_in_all_functions() -> None:
     mech = ball()
     state = [np.array(Q), np.zeros(6), np.zeros(6)]
     for call in (
-        lambda: mech.contact_dynamics(*state, friction=[-1.0]),
-        lambda: mech.contact_inverse_dynamics(*state, friction=[math.nan]),
-        lambda: mech.contact_impulse(*state[:2], friction=[-1.0]),
-        lambda: mech.contact_impulse(*state[:2], restitution=[1.5]),
-        lambda: mech.impulse(*state[:2], restitution=[math.nan]),
-        lambda: mech.step(*state, 1e-3, friction=[-1.0]),
-        lambda: mech.compile(lambda q, v: mech.contact_impulse(q, v, friction=[-1.0]).v_next),
+        lambda: mech.contact_dynamics(*state, contacts=Given(friction=[-1.0])),
+        lambda: mech.contact_inverse_dynamics(*state, contacts=Given(friction=[math.nan])),
+        lambda: mech.contact_impulse(*state[:2], contacts=Given(friction=[-1.0])),
+        lambda: mech.contact_impulse(*state[:2], contacts=Given(restitution=[1.5])),
+        lambda: mech.impulse(*state[:2], contacts=Given(restitution=[math.nan])),
+        lambda: mech.step(*state, 1e-3, contacts=Given(friction=[-1.0])),
+        lambda: mech.compile(lambda q, v: mech.contact_impulse(q, v, contacts=Given(friction=[-1.0])).v_next),
     ):
         with pytest.raises(ArgumentError, match=r"(friction|restitution) holds"):
             call()
@@ -162,7 +163,9 @@ Q = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
 
 
 def contact_step(mech: kt.Mechanism, state: list[Array], values: dict[str, Array]) -> Any:
-    return mech.contact_step(*state, values["dt"], friction=values["friction"], restitution=values["restitution"])
+    return mech.contact_step(
+        *state, values["dt"], contacts=Given(friction=values["friction"], restitution=values["restitution"])
+    )
 
 
 @cache
@@ -177,19 +180,19 @@ def ball() -> kt.Mechanism:
 
 def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
     on = np.random.default_rng(1).integers(0, 2, (21, 2)) == 1
-    expected = linkage.forward_dynamics(*states, active=on.astype(float))
-    assert all(map(same_bits, linkage.forward_dynamics(*states, active=on), expected))
-    wide = linkage.inverse_dynamics(*(x[0] for x in states), active=[1, 0])
+    expected = linkage.forward_dynamics(*states, contacts=Given(active=on.astype(float)))
+    assert all(map(same_bits, linkage.forward_dynamics(*states, contacts=Given(active=on)), expected))
+    wide = linkage.inverse_dynamics(*(x[0] for x in states), contacts=Given(active=[1, 0]))
     narrow = [x[0].astype(np.float32) for x in states]
     for flags in ([True, False], [1, 0], (1.0, 0.0), np.array([1, 0])):  # which say nothing about the rest
         for _ in range(2):  # the second time by the call glue, if it takes them
-            found = linkage.inverse_dynamics(*narrow, active=flags)
+            found = linkage.inverse_dynamics(*narrow, contacts=Given(active=flags))
             assert found.f.dtype == np.float32
             np.testing.assert_allclose(found.f, wide.f, rtol=1e-3, atol=1e-3)
     assert wide.f.dtype == np.float64
     assert linkage.mobility(states[0][0], active=[True, False]).rank == 2
     with pytest.raises(kt.ArgumentError, match="restitution has dtype bool, which is no real number"):
-        linkage.impulse(*states[:2], restitution=on)
+        linkage.impulse(*states[:2], contacts=Given(restitution=on))
 
 
 def test_nan_in_one_state_stays_there(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
@@ -369,7 +372,7 @@ def test_gears_and_mimic_joints() -> None:
 def test_wrong_shapes_name_constraints_and_rows(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
     q, v, tau = (x[0] for x in states)
     with pytest.raises(kt.ArgumentError, match="each of the 2 constraints: loop_coupler_tip_rocker_tip, gear"):
-        linkage.forward_dynamics(q, v, tau, active=[1, 0, 1])
+        linkage.forward_dynamics(q, v, tau, contacts=Given(active=[1, 0, 1]))
     with pytest.raises(kt.ArgumentError, match="each of the 0 independent velocities"):
         linkage.complete_velocity(q, [1.0, 2.0])
     with pytest.raises(

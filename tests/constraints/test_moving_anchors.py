@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.constraints import to
 from helpers.contact_robots import Array, point_mass, rolling, stack
 from helpers.kernels import same_bits
+from kinetree import ContactInputs as Given
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
 from kinetree.constraints.pages.steps import contact_step
@@ -78,7 +80,8 @@ def test_a_box_on_a_belt_slides_and_then_sticks() -> None:
     q, v, force = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [0.0] * 6, [0.0] * 12
     mu = [0.4] * 4
     for k in range(60):
-        q, v, force, *_ = contact_step(model, q, v, [0.0] * 6, DT, None, None, None, mu, None, force, belt(model, 0.2))
+        given = Given(friction=mu, row_motion=belt(model, 0.2))
+        q, v, force, *_ = contact_step(model, q, v, [0.0] * 6, DT, None, given, force)
         assert v[3] == pytest.approx(min(0.4 * G * DT * (k + 1), 0.2), abs=1e-6)
     assert v == pytest.approx([0.0, 0.0, 0.0, 0.2, 0.0, 0.0], abs=1e-8)
     assert abs(np.reshape(force, (4, 3)).sum(axis=0) - [0.0, 0.0, 2.0 * G]).max() < 1e-5
@@ -88,7 +91,7 @@ def test_a_ball_on_a_belt_ends_rolling_at_two_sevenths_of_its_speed() -> None:
     model = rolling(0.4).model
     q, v = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [0.0] * 6
     for _ in range(60):
-        q, v, *_ = contact_step(model, q, v, [0.0] * 6, DT, drift=belt(model, 0.5))
+        q, v, *_ = contact_step(model, q, v, [0.0] * 6, DT, contacts=Given(row_motion=belt(model, 0.5)))
     turned, rate = np.hypot(v[3], v[5]), v[1]
     assert turned == pytest.approx(2 / 7 * 0.5, rel=1e-9)
     assert rate == pytest.approx(-5 / 7 * 0.5 / 0.1, rel=1e-9)
@@ -100,9 +103,9 @@ def test_accelerations_on_ground_that_accelerates_are_those_under_another_gravit
     u, a_ground, tau = rng.normal(size=3), rng.normal(size=3, scale=2.0), rng.normal(size=6, scale=5.0).tolist()
     v = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0]) if seed == 0 else np.array([0.3, 0.1, 0.0, 0.0, 0.0, 0.0])
     leaning = replace(HOPPER, gravity=HOPPER.gravity + -kt.spatial.Vec3(*a_ground))
-    expected, f, *_ = contact_dynamics(leaning, Q, v.tolist(), tau, tolerance=1e-12)
+    expected, f, *_ = contact_dynamics(leaning, Q, v.tolist(), tau, contacts=to(1e-12))
     drift = carried(np.zeros(3), u, a_ground, model=HOPPER)
-    a, f_moving, *_ = contact_dynamics(HOPPER, Q, boosted(v, u), tau, tolerance=1e-12, drift=drift)
+    a, f_moving, *_ = contact_dynamics(HOPPER, Q, boosted(v, u), tau, contacts=to(1e-12, row_motion=drift))
     assert max(f[3::3]) > 1.0
     np.testing.assert_allclose(f_moving, f, atol=1e-9 * np.abs(f).max())
     np.testing.assert_allclose(a, boosted(np.array(expected), a_ground), atol=1e-9)
@@ -115,14 +118,14 @@ def test_impacts_and_steps_are_the_same_on_ground_that_moves_evenly(seed: int) -
     u, s, v = rng.normal(size=3), rng.normal(size=3), rng.normal(size=6)
     v[2] = -1.0
     drift = carried(np.zeros(3), u, np.zeros(3), model=HOPPER)
-    expected, blow, *_ = contact_impulse(HOPPER, Q, v.tolist(), tolerance=1e-12)
-    after, blow_moving, *_ = contact_impulse(HOPPER, Q, boosted(v, u), tolerance=1e-12, drift=drift)
+    expected, blow, *_ = contact_impulse(HOPPER, Q, v.tolist(), contacts=to(1e-12))
+    after, blow_moving, *_ = contact_impulse(HOPPER, Q, boosted(v, u), contacts=to(1e-12, row_motion=drift))
     np.testing.assert_allclose(blow_moving, blow, atol=1e-9)
     np.testing.assert_allclose(after, boosted(np.array(expected), u), atol=1e-9)
     tau, low = rng.normal(size=6).tolist(), np.array([*Q[:2], Q[2] - 0.01 * seed, *Q[3:]])
     q_rest, v_rest, f_rest, *_ = contact_step(HOPPER, low.tolist(), v.tolist(), tau, DT)
     drift = carried(s, u, np.zeros(3), model=HOPPER)
-    q, v_next, f, *_ = contact_step(HOPPER, boosted(low, s), boosted(v, u), tau, DT, drift=drift)
+    q, v_next, f, *_ = contact_step(HOPPER, boosted(low, s), boosted(v, u), tau, DT, contacts=Given(row_motion=drift))
     assert max(f[3::3]) > 1.0
     np.testing.assert_allclose(f, f_rest, atol=1e-5)
     np.testing.assert_allclose(v_next, boosted(np.array(v_rest), u), atol=1e-8)
@@ -136,7 +139,7 @@ def test_ground_that_moves_is_a_heavy_body_that_slides() -> None:
     q, v, x, w = list(Q), [0.0] * 6, [0.0, *Q], [1.0] + [0.0] * 6
     for k in range(12):
         drift = carried(k * DT * u, u, np.zeros(3), model=HOPPER)
-        q, v, f, *_ = contact_step(HOPPER, q, v, tau, DT, drift=drift)
+        q, v, f, *_ = contact_step(HOPPER, q, v, tau, DT, contacts=Given(row_motion=drift))
         x, w, f_heavy, *_ = contact_step(heavy, x, w, driven, DT)
         np.testing.assert_allclose(f, f_heavy, atol=1e-4 * max(np.abs(f)))
         np.testing.assert_allclose([*q, *v], [*x[1:], *w[1:]], atol=1e-6)
@@ -161,11 +164,14 @@ def test_a_state_in_a_batch_is_as_alone_and_keeps_its_nan() -> None:
     rng = np.random.default_rng(0)
     v, drift = rng.normal(size=(3, 3)), rng.normal(size=(3, 3, 3))
     drift[1, 1, 0] = np.nan
-    together = POINT.contact_step(np.zeros(3), v, np.zeros(3), DT, drift=drift)
+    together = POINT.contact_step(np.zeros(3), v, np.zeros(3), DT, contacts=Given(row_motion=drift))
     for k in range(3):
-        assert same_bits(POINT.contact_step(np.zeros(3), v[k], np.zeros(3), DT, drift=drift[k]).v, together.v[k])
+        assert same_bits(
+            POINT.contact_step(np.zeros(3), v[k], np.zeros(3), DT, contacts=Given(row_motion=drift[k])).v,
+            together.v[k],
+        )
     assert np.isnan(together.v).any(axis=1).tolist() == [False, True, False]
-    off = POINT.contact_step(np.zeros(3), v, np.zeros(3), DT, active=[0], drift=drift)
+    off = POINT.contact_step(np.zeros(3), v, np.zeros(3), DT, contacts=Given(active=[0], row_motion=drift))
     assert np.isfinite(off.v).all()
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.constraints import to
 from helpers.mechanisms import HINGE, Array, at, bar
+from kinetree import ContactInputs as Given
 from kinetree.algorithms import crba
 from kinetree.algorithms.quantities.energy import kinetic_energy
 from kinetree.constraints.model import ConstrainedModel, constrained
@@ -44,7 +46,7 @@ def test_impacts_with_friction_and_rebound_add_no_energy() -> None:
     """Where Newton's law would, energy stays, and all else of the laws holds."""
     reduced = 0
     for q, v in STATES:
-        after, blow, *_ = contact_impulse(PENDULUM, q, v, tolerance=1e-12)
+        after, blow, *_ = contact_impulse(PENDULUM, q, v, contacts=to(1e-12))
         assert energy(q, after) <= energy(q, v) * (1 + 1e-9)
         M, J = np.array(crba(PENDULUM, q)), rows(q)
         M = np.tril(M) + np.tril(M, -1).T
@@ -81,6 +83,6 @@ def test_what_sticks_and_rebounds_adds_none_where_nothing_slid() -> None:
     for q, v in STATES:
         along = max(rows(q)[:2], key=np.linalg.norm)
         straight = [v[0] * along[1], -v[0] * along[0]]
-        after = impulse(PENDULUM, q, straight, restitution=[0.9])[0]
+        after = impulse(PENDULUM, q, straight, contacts=Given(restitution=[0.9]))[0]
         assert energy(q, after) <= energy(q, straight) * (1 + 1e-12)
         assert rows(q)[2] @ after == pytest.approx(-0.9 * (rows(q)[2] @ straight), abs=1e-12)

@@ -80,7 +80,7 @@ MODELS = {name: lru_cache(make) for name, make in CASES.items()}
 
 OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "inverse_dynamics": ({"least": "force"}, {"least": "torque"}),
-    "step": ({}, {"integrator": "implicit_euler", "limits": "all"}, {"integrator": "rk4", "contacts": "stick"}),
+    "step": ({}, {"integrator": "implicit_euler", "limits": "all"}, {"integrator": "rk4", "stick": "yes"}),
     "contact_step": ({}, {"limits": "position"}),
     "contact_dynamics": ({"solver": "pgs"}, {"solver": "admm"}),
 }
@@ -99,7 +99,7 @@ def given(model: ConstrainedModel, q: Array, algorithm: Algorithm, rng: np.rando
         "restitution": lambda n: rng.uniform(0, 1, n),
         "friction": lambda n: rng.uniform(0.2, 0.8, n),
         "dt": lambda n: np.array(1e-3),
-        "drift": lambda n: 1e-2 * rng.normal(size=n),
+        "row_motion": lambda n: 1e-2 * rng.normal(size=n),
         "f_start": lambda n: np.abs(rng.normal(size=n)),
         "compliance": lambda n: rng.uniform(1e-4, 1e-3, n),
         "force_weights": lambda n: rng.uniform(0.5, 2, n),
@@ -132,7 +132,7 @@ def test_units_change_nothing_but_the_units(case: str, name: str) -> None:
         values = given(model, q, algorithm, rng)
         theirs = {n: x * unit(model, u, algorithm, n) for n, x in values.items()}
         ours, other = (
-            algorithm.function(m, **{n: x.tolist() for n, x in each.items()}, **options)
+            algorithm(m, {n: x.tolist() for n, x in each.items()}, options)
             for m, each in ((model, values), (in_units(model, u), theirs))
         )
         if len(algorithm.outputs) == 1:

@@ -160,7 +160,7 @@ def through_urdf(robot: kt.Robot, original: str | None, floats: bool) -> kt.Robo
 
 
 def test_every_method_that_makes_a_robot_is_here() -> None:
-    assert EDITS.keys() == {name for name in vars(kt.Robot) if name.startswith("with_")} | {"lock", "attach"}
+    assert EDITS.keys() == {name for name in dir(kt.Robot) if name.startswith("with_")} | {"lock", "attach"}
 
 
 @pytest.mark.parametrize("floats", [False, True])

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from helpers.exact_trees import exact_tree
 from helpers.trees import Array, random_placement
 from kinetree.algorithms.kinematics.frames import frame_placement
+from kinetree.constraints.inputs import SOLVERS, ContactInputs
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
 from kinetree.joints import Cylindrical, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Frame, Model
 from kinetree.spatial import Transform
+
+
+def to(tolerance: float, method: str = "auto", **given: Any) -> ContactInputs:
+    """Return what is given to constraints, with a solver that goes on to a tolerance."""
+    return ContactInputs(solver=SOLVERS[method](tolerance=tolerance), **given)
+
+
+def each(contacts: ContactInputs, scalars: Callable[[Any], Any]) -> ContactInputs:
+    """Return what is given with its arrays as a page's scalars."""
+    given = {name: scalars(x) for name, x in vars(contacts).items() if isinstance(x, np.ndarray)}
+    return replace(contacts, **given)
+
 
 TILTED = (0.6, -0.3, 0.7)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
-from kinetree.trajectories.signals.differentiate import differentiate
+from kinetree.logs.local_fit import differentiate
 
 Array = np.ndarray
 

@@ -67,7 +67,7 @@ DIMENSIONS: dict[str, Powers] = {
     "dual": Powers(time=-2, length=1),
     "complementarity": Powers(energy=1, time=-2),
 }
-"""By symbol; those that differ from function to function, and q, f_ext, drift and slots, are below."""
+"""By symbol; those that differ from function to function, and q, f_ext, row_motion and slots, are below."""
 
 OF_FUNCTIONS: dict[str, dict[str, Powers]] = {
     "constraint_jacobian": {"J": Powers(axes=(1, -1))},
@@ -98,7 +98,7 @@ def unit(model: ConstrainedModel, u: Units, algorithm: Algorithm, name: str) -> 
         return of_configuration(model, u)
     if name == "f_ext":
         return u.energy * np.array([1.0] * 3 + [1.0 / u.length] * 3)
-    if name == "drift":
+    if name == "row_motion":
         return along["nrows"] * np.array([[1.0], [1.0 / u.time], [1.0 / u.time**2]])
     if name == "slots":
         return np.array([u.length] * 3 + [1.0] * 3 + [u.length])

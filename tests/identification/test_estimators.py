@@ -11,7 +11,8 @@ import pytest
 import kinetree as kt
 from helpers.trees import Array, random_tree
 from kinetree.identification import Bodies, Generalised, Instrumental, LeastSquares, OutputError, Robust, Samples
-from kinetree.identification.estimators import ESTIMATORS, Estimator
+from kinetree.identification.estimators import ESTIMATORS, Equations, Estimator, Prior, Solution
+from kinetree.identification.estimators.contract import solve
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 
 TABLE: dict[str, Callable[[Any], Estimator]] = {
@@ -57,7 +58,7 @@ def test_exact_data(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None
     fit = poor.identify(motion, TERMS, by=TABLE[name](motion))
     expected = fit.base.of(arm)
     np.testing.assert_allclose(fit.values, expected, atol=1e-9 * np.abs(expected).max())
-    assert fit.untold == ()
+    assert fit.unidentifiable == ()
     assert 0.0 <= fit.gap < 1e-8
     for consistent, tolerance in ((False, 1e-8), (True, 1e-6)):
         np.testing.assert_allclose(fit.predict(*motion[:3], consistent=consistent), motion[3], atol=tolerance)
@@ -143,6 +144,28 @@ def test_an_iterator_is_enough_where_nothing_reads_again(arm: kt.Robot, motion: 
             arm.identify(iter([motion]), base, by=by)
     else:
         assert arm.identify(iter([motion]), base, by=by, bodies=None).count == 400
+
+
+class Plain:
+    """Least squares with noise of one, and no more."""
+
+    reads_again, exact_motion = False, True
+
+    def fit(self, equations: Equations, prior: Prior) -> Solution:
+        one = np.ones(len(equations.factors.R))
+        A, b = equations.factors.stacked(one)
+        values, covariance, null = solve(A, b, prior)
+        return Solution(values, covariance, one, null, A, one)
+
+
+def test_an_estimator_from_outside(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+    log, base = noisy(motion, 0), arm.base_parameters(TERMS)
+    fit = arm.identify(log, base, by=Plain())
+    Y = base.regressor(*log[:3]).reshape(-1, base.dimension)
+    np.testing.assert_allclose(fit.values, np.linalg.lstsq(Y, log[3].ravel(), rcond=None)[0], rtol=1e-6, atol=1e-8)
+    motors = arm.identify(motion, base, by=Plain(), motor_constants=["joint0"], known={"damping of joint0": 0.0})
+    assert motors.motor_constants is not None
+    np.testing.assert_allclose(motors.motor_constants.values, 1.0, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

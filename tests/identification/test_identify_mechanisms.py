@@ -88,7 +88,7 @@ def test_the_estimate_is_that_of_plain_least_squares() -> None:
     sizes = np.linalg.svd(Y / np.linalg.norm(Y, axis=0))[1]
     rank = int((sizes > 1e-10 * sizes[0]).sum())
     assert rank < base.dimension, "loops keep some from being told"
-    assert len(fit.untold) >= base.dimension - rank
+    assert len(fit.unidentifiable) >= base.dimension - rank
     np.testing.assert_allclose(Y @ fit.values, Y @ np.linalg.lstsq(Y, b, rcond=1e-10)[0], atol=1e-9)
 
 

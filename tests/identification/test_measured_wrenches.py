@@ -154,7 +154,7 @@ def test_forces_that_were_not_measured_go_with_every_choice(
         return
     by = {"covariance": Generalised(), "instruments": Instrumental(samples)}.get(choice) or Robust(choice)  # type: ignore[arg-type]
     fit = robot.identify(samples, ["damping"], by=by)
-    assert fit.untold == ("damping of hip",)
+    assert fit.unidentifiable == ("damping of hip",)
     assert np.isnan(fit.noise[6])
     np.testing.assert_allclose(fit.noise[:6], noise, rtol=0.3, atol=1e-9)
 

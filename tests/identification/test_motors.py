@@ -165,14 +165,14 @@ def test_constants_are_in_tables(poor: kt.Robot, logs: list[Samples]) -> None:
 def test_what_is_refused(arm: kt.Robot, logs: list[Samples]) -> None:
     free, names = logs[:1], ["joint0", *MOTORS]
     for log, motors, choice, message in [
-        (free, MOTORS, {}, "nothing tells the motor constants of joint1, joint2: .* known load"),
-        (logs, names, {}, "nothing tells the motor constants of joint0: "),
+        (free, MOTORS, {}, "nothing determines the motor constants of joint1, joint2: .* known load"),
+        (logs, names, {}, "nothing determines the motor constants of joint0: "),
         (logs, "joint1", {}, r"a list: \['joint1'\]"),
         (logs, ["joint7"], {}, "no joint 'joint7'"),
         (logs, {"joint1": (1.0, -1.0)}, {}, "its value and its standard deviation"),
         (logs, {"joint1": 1.0}, {}, "its value and its standard deviation"),
         (logs, {"joint1": (0.0, 0.0)}, {}, "its value and its standard deviation"),
-        (logs[0]._replace(tau=np.zeros((100, 3))), MOTORS[:1], {"check": False}, "nothing tells .* joint1"),
+        (logs[0]._replace(tau=np.zeros((100, 3))), MOTORS[:1], {"check": False}, "nothing determines .* joint1"),
         (Samples(*(np.asarray(x)[:3] for x in logs[0][:4])), MOTORS, {}, "9 equations for"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):

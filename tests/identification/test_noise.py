@@ -71,9 +71,9 @@ def simulate(arm: kt.Robot) -> Callable[[kt.Robot], kt.Trajectory]:
         bodies = zip(robot.body_names, robot.inertial_parameters.reshape(-1, 10), strict=True)
         numbers = {kt.body_inertia(name): ten for name, ten in bodies}
         numbers |= {kt.joint_damping: robot.damping, kt.joint_friction: robot.friction}
-        start = {"q": np.full(3, 0.8), "v": np.zeros(3), "duration": 2.0, "dt": 2e-3, "record_every": 5}
+        start = {"q": np.full(3, 0.8), "v": np.zeros(3), "duration": 2.0, "dt": 2e-3}
         inputs = numbers | {"gains": np.array([3000.0, 3000.0, 3000.0])}
-        return arm.simulate(controller=controller, inputs=inputs, record="q v a tau", **start)
+        return arm.simulate(controller=controller, inputs=inputs, record=kt.Record("q v a tau", every=5), **start)
 
     return motion
 

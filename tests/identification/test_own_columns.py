@@ -68,7 +68,7 @@ def test_a_column_that_says_nothing_new_is_not_told(arm: kt.Robot) -> None:
     q, v, a = arm.random_state(0, 100)
     terms = {"damping": None, "again": lambda q, v, a: [v[0], 0.0, 0.0], "nothing": lambda q, v, a: [0.0, 0.0, 0.0]}
     fit = arm.identify((q, v, a, arm.inverse_dynamics(q, v, a)), terms)
-    assert fit.untold == ("damping of joint0", "again", "nothing")
+    assert fit.unidentifiable == ("damping of joint0", "again", "nothing")
     np.testing.assert_allclose(fit.predict(q, v, a), arm.inverse_dynamics(q, v, a), atol=1e-6)
 
 

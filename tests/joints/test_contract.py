@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import math
 import pickle
@@ -318,3 +319,18 @@ def test_the_parameters_of_a_joint_are_floats() -> None:
     """Also where integers are given, so that its numbers do not depend on how they were written."""
     assert isinstance(Helical((0, 0, 1), 2).pitch, float)
     assert Helical((0, 0, 1), 2) == Helical((0.0, 0.0, 1.0), 2.0)
+
+
+def test_nothing_outside_joints_asks_for_the_type_of_a_joint() -> None:
+    package, asked = Path(joints.__file__).parents[1], []
+    for path in package.rglob("*.py"):
+        nodes = [] if package / "joints" in path.parents else [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        imports = [x for x in nodes if isinstance(x, ast.ImportFrom) and (x.module or "").startswith("kinetree.joints")]
+        types = {alias.asname or alias.name for x in imports for alias in x.names if alias.name in Joint.registry}
+        calls = [
+            x for x in nodes if isinstance(x, ast.Call) and getattr(x.func, "id", "") in ("isinstance", "issubclass")
+        ]
+        parts = [(call.lineno, part) for call in calls for part in ast.walk(call.args[1])]
+        of_joints = {f"joints.{name}" for name in Joint.registry}
+        asked += [f"{path}:{line}" for line, part in parts if ast.unparse(part) in types | of_joints]
+    assert not asked, "a joint answers this itself: Joint.follows, Joint.alone, Joint.direction, Joint.rigid"

@@ -12,8 +12,8 @@ import kinetree as kt
 from helpers.bags import URDF, bag
 from kinetree.identification import read_log
 from kinetree.logs.codecs import BAG, CODECS, CSV, NPZ, PARQUET, Codec, codec_of
+from kinetree.logs.coordinates import Coordinates
 from kinetree.logs.read import blocks, open_columns
-from kinetree.trajectories.coordinates import Coordinates
 
 Array = np.ndarray
 N = 50

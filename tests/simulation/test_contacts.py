@@ -9,6 +9,7 @@ import kinetree as kt
 from helpers.contact_robots import Array, point_mass, rolling, stack
 from helpers.kernels import same_bits
 from helpers.mechanisms import five_bar_leg
+from kinetree import ContactInputs as Given
 from kinetree.errors import ArgumentError, KinetreeError
 
 G = 9.81
@@ -104,7 +105,7 @@ def test_impulses_add_no_energy(leg: kt.Mechanism) -> None:
     q, v, _ = leg.tree.random_state(seed=1, size=100)
     q[:, 7:] = LEG.q[7:]
     q[:, 2] -= leg.constraint_error(q)[:, 7::3].min(axis=1) + 1e-9  # touches
-    v = leg.project_velocity(q, 0.1 * v, active=[1, 0, 0, 0])
+    v = leg.project_velocity(q, 0.1 * v, contacts=Given(active=[1, 0, 0, 0]))
     before = leg.tree.kinetic_energy(q, v)
     after = leg.contact_step(q, v, np.zeros(leg.nv), 1e-12)
     now = leg.tree.kinetic_energy(q, after.v)
@@ -248,13 +249,17 @@ def test_slots_take_their_contacts_at_run_time() -> None:
     for _ in range(60):
         centre = y[0][:3]
         found = slot.slots({"hit": (centre - 0.1 * normal, normal, normal @ centre - 0.1)})
-        x, after = own.contact_step(*x, none, 1e-3)[:2], slot.contact_step(*y, none, 1e-3, slots=found)
+        x, after = (
+            own.contact_step(*x, none, 1e-3)[:2],
+            slot.contact_step(*y, none, 1e-3, contacts=Given(slots=found)),
+        )
         y = after[:2]
         assert np.allclose(y[0], x[0], rtol=0, atol=1e-9)
         assert np.allclose(y[1], x[1], rtol=0, atol=1e-7)
     longer = found * [1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 1.0]  # a normal need not be of length 1
     assert np.allclose(
-        slot.contact_step(*y, none, 1e-3, slots=longer).v, slot.contact_step(*y, none, 1e-3, slots=found).v
+        slot.contact_step(*y, none, 1e-3, contacts=Given(slots=longer)).v,
+        slot.contact_step(*y, none, 1e-3, contacts=Given(slots=found)).v,
     )
     assert np.allclose(slot.contact_step(q, v, none, 1e-3).v, slot.tree.step(q, v, none, 1e-3).v, atol=1e-2)
     assert not slot.contact_step(q, v, none, 1e-3).f.any()
@@ -282,7 +287,7 @@ def test_slots_that_make_no_sense() -> None:
     with pytest.raises(ArgumentError, match="friction"):
         kt.ContactSlot("a", "at_z", friction=-1.0)
     with pytest.raises(KinetreeError, match="contact_step: slots has shape"):
-        mech.contact_step(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, slots=np.zeros((3, 7)))
+        mech.contact_step(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, contacts=Given(slots=np.zeros((3, 7))))
     assert not mech.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).f.any()
     with pytest.raises(KinetreeError, match="contacts in slots do not stick"):
         mech.simulate(np.zeros(3), steps=3, contacts="stick", slots=mech.slots({}))

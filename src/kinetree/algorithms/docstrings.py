@@ -32,12 +32,19 @@ def full_docstring(algorithm: Algorithm, raises: str, setup: str) -> str | None:
         return None
     written = _sections(doc)
     types = {name: _array_type(shape) for name, shape in algorithm.inputs.items()}
-    types |= {name: f"{_array_type(shape)}, optional" for name, shape in algorithm.optional.items()}
-    types |= {name: _option_type(option) for name, option in algorithm.options.items()}
+    optional = {name: f"{_array_type(shape)}, optional" for name, shape in algorithm.optional.items()}
+    options = {name: _option_type(option) for name, option in algorithm.options.items()}
+    texts = dict(TEXTS)
+    if (group := algorithm.group) is not None:
+        outer = {group.name if name in group.inner else name: kind for name, kind in optional.items()}
+        optional = outer | {group.name: f"{group.kind}, optional"}
+        options = {name: kind for name, kind in options.items() if name not in group.inner}
+        texts[group.name] = f"Of these: {', '.join(f'`{group.kind}.{field}`' for field in group.fields)}."
+    types |= optional | options
     results = {name: _array_type(shape) for name, shape in algorithm.outputs.items()}
     sections = {
-        "Parameters": _entries(types, written.pop("Parameters", "")),
-        "Returns": _entries(results, written.pop("Returns", "")),
+        "Parameters": _entries(types, written.pop("Parameters", ""), texts),
+        "Returns": _entries(results, written.pop("Returns", ""), texts),
         "Raises": written.pop("Raises", "") or _raises(algorithm, raises),
         "Notes": written.pop("Notes", ""),
         "References": written.pop("References", ""),
@@ -76,7 +83,7 @@ def _sections(doc: str) -> dict[str, str]:
     return {title: "\n".join(lines).strip("\n") for title, lines in found.items()}
 
 
-def _entries(types: Mapping[str, str], written: str) -> str:
+def _entries(types: Mapping[str, str], written: str, texts: Mapping[str, str]) -> str:
     """Return a section with an entry for each name; one that describes something else as well is left as it is."""
     own: dict[str, list[str]] = {}
     header = ""
@@ -91,7 +98,7 @@ def _entries(types: Mapping[str, str], written: str) -> str:
     for name, kind in types.items():
         header = headers.get(name, "")
         lines.append(header if " : " in header else f"{name} : {kind}")
-        lines += own[header][1:] if header else [_wrapped(TEXTS.get(name, ""))]
+        lines += own[header][1:] if header else [_wrapped(texts.get(name, ""))]
     return "\n".join(lines)
 
 

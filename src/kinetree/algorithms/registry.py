@@ -14,6 +14,7 @@ from kinetree.algorithms.docstrings import full_docstring
 from kinetree.algorithms.table import ALGORITHMS, Algorithm, Table
 from kinetree.glossary import symbols
 from kinetree.glossary.symbols import Joints, Matrix, OneFrame, Option, Shape, Vector, defined, shape_of
+from kinetree.groups import Group
 from kinetree.validation import Range
 
 __all__ = ["ALGORITHMS", "Algorithm", "Joints", "Matrix", "OneFrame", "Option", "Shape", "Vector"]
@@ -31,6 +32,7 @@ def algorithm(
     raises: str = "",
     joint_space: bool = False,
     ranges: Mapping[str, Range] | None = None,
+    group: Group | None = None,
     table: Table = ALGORITHMS,
 ) -> Callable[[F], F]:
     """Register a function as an algorithm and complete its docstring; the function itself is returned.
@@ -52,6 +54,8 @@ def algorithm(
         Whether the result depends on the inertias through M(q) and h(q, v) alone: fewer operations are traced then.
     ranges : mapping, optional
         The numbers that inputs may hold, beside those of the glossary.
+    group : Group, optional
+        The page's argument that is a value, and what it takes of it.
     table : Table
         Where it is entered: the functions of a robot by default.
     """
@@ -59,16 +63,24 @@ def algorithm(
     def register(function: F) -> F:
         _, *parameters = inspect.signature(function).parameters.values()
         arrays = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        required = [p.name for p in arrays if p.default is p.empty]
+        optional = [p.name for p in arrays if p.default is not p.empty]
+        chosen = [p.name for p in parameters if p not in arrays]
+        if group is not None:
+            at = optional.index(group.name)
+            optional = [*optional[:at], *group.inputs, *optional[at + 1 :], *group.late]
+            chosen += group.options
         shapes, known = {**symbols.SHAPES, **(inputs or {})}, {**symbols.RANGES, **(ranges or {})}
         made = Algorithm(
             name,
             function,
-            defined("symbol", (p.name for p in arrays if p.default is p.empty), shapes),
-            defined("symbol", (p.name for p in arrays if p.default is not p.empty), shapes),
-            defined("option", (p.name for p in parameters if p not in arrays), {**symbols.CHOICES, **(options or {})}),
+            defined("symbol", required, shapes),
+            defined("symbol", optional, shapes),
+            defined("option", chosen, {**symbols.CHOICES, **(options or {})}),
             defined("symbol", outputs.split(), symbols.SHAPES) if isinstance(outputs, str) else outputs,
             joint_space,
-            {p.name: known[p.name] for p in arrays if p.name in known},
+            {name: known[name] for name in (*required, *optional) if name in known},
+            group,
         )
         table.register(made)
         function.__doc__ = full_docstring(made, raises, table.setup)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import OneFrame, Option, Shape
+from kinetree.groups import Group
 from kinetree.locks import importing
 from kinetree.validation import Range
 
@@ -61,6 +62,13 @@ class Algorithm(NamedTuple):
     """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`model.regroup`)."""
     ranges: Mapping[str, Range]
     """The numbers that inputs may hold; others may hold all."""
+    group: Group | None = None
+    """The argument whose fields are some of the optional inputs and of the options."""
+
+    def __call__(self, model: Any, arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+        """Return what the page makes of inputs and options by name."""
+        given = {**arguments, **options}
+        return self.function(model, **(given if self.group is None else self.group.gathered(given)))
 
     @property
     def needs_option(self) -> bool:

@@ -14,15 +14,15 @@ from rich.markup import escape
 
 from kinetree.cli.compiling import compiling_notice
 from kinetree.cli.motion_summary import MotionSummary
-from kinetree.cli.plot import finish
 from kinetree.cli.simulate import check_results, numbers
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
+from kinetree.drawing.excitation import draw
+from kinetree.drawing.panels import finish
 from kinetree.errors import ArgumentError, listed
 from kinetree.excitation import Excitation
-from kinetree.excitation.figure import draw
+from kinetree.motions import Trajectory
 from kinetree.robot_methods import Robot
 from kinetree.tables import print_warnings
-from kinetree.trajectories import Trajectory
 
 PATIENCE = 1.0
 """Seconds from which on a terminal shows the progress."""

@@ -1,4 +1,4 @@
-"""``kinetree identify``: from recorded motions to a robot file with the parameters that they tell."""
+"""``kinetree identify``: from recorded motions to a robot file with the estimated parameters."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.markup import escape
 from kinetree.cli.compiling import compiling_notice
 from kinetree.cli.identify_logs import Read, Watched, notes, read
 from kinetree.cli.terminal import console, load_robot, print_json, progress, waiting
+from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.identification import (
     Bodies,
@@ -33,7 +34,6 @@ from kinetree.identification.validation import verdict
 from kinetree.output import check_output, whole_file
 from kinetree.robot_methods import Robot
 from kinetree.tables import Cells, number, print_warnings
-from kinetree.trajectories.curves import check_matplotlib
 
 WEIGHTS: dict[str, Literal["joints"] | None] = {"joints": "joints", "none": None}
 
@@ -113,7 +113,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Read, others: 
         if left:
             warnings.append(f"URDF has no place for {', '.join(left)}: {arguments.output} lacks them")
     if not arguments.quiet:
-        told(arguments, fit, training, validation, warnings)
+        summary(arguments, fit, training, validation, warnings)
 
 
 def estimator(arguments: argparse.Namespace) -> Estimator:
@@ -139,7 +139,7 @@ def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:
     return found + [f"{arguments.output}: {warning.message}" for warning in said]
 
 
-def told(
+def summary(
     arguments: argparse.Namespace, fit: Fit, training: Validation, validation: Validation | None, warnings: list[str]
 ) -> None:
     """Print what was found, and how far to trust it."""

@@ -25,8 +25,8 @@ A floating base needs its pose (base.x … base.qw, or Odometry), and the wrench
 wrench.FOOT.fx, FOOT.tx, FOOT/force/x, or messages of the type WrenchStamped. It needs no joint forces.
 
 What seems wrong with a LOG is an error before anything is estimated: positions in degrees, forces of the other sign,
-sensors at their end, time that goes back, a base that nothing holds. What the motions do not tell stays as ROBOT has
-it.
+sensors at their end, time that goes back, a base that nothing holds. Parameters that the motions do not
+determine stay as ROBOT has them.
 """
 
 EXAMPLES = """\
@@ -47,7 +47,7 @@ def add(
     """Add the command, and return it."""
     command: argparse.ArgumentParser = commands.add_parser(
         "identify",
-        help="from recorded motions to a robot file with the parameters they tell",
+        help="from recorded motions to a robot file with the estimated parameters",
         description=DESCRIPTION,
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -103,7 +103,7 @@ def add_choices(command: argparse.ArgumentParser) -> None:
         type=lambda text: text if text == "all" else text.split(","),
         default=[],
         metavar="JOINT,…",
-        help="of these joints, or all; their forces are currents. A --load or --known parameters tell the scale",
+        help="of these joints, or all; their forces are currents. A --load or --known parameters determine the scale",
     )
     what.add_argument(
         "--bounds",

@@ -13,10 +13,10 @@ from kinetree.cli.options import value_of
 from kinetree.cli.terminal import progress
 from kinetree.errors import ArgumentError
 from kinetree.identification import Filtered, Samples, base_parameters, diagnose, read_log
-from kinetree.identification.checks.findings import Findings
 from kinetree.identification.nonlinear import motors_of
 from kinetree.identification.payload import holding
 from kinetree.logs.filter import Filter
+from kinetree.logs.findings import Findings
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia

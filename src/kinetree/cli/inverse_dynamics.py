@@ -12,9 +12,10 @@ from rich.markup import escape
 
 from kinetree.cli.compiling import CompilingNotice, compiling_notice
 from kinetree.cli.motion import LONG, Block, Motion, coordinates_of, open_motion
-from kinetree.cli.plot import Picture, check_plot
 from kinetree.cli.summary import Summary
 from kinetree.cli.terminal import console, load_robot, print_json
+from kinetree.drawing.panels import check_plot, finish
+from kinetree.drawing.torques import Picture
 from kinetree.errors import ArgumentError
 from kinetree.logs.saved import write_blocks
 from kinetree.output import check_output
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             write_blocks(arguments.output, coordinates, (*motion.written, "tau"), made)
     if picture is not None:
-        picture.finish(arguments.plot)
+        finish(picture.draw, arguments.plot)
     if not arguments.quiet:
         report(arguments, robot, motion, summary, warnings)
 

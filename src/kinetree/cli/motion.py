@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.cli.terminal import waiting
+from kinetree.cli.wave import random_wave
 from kinetree.errors import ArgumentError
 from kinetree.logs.codecs import Table
+from kinetree.logs.coordinates import Coordinates, some
+from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
+from kinetree.logs.messages import unused_columns
 from kinetree.logs.read import blocks, in_blocks, open_columns
 from kinetree.robot import Robot
 from kinetree.robot.limits import given
-from kinetree.trajectories.columns.messages import unused_columns
-from kinetree.trajectories.coordinates import Coordinates, some
-from kinetree.trajectories.signals.differentiate import DEGREE, WINDOW, differentiate, gaps
-from kinetree.trajectories.signals.excite import random_wave
 from kinetree.validation import Array
 
 LONG = 2_000_000

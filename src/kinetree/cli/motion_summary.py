@@ -9,9 +9,9 @@ from rich.console import JustifyMethod
 from rich.table import Table
 
 from kinetree.integrators import StopReason
+from kinetree.motions import Trajectory
 from kinetree.robot.limits import given
 from kinetree.tables import make_table, number
-from kinetree.trajectories import Trajectory
 
 
 class MotionSummary:

@@ -16,18 +16,18 @@ from rich.markup import escape
 from kinetree.cli.compiling import compiling_notice
 from kinetree.cli.motion import MOST
 from kinetree.cli.motion_summary import MotionSummary
-from kinetree.cli.plot import check_plot, finish
 from kinetree.cli.terminal import console, load_robot, print_json, waiting
+from kinetree.drawing.motion import draw
+from kinetree.drawing.panels import check_plot, finish
+from kinetree.drawing.sticks import check_animation
 from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
 from kinetree.integrators import Integrator, Tsitouras
 from kinetree.logs.codecs.parquet import check_installed
+from kinetree.motions import Trajectory
 from kinetree.output import check_output
 from kinetree.robot_methods import Robot
 from kinetree.simulation import Record, SimulationInterrupted
 from kinetree.tables import print_warnings
-from kinetree.trajectories import Trajectory
-from kinetree.trajectories.figures import draw
-from kinetree.trajectories.stick_figure import check_animation
 from kinetree.validation import Array
 
 RECORDED = "q v a tau"

@@ -11,6 +11,7 @@ from kinetree.constraints.delassus import Delassus, each_switched, switched, swi
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.contacts import ForceSet, FrictionCone, Problem, Residuals, SlidingCone, solve
+from kinetree.contacts.solvers import ContactSolver
 from kinetree.glossary.symbols import Vector
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.scalars.linalg import dot
@@ -23,12 +24,10 @@ REST = 1e-6
 class Settings(NamedTuple):
     """How contacts are solved; what is None is as `kinetree.contacts.solve` has it, or as the constraints have it."""
 
-    solver: str = "auto"
+    solver: ContactSolver | None = None
     friction: Vector | None = None
     compliance: Vector | None = None
     f_start: Vector | None = None
-    tolerance: Scalar | None = None
-    max_iterations: Scalar | None = None
 
 
 class Solved(NamedTuple):
@@ -85,9 +84,8 @@ class HeldContacts:
                 list(self._sets(settings.friction, velocity)),
                 None if settings.compliance is None else self._acting([settings.compliance[i] for i in self.contacts]),
             ),
-            settings.solver,
             start=None if settings.f_start is None else self._acting([settings.f_start[i] for i in self.contacts]),
-            **{name: x for name in ("tolerance", "max_iterations") if (x := getattr(settings, name)) is not None},
+            **({} if settings.solver is None else settings.solver.arguments),
         )
         force = self._acting(found.force)
         held = [x + z for x, z in zip(alone, self._eliminated.answers(force), strict=True)] if force else alone

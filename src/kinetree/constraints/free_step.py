@@ -44,9 +44,9 @@ def free_step(
     v: Column,
     dt: Scalar,
     implicit: bool,
-    drift: Matrix | None = None,
+    row_motion: Matrix | None = None,
 ) -> FreeStep:
-    """Return the step; `lasting` has the bilateral constraints alone, `on` which act, and `drift` theirs at its end.
+    """Return the step; `lasting` has the bilateral constraints, `on` which act, and `row_motion` theirs at its end.
 
     Damping and springs of the joints act at its end if it is `implicit`. Their Coulomb friction does not act.
     """
@@ -64,7 +64,7 @@ def free_step(
     v = v + dt * centripetal(model, q, v)
     held = lasting.constraint_rows(q)
     bilateral = Delassus(lasting, factor, held, switches(lasting, on))
-    slip = speeds(held, v, drift)
+    slip = speeds(held, v, row_motion)
     for i, row in zip(bilateral.kept, bilateral.BD, strict=True):
         slip[i] = slip[i] + dot(row, y)
     impulses = bilateral.forces(slip)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kinetree.contacts.solvers import ContactSolver
+from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel
 from kinetree.errors import ArgumentError
+from kinetree.groups import Group
 from kinetree.options import option, value
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    ArrayLike = Any  # and in pages the scalars that they compute with
 
 
 def _solver(name: str, given: Any) -> ContactSolver:
@@ -39,27 +41,33 @@ class ContactInputs:
     """
 
     active: ArrayLike | None = option(
+        default=None,
         help="1 (or True) for each constraint that acts, 0 for the others, (..., nconstraints), ordered as "
-        "``mech.constraint_names``; all if not given"
+        "``mech.constraint_names``; all if not given",
     )
     friction: ArrayLike | None = option(
+        default=None,
         help="Coulomb's coefficient of each contact, 0 or more, (..., nconstraints); others do not read theirs. "
-        "`Contact.friction` if not given"
+        "`Contact.friction` if not given",
     )
     restitution: ArrayLike | None = option(
+        default=None,
         help="number e of each constraint, 0 to 1, (..., nconstraints): the velocity along its rows becomes −e times "
-        "what it was; if not given 0, and `Contact.restitution` where contacts are solved"
+        "what it was; if not given 0, and `Contact.restitution` where contacts are solved",
     )
     slots: ArrayLike | None = option(
+        default=None,
         help="contact point (m), normal and gap (m) of each `ContactSlot`, (..., nslots, 7), as ``mech.slots`` makes "
-        "it; empty if not given"
+        "it; empty if not given",
     )
     row_motion: ArrayLike | None = option(
+        default=None,
         help="what the rows keep where anchors move, (..., 3, nrows): positions d (m, rad), velocities ḋ and "
         "accelerations d̈, with ``φ = d``, ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read "
-        "where rows have none"
+        "where rows have none",
     )
     solver: ContactSolver | None = option(
+        default=None,
         help="how contacts are solved: `GaussSeidel`, `ADMM`, or both in turns, `ContactSolver`, as if not given",
         check=_solver,
     )
@@ -68,3 +76,53 @@ class ContactInputs:
         help="whether contacts stick in steps, as other constraints hold; if not, they push only, lift off and slide",
         check=_flag,
     )
+
+
+NONE_GIVEN = ContactInputs()
+"""What constraints have by themselves."""
+
+LATE = ("tolerance", "max_iterations", "row_motion")
+"""Inputs that come after all others."""
+
+SOLVERS = {kind.method: kind for kind in (ContactSolver, GaussSeidel, ADMM)}
+
+
+def taking(*fields: str) -> Group:
+    """Return how a function takes these fields, as its argument ``contacts``."""
+    inputs = [name for name in fields if name not in ("solver", "stick")]
+    inputs += ["tolerance", "max_iterations"] * ("solver" in fields)
+    return Group(
+        name="contacts",
+        kind="ContactInputs",
+        fields=fields,
+        inputs=tuple(name for name in inputs if name not in LATE),
+        late=tuple(name for name in LATE if name in inputs),
+        options=tuple(name for name in ("solver", "stick") if name in fields),
+        split=_split,
+        gather=_gathered,
+        renamed={"drift": "row_motion"},
+    )
+
+
+def _split(inputs: object) -> dict[str, Any]:
+    """Return the inputs and options that are given."""
+    if not isinstance(inputs, ContactInputs):
+        raise ArgumentError(f"contacts is {inputs!r}: write contacts=kinetree.ContactInputs(active=…)")
+    found = {name: x for name, x in vars(inputs).items() if x is not None and x is not False}
+    if inputs.stick:
+        found["stick"] = "yes"
+    if inputs.solver is not None:
+        found |= inputs.solver.arguments
+        found["solver"] = found.pop("method")
+    return found
+
+
+def _gathered(parts: Mapping[str, Any]) -> ContactInputs:
+    """Return the value of which these are the inputs and options."""
+    found = dict(parts)
+    if "solver" in found:
+        numbers = {name: found.pop(name) for name in ("tolerance", "max_iterations") if name in found}
+        found["solver"] = SOLVERS[found["solver"]](**numbers)
+    if "stick" in found:
+        found["stick"] = found["stick"] == "yes"
+    return ContactInputs(**found)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.constraints.anchors import moved_anchors, positions, speeds
 from kinetree.constraints.delassus import Delassus, each_switched, switches
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs
 from kinetree.constraints.lengths import units
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
@@ -40,45 +40,37 @@ class ConstrainedSystem(System):
 
     Attributes
     ----------
-    active, restitution, friction : vector, optional
-        Of each constraint: 1 or 0; the part of its speed with which it rebounds, and the coefficient of friction, where
-        contacts are solved.
-    slots : sequence of 7 scalars each, optional
-        The contacts in the slots.
-    drift : (3, nrows) scalars, optional
-        What the rows keep where anchors move, at the time `since`: from there on they accelerate evenly.
+    contacts : ContactInputs
+        What is given for the constraints; the motion of the rows is that at the time `since`: from there on anchors
+        accelerate evenly.
     since : scalar
     """
 
     model: ConstrainedModel
-    active: Vector | None = None
-    restitution: Vector | None = None
-    friction: Vector | None = None
-    slots: Sequence[Vector] | None = None
-    drift: Matrix | None = None
+    contacts: ContactInputs = NONE_GIVEN
     since: Scalar = 0.0
 
     is_tree: ClassVar[bool] = False
 
     def anchors(self, t: Scalar) -> Matrix | None:
-        """Return the drift at a time; None where no anchor moves."""
-        return None if self.drift is None else moved_anchors(self.drift, t - self.since)
+        """Return the row_motion at a time; None where no anchor moves."""
+        motion: Any = self.contacts.row_motion
+        return None if motion is None else moved_anchors(motion, t - self.since)
 
     def anchors_within(self, t: Scalar, dt: Scalar) -> tuple[Vector, Vector, Vector] | None:
         """Return their positions at the time t, and their velocities in the middle and at the end of a step."""
-        if self.drift is None:
+        if self.contacts.row_motion is None:
             return None
-        (d, *_), (_, middle, _), (_, end, _) = (moved_anchors(self.drift, t + k * dt - self.since) for k in (0, 0.5, 1))
+        (d, *_), (_, middle, _), (_, end, _) = (self.anchors(t + k * dt) or [] for k in (0, 0.5, 1))
         return d, middle, end
 
     def accelerations(self, t: Scalar, q: Column, v: Column) -> tuple[Column, ...]:
         """Return the accelerations, and the constraints' forces (nrows,)."""
-        if self.slots is not None and len(self.slots):
+        if self.contacts.slots:
             raise ModelError('contacts in slots do not stick: they are for contacts="solved"')
         f_ext, tau = self.wrenches and self.wrenches(t), self.forces(t, q, v)
-        found = forward_dynamics(
-            self.model, q, v, tau, f_ext, self.active, self.anchors(t), f_ext_frame=self.f_ext_frame
-        )
+        contacts = replace(self.contacts, row_motion=self.anchors(t))
+        found = forward_dynamics(self.model, q, v, tau, f_ext, contacts, f_ext_frame=self.f_ext_frame)
         return Column(found[0]), Column(found[1])
 
     def stage_acceleration(self, t: Scalar, q: Column, v: Column) -> Column:
@@ -89,7 +81,7 @@ class ConstrainedSystem(System):
         without.
         """
         if self.model.is_redundant:
-            q = newton(self.model, q, v, switches(self.model, self.active), self.anchors(t)).q
+            q = newton(self.model, q, v, switches(self.model, self.contacts.active), self.anchors(t)).q
         return self.acceleration(t, q, v)
 
     def held(self, t: Scalar, q: Column, v: Column) -> tuple[Column, Column]:
@@ -98,16 +90,16 @@ class ConstrainedSystem(System):
         The positions by Newton's method, ``q ⊕ M⁻¹ Jᵀ f`` with ``J M⁻¹ Jᵀ f = d − φ``; with the same factors each step
         projects the velocity too. What constrains velocities alone lets nothing slip: ``J dq = 0`` there.
         """
-        return held(self.model, q, v, self.active, self.anchors(t))
+        return held(self.model, q, v, self.contacts.active, self.anchors(t))
 
 
 def held(
-    model: ConstrainedModel, q: Column, v: Column, active: Vector | None = None, drift: Matrix | None = None
+    model: ConstrainedModel, q: Column, v: Column, active: Vector | None = None, row_motion: Matrix | None = None
 ) -> tuple[Column, Column]:
     """Return the state nearest to this one in which the constraints hold (see `ConstrainedSystem.held`)."""
     on = switches(model, active)
     x = repeat(
-        lambda x: newton(model, x.q, x.v, on, drift),
+        lambda x: newton(model, x.q, x.v, on, row_motion),
         _State(q, v, 1.0),
         until=lambda x: x.error < CLOSED,
         most=MOST,
@@ -116,14 +108,14 @@ def held(
     return Column(x.q), Column(x.v)
 
 
-def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None, drift: Matrix | None) -> _State:
+def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None, row_motion: Matrix | None) -> _State:
     """Return the state after one step of Newton's method, and how far the constraints were open; rows are on or off."""
     rows, factor = model.constraint_rows(q), factorised(model, q)
     delassus = Delassus(model, factor, rows, on)
-    phi = [0.0 if x is None else x for x in positions(rows, drift)]
+    phi = [0.0 if x is None else x for x in positions(rows, row_motion)]
     dq, dv = (
         Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D))
-        for b in (phi, speeds(rows, v, drift))
+        for b in (phi, speeds(rows, v, row_motion))
     )
     far = [abs(x) / u for x, u in zip(each_switched(on, phi), units(model, [row.angular for row in rows]), strict=True)]
     return _State(Column(integrate(model, q, dq)), v + dv, largest(far))

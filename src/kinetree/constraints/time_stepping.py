@@ -73,16 +73,17 @@ def stepped(
     implicit : bool
         Whether damping and springs of the joints act at the end of the step (see `integrators.implicit`).
     """
-    model = system.model.with_slots(system.slots)
+    given: Any = system.contacts
+    model = system.model.with_slots(given.slots)
     lasting = replace(model, constraints=tuple(c for c in model.constraints if c.force_set() is None))
-    active = on_or_off(system.active)
+    active = on_or_off(given.active)
     on, after = _of_lasting(model, active), _rows_of_lasting(model, system.anchors(t + dt))
     free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit, after)
 
     limited, anchors = system.limits in ("position", "all"), system.anchors_within(t, dt)
     joints = [*in_joints(model, q, dt * free.end, dt, limited)]
     rubbing = [each for each in joints if each.gap is None]
-    meeting = [*rubbing, *contacts(model, q, active, system.restitution, system.friction, anchors)]
+    meeting = [*rubbing, *contacts(model, q, active, given.restitution, given.friction, anchors)]
     meeting += joints[len(rubbing) :]
     contact = StepContacts(meeting, free, dt, system.settings)
     met = found = contact.solved(contact.near, start)
@@ -109,12 +110,12 @@ def _of_lasting(model: ConstrainedModel, values: Vector | None) -> list[Scalar] 
     return [x for x, constraint in zip(values, model.constraints, strict=True) if constraint.force_set() is None]
 
 
-def _rows_of_lasting(model: ConstrainedModel, drift: Matrix | None) -> Matrix | None:
+def _rows_of_lasting(model: ConstrainedModel, row_motion: Matrix | None) -> Matrix | None:
     """Return what is given for the rows of the constraints that hold whatever force it takes."""
-    if drift is None:
+    if row_motion is None:
         return None
     lasting = [model.constraints[i].force_set() is None for i in model.constraint_of_row]
-    return [[x for x, lasts in zip(row, lasting, strict=True) if lasts] for row in drift]
+    return [[x for x, lasts in zip(row, lasting, strict=True) if lasts] for row in row_motion]
 
 
 def _in_place(model: ConstrainedModel, meeting: Sequence[Unilateral], force: Vector, held_by: Vector) -> list[Scalar]:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from numbers import Real
+from typing import Any, ClassVar
 
-from kinetree.options import count, option, positive, value
+from kinetree.options import Check, count, option, positive, value
+
+
+def _if_known(check: Check) -> Check:
+    """Return a check that passes over what is no number yet: arguments of functions that are being compiled."""
+
+    def checked(name: str, given: Any) -> Any:
+        return check(name, given) if isinstance(given, Real | str) else given
+
+    return checked
 
 
 @value
@@ -22,11 +32,18 @@ class ContactSolver:
         default=None,
         help="of the residuals: dual beside the largest motion of a contact that there would be without its forces, "
         "and complementarity beside that and the largest force; 1e-6 if not given",
-        check=positive,
+        check=_if_known(positive),
     )
-    max_iterations: int | None = option(default=None, help="sweeps and iterations; 1000 if not given", check=count)
+    max_iterations: int | None = option(
+        default=None, help="sweeps and iterations; 1000 if not given", check=_if_known(count)
+    )
 
     method: ClassVar[str] = "auto"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `kinetree.contacts.solve` takes of it."""
+        return {"method": self.method} | {name: x for name, x in vars(self).items() if x is not None}
 
 
 @value

@@ -1,4 +1,4 @@
-"""Excitation: motions that tell a robot's parameters as well as its limits let them."""
+"""Excitation: motions from which a robot's parameters are identifiable as well as its limits allow."""
 
 from kinetree.excitation.planning import excite
 from kinetree.excitation.result import Excitation

@@ -95,6 +95,6 @@ def beginning(problem: Problem, inside: Array, first: int, rng: np.random.Genera
             best, value = inside + size * step, point.criterion
     if best is None:
         raise ArgumentError(
-            "no motion that was tried tells all parameters: let more joints move, or take fewer joint terms"
+            "no motion that was tried makes all parameters identifiable: let more joints move, or take fewer terms"
         )
     return best

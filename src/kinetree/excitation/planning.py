@@ -15,11 +15,11 @@ from kinetree.excitation.result import Excitation
 from kinetree.excitation.search import BARRIERS, Search
 from kinetree.excitation.series import Series
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.terms import JointTerms
 from kinetree.identification.threads import on_one_thread
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import given
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def excite(
     initial: Excitation | Trajectory | None = None,
     progress: Callable[[int, int, float], object] | None = None,
 ) -> Excitation:
-    """Return a motion that tells this robot's parameters as well as its limits let it, and how well that will be.
+    """Return a motion that determines this robot's parameters as well as its limits allow, and how well that will be.
 
     Every joint follows a Fourier series of its own for some periods, after a polynomial that leads to it from rest, and
     before one that leads back. Positions, speeds and forces keep within the robot's limits
@@ -82,7 +82,7 @@ def excite(
     joints : sequence of str, optional
         Those that move; if not given, all with one degree of freedom. The others are held still: a floating base as if
         the robot were hung up, since how it would move on its feet is up to contacts. `Excitation.std_of` says what
-        such a record tells of the whole robot.
+        such a record determines of the whole robot.
     fraction : float
         The part of the limits of position, speed and force that is used.
     acceleration : float, (nv,) array-like or mapping, optional
@@ -162,7 +162,7 @@ def excite(
     if base.dimension == 0:
         raise ArgumentError(f"there is nothing to be estimated of {listed(moving.joint_names)}: give joint terms")
     judge = None if free is None else _judge(free, whole, at[0])
-    problem = Problem(Rows(base), series, limits, _noise(moving, noise), criterion, judge)
+    problem = Problem(RegressionModel(base), series, limits, _noise(moving, noise), criterion, judge)
     rest = None if start is None else whole[at[0]]
     first = 0 if rest is None else 1
     rng = as_generator(seed)

@@ -1,4 +1,4 @@
-"""The optimisation of an excitation: what a motion tells, how near it is to its limits, and both's gradients."""
+"""The optimisation of an excitation: a motion's information, how near it is to its limits, and both's gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kinetree.excitation.limits import Limits
 from kinetree.excitation.series import Series
 from kinetree.functions.of_user import compile
 from kinetree.functions.rates import rates
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.lazy import cached_property
 from kinetree.runtime.function import Function
 from kinetree.validation import Array
@@ -52,14 +52,20 @@ class Point(NamedTuple):
 
 
 class Problem:
-    """A motion's coefficients X (nv, size), what it tells, and what it must keep within.
+    """A motion's coefficients X (nv, size), its information, and what it must keep within.
 
     Limits are ``|u| < 1``; the barrier is the sum of the means of ``−log(1 − u²)`` over the nodes, for each joint and
     each limit. Where a configuration is not free, the criterion is infinite.
     """
 
     def __init__(
-        self, rows: Rows, series: Series, limits: Limits, noise: Array, criterion: str, free: Free | None = None
+        self,
+        rows: RegressionModel,
+        series: Series,
+        limits: Limits,
+        noise: Array,
+        criterion: str,
+        free: Free | None = None,
     ) -> None:
         self.free = free
         self.rows, self.robot, self.series, self.limits, self.noise = rows, rows.robot, series, limits, noise
@@ -74,7 +80,7 @@ class Problem:
         self._smooth = SLIDING * limits.velocity
         self._limited = bool(np.isfinite(limits.effort).any())
 
-    # -- what it tells ------------------------------------------------------------------------------------------
+    # -- information --------------------------------------------------------------------------------------------
 
     def _criterion(self, state: State) -> tuple[float, Array, Array]:
         """Return the criterion of one period, its gradient with respect to the information, and the regressor.

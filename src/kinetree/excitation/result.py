@@ -1,4 +1,4 @@
-"""A planned motion, and what it will tell."""
+"""A planned motion, and how well parameters will be determined by it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
 from kinetree.identification.base_parameters import BaseParameters
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Prior, solve
 from kinetree.identification.nonlinear import UNIDENTIFIABLE
 from kinetree.identification.samples import Samples
 from kinetree.identification.threads import one_thread
 from kinetree.lazy import cached_property
+from kinetree.motions.paths import Sample
+from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import number
-from kinetree.trajectories.paths import Sample
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Excitation:
-    """A motion planned for identification, and how well its record will tell the parameters.
+    """A motion planned for identification, and how well its record will determine the parameters.
 
     The result of `Robot.excite`. Called with times it returns q, v and a there, exactly.
 
@@ -39,7 +39,7 @@ class Excitation:
     robot : Robot
         All of it.
     base : BaseParameters
-        Those that the record tells: of ``base.robot``, which is the robot with the joints that do not move locked.
+        Those of ``base.robot``, which is the robot with the joints that do not move locked.
     series : Series
         Period, harmonics, periods and ramp.
     coefficients : (joints, 2 + 2 harmonics) array
@@ -106,12 +106,12 @@ class Excitation:
 
     @property
     def covariance(self) -> Array:
-        """Of the base parameters (n, n), as far as the record will tell them: the inverse of Fisher's information."""
+        """Of the base parameters (n, n), the inverse of Fisher's information."""
         return self._expected[0]
 
     @property
     def std(self) -> Array:
-        """Standard deviations of the base parameters (n,) to expect, infinite of what the record will not tell."""
+        """Standard deviations of the base parameters (n,) to expect, infinite of unidentifiable ones."""
         return self._expected[1]
 
     @property
@@ -126,7 +126,7 @@ class Excitation:
         return tuple(name for name in self.robot.joint_names if name not in moving)
 
     def std_of(self, base: BaseParameters) -> Array:
-        """Return the standard deviations to expect of base parameters of the whole robot, infinite of those not told.
+        """Return the standard deviations to expect of base parameters of the whole robot, infinite where unknown.
 
         `base` are those of the robot that has the plan's held joints, ``robot.base_parameters(...)``. If nothing is
         held, and the joint terms are those of the plan, they are `std`.
@@ -168,7 +168,7 @@ class Excitation:
         ArgumentError
             If matplotlib, the extra ``plot``, is not installed.
         """
-        from kinetree.excitation.figure import plot
+        from kinetree.drawing.excitation import plot
 
         return plot(self)
 
@@ -193,13 +193,13 @@ def _information(base: BaseParameters, motion: Samples, noise: Array) -> Array:
     """Return A with ``AᵀA`` the information of a record: its regressor's triangular factors, in units of the noise."""
     v = np.asarray(motion.v)
     with one_thread():
-        factors = Rows(base).factors(motion._replace(direction=v / np.sqrt(v * v + base.smoothing**2)))
+        factors = RegressionModel(base).factors(motion._replace(direction=v / np.sqrt(v * v + base.smoothing**2)))
         return factors.stacked(noise)[0]
 
 
 def _expected(A: Array) -> tuple[Array, Array]:
     """Return the covariance (n, n) of parameters with this information, and their standard deviations (n,)."""
     n = A.shape[1]
-    _, covariance, untold = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
-    none = np.abs(untold).max(axis=0, initial=0.0) > UNIDENTIFIABLE
+    _, covariance, null = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
+    none = np.abs(null).max(axis=0, initial=0.0) > UNIDENTIFIABLE
     return covariance, np.where(none, np.inf, np.sqrt(np.diag(covariance)))

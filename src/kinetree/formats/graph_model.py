@@ -9,7 +9,6 @@ from typing import Protocol
 from kinetree.errors import FormatError, listed, shortened, unknown_name, warn_user
 from kinetree.formats.graph import GraphJoint, GraphLink, Inertial, KinematicGraph
 from kinetree.formats.xml.elements import Element
-from kinetree.joints import Fixed, FreeFlyer
 from kinetree.model import GRAVITY, JointLimits, Model, ModelBuilder
 from kinetree.model.body import WORLD
 from kinetree.model.checks import Pose, TooLargeError
@@ -56,7 +55,7 @@ def model_of(
     root = tree_root(graph.element, graph.links, graph.joints)
     floats = graph.floating is True if floating_base is None else floating_base
     followers = [joint for joint in graph.joints if joint.mimic is not None]
-    leaders = _leaders(graph, [joint for joint in followers if not isinstance(joint.joint, Fixed)])
+    leaders = _leaders(graph, [joint for joint in followers if not joint.joint.rigid])
     if floats:
         _refuse_second_floating_base(graph, root)
     elif base_pose is None:
@@ -85,7 +84,7 @@ def model_of(
         model = builder.assemble(floating_base=floats, base_pose=base_pose, gravity=gravity)
     except TooLargeError as error:
         raise FormatError(f"{graph.element.source}: {error}") from None
-    _warn(graph, model, [shortened(joint.name) for joint in followers if isinstance(joint.joint, Fixed)])
+    _warn(graph, model, [shortened(joint.name) for joint in followers if joint.joint.rigid])
     return model
 
 
@@ -130,7 +129,7 @@ def _not_followed(joint: GraphJoint, flaw: str) -> None:
 def _refuse_second_floating_base(graph: KinematicGraph, root: str) -> None:
     """Raise where the file's own floating joint at the root would be carried by another, or the file holds the root."""
     for joint in graph.joints:
-        if isinstance(joint.joint, FreeFlyer) and joint.parent == root:
+        if joint.joint.nv == 6 and joint.parent == root:
             raise joint.element.error("the robot floats already, by this joint: leave floating_base=True out")
         if graph.floating is False and joint.parent == root:
             raise joint.element.error(

@@ -16,7 +16,6 @@ from kinetree.formats.load import RobotNotFoundError, Source, read_file
 from kinetree.formats.urdf.document import leave_namespace, refuse_xacro
 from kinetree.formats.xml.elements import Element, parse_xml
 from kinetree.formats.xml.values import required, vector
-from kinetree.joints import Mimic
 from kinetree.model import Body, Model
 from kinetree.model.builder import ROOT_JOINT
 
@@ -103,11 +102,11 @@ def configurations_of(model: Model, source: Source) -> dict[str, list[float]]:
                 continue
             body = bodies[at]
             own = _coordinates(body, value)
-            if isinstance(body.joint, Mimic):
-                (k,), (x,) = body.q_index, own
-                if k not in given and body.joint.factor:
-                    q[k] = (x - body.joint.offset) / body.joint.factor
-                elif not math.isclose(body.joint.factor * q[k] + body.joint.offset, x, rel_tol=1e-3, abs_tol=1e-3):
+            if body.joint.follows is not None:
+                (k,), (x,), (factor, offset) = body.q_index, own, body.joint.follows
+                if k not in given and factor:
+                    q[k] = (x - offset) / factor
+                elif not math.isclose(factor * q[k] + offset, x, rel_tol=1e-3, abs_tol=1e-3):
                     contrary.add(joint)
             else:
                 for k, x in zip(body.q_index, own, strict=True):

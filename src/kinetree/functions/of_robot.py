@@ -52,7 +52,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         return {name: shape_of(shape, model, **options) for name, shape in declared.items()}
 
     def evaluate(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
-        result = algorithm.function(traced_model(model, algorithm.joint_space), **arguments, **options)
+        result = algorithm(traced_model(model, algorithm.joint_space), arguments, options)
         return (result,) if len(algorithm.outputs) == 1 else result
 
     spec = FunctionSpec(
@@ -67,6 +67,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         describe=lambda port: describe(model, port, inputs[port.name]),
         named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
         ranges=algorithm.ranges,
+        group=algorithm.group,
         truths=frozenset({"converged"} & algorithm.outputs.keys()),
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )

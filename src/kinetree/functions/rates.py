@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from typing import Any
 
 from kinetree.graph import Program
 from kinetree.graph.digest import digest
-from kinetree.passes.tangents import tangent
+from kinetree.graph.interpret import interpret
+from kinetree.passes.tangents import pushed, tangent
 from kinetree.runtime.function import Function
-from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.runtime.spec import Arguments, FunctionSpec, Variant
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.tracer import flatten
 
 
 def rates(function: Function, *optional: str) -> Function:
     """Return the compiled function of how fast a function's results change while its arguments do: exact.
 
     It takes the same arguments in the same order, each as a vector of its entries followed by their rates, and returns
-    the rates of each result as a vector. It cannot be a part of other functions.
+    the rates of each result as a vector.
 
     Parameters
     ----------
@@ -36,13 +41,20 @@ def rates(function: Function, *optional: str) -> Function:
     True
     """
     spec = function.spec
-    both = tangent(spec.trace(Variant(optional, spec.default_options or (), "float64")))
+    traced = spec.trace(Variant(optional, spec.default_options or (), "float64"))
+    both = tangent(traced)
     outputs = tuple(port._replace(shape=(port.size // 2,)) for port in both.outputs)
     halves = tuple(entries[len(entries) // 2 :] for entries in both.results)
     program = Program(both.graph, both.inputs, outputs, halves)
 
-    def evaluate(*given: object) -> list[object]:
-        raise NotImplementedError(f"the rates of {spec.name} cannot be part of another function")
+    def evaluate(arguments: Arguments, _: object) -> Sequence[Any]:
+        given = [list(flatten(arguments[port.name])) for port in program.inputs]
+        graph = next((x.graph for entries in given for x in entries if isinstance(x, Expr)), None)
+        if graph is None:
+            return interpret(program, given)
+        known = [[x if isinstance(x, Expr) else Expr(graph, graph.const(x)) for x in entries] for entries in given]
+        found = pushed(traced, graph, lambda port, k: (known[port][k], known[port][len(known[port]) // 2 + k]))
+        return [[rate for _, rate in entries] for entries in found]
 
     return Function(
         FunctionSpec(

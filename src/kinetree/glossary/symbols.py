@@ -177,7 +177,7 @@ SYMBOLS: dict[str, tuple[Shape, str]] = {
     "primal": ((), "By how much a force is outside its friction cone (N, N·s)."),
     "dual": ((), "How fast a contact goes into what it touches (m/s², m/s)."),
     "complementarity": ((), "What forces do of work that they should not: on what lifts off, and less on what slides."),
-    "drift": (
+    "row_motion": (
         (3, "nrows"),
         "What the rows keep where anchors move: positions d (m, rad), velocities ḋ and accelerations d̈, with "
         "``φ = d``, ``J v = ḋ`` and ``J a + γ = d̈``; zero if not given. Positions are not read where rows have none.",
@@ -237,11 +237,7 @@ OPTIONS: dict[str, tuple[Option, str]] = {
         ("auto", "pgs", "admm"),
         "Projected Gauss–Seidel sweeps, the alternating direction method of multipliers, or both in turns.",
     ),
-    "contacts": (
-        ("solved", "stick"),
-        "Whether contacts push only, lift off and slide, which takes steps with impulses, or stick as other "
-        "constraints hold. It makes no difference to a mechanism without contacts.",
-    ),
+    "stick": (("no", "yes"), "Whether contacts stick in steps, as other constraints hold."),
     "least": (
         ("force", "torque"),
         "What is least where there is a choice: the norm of the constraint forces f, or that of τ, and of f where that "
@@ -251,6 +247,7 @@ OPTIONS: dict[str, tuple[Option, str]] = {
 }
 
 SHAPES = {name: shape for name, (shape, _) in SYMBOLS.items()}
+SHAPES["drift"] = SHAPES["row_motion"]  # of simulate
 CHOICES = {name: option for name, (option, _) in OPTIONS.items()}
 RANGES = {
     "active": Range(0.0, 1.0, "it is 1 for each constraint that acts, 0 for the others", flags=True),

@@ -1,10 +1,9 @@
-"""Identification: which parameters of a robot its motions tell, and what they are."""
+"""Identification: which parameters of a robot are identifiable from its motions, and what they are."""
 
 from typing import TYPE_CHECKING, Any
 
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.bodies.nearest import Bodies
-from kinetree.identification.checks.findings import Finding, Findings, LogWarning
 from kinetree.identification.checks.registry import diagnose
 from kinetree.identification.estimators import (
     Generalised,
@@ -16,15 +15,15 @@ from kinetree.identification.estimators import (
 from kinetree.identification.fit import Fit
 from kinetree.identification.held_loads import HeldLoad
 from kinetree.identification.identify import identify
-from kinetree.identification.logs import read_log
 from kinetree.identification.nonlinear import MotorConstants
 from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
-from kinetree.identification.preparation import sliding_direction
-from kinetree.identification.prepare import prepare
-from kinetree.identification.recording import Filtered, Recording
 from kinetree.identification.samples import Samples
 from kinetree.identification.validation import Validation, correlated, cross_validate, validate
+from kinetree.logs.findings import Finding, Findings, LogWarning
+from kinetree.logs.preparation import sliding_direction
+from kinetree.logs.prepare import prepare
+from kinetree.logs.recording import Filtered, Recording, read_log
 
 __all__ = [
     "BaseParameters",

@@ -28,7 +28,7 @@ COARSEST = 1e-2
 
 
 class BaseParameters:
-    """The combinations of a robot's parameters that joint forces depend on, and no others: what motions can tell.
+    """The combinations of a robot's parameters that joint forces depend on, and no others: the identifiable ones.
 
     Made by `Robot.base_parameters`. All parameters are the 10 nb inertial ones (`Robot.inertial_parameters`), then one
     of each joint term at each actuated entry of v.
@@ -229,10 +229,10 @@ def base_parameters(
     smoothing: float | None = None,
     tolerance: float = 1e-6,
 ) -> BaseParameters:
-    """Return the combinations of inertial parameters that joint forces depend on: what motions can tell.
+    """Return the combinations of inertial parameters that joint forces depend on: the identifiable ones.
 
     They follow from the structure, joint by joint (of mimic joints, from all that share a coordinate), for every
-    type of joint: what a joint cannot tell apart from the same inertia in its parent is lumped into that.
+    type of joint: an inertia whose forces the same inertia in the parent has too is lumped into that.
 
     Parameters
     ----------

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +35,7 @@ ENOUGH = 1 << 20
 """Samples of all motions that are looked at for that."""
 
 
-class Rows:
+class RegressionModel:
     """From samples to rows of ``Y π = τ`` for each entry of v, without the columns that are always zero.
 
     What is not estimated counts as the robot has it: armature, springs, friction that is turned on.
@@ -51,14 +50,8 @@ class Rows:
 
     loads: Sequence[KnownMass] = ()
 
-    carried: Mapping[KnownMass, Array] = MappingProxyType({})
-    """Loads of which the rest (9,) was estimated."""
-
     rest: Robot | None
     """The robot with what is not estimated of its joints, without masses; None if that is nothing."""
-
-    constants: Array | None = None
-    """What the recorded forces (nv,) are multiplied by: motor constants that were estimated."""
 
     cutoffs: frozenset[Cutoff] = frozenset()
     """Of all samples so far."""
@@ -79,9 +72,8 @@ class Rows:
 
     def of(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        tau = piece.tau if self.constants is None else piece.tau * self.constants
         known = self.known(piece)
-        return self.columns(piece), tau if known is None else tau - known
+        return self.columns(piece), piece.tau if known is None else piece.tau - known
 
     def columns(self, piece: Piece) -> list[Array]:
         """Return the rows (n, columns) of each entry of v."""
@@ -107,14 +99,13 @@ class Rows:
         """Return what is known of the forces (n, nv) of what was held."""
         if piece.held is None:
             return piece.load
-        held_loads.check_known([*self.loads, *self.carried], piece)
-        ten = dict.fromkeys(self.loads, np.zeros(held_loads.NINE)) | dict(self.carried)
-        own = [held_loads.columns(self.robot, load, piece) @ np.append(load.mass, nine) for load, nine in ten.items()]
+        held_loads.check_known(self.loads, piece)
+        own = [held_loads.columns(self.robot, load, piece)[:, :, 0] * load.mass for load in self.loads]
         return np.asarray(np.sum(own if piece.load is None else [piece.load, *own], axis=0))
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
         """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured."""
-        yield from map(self.told, self.pieces(log))
+        yield from map(self.masked, self.pieces(log))
 
     def pieces(self, log: Any) -> Iterator[Piece]:
         """Yield the samples of a log in pieces.
@@ -134,7 +125,7 @@ class Rows:
                 )
             yield from pieces(self.robot, part)
 
-    def told(self, piece: Piece) -> tuple[list[Array], Array]:
+    def masked(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the same as `of`, with zeros in the equations of forces that were not measured, and of friction's."""
         there: Any = ~np.isnan(piece.tau[:1])
         if piece.standing is not None:
@@ -144,7 +135,7 @@ class Rows:
         rows, tau = self.of(piece._replace(tau=np.where(there, piece.tau, 0.0)))
         return [Y * there[:, k, None] for k, Y in enumerate(rows)], tau * there
 
-    def first(self, log: Any) -> Factors:
+    def first(self, log: Any) -> QRFactors:
         """Return the factors of the equations as they are before there is an estimate."""
         return self.factors(log)
 
@@ -173,13 +164,20 @@ class Rows:
             if total >= ENOUGH:
                 break
 
+    def at(self, values: Array) -> RegressionModel:
+        """Return the equations whose residuals at these values are those of the model, linear about them or not."""
+        return self
+
+    def predicted(self, rows: list[Array], values: Array) -> Array:
+        """Return ``Y π`` (n, nv) of some samples; with fewer values, of the parameters that are the first."""
+        whole = np.append(values, np.zeros(self.dimension - len(values)))
+        return np.stack([Y @ whole[columns] for Y, columns in zip(rows, self.pattern, strict=True)], axis=-1)
+
     def residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
         """Return ``τ − Y π`` (n, nv) of some samples."""
-        predicted = [Y @ values[columns] for Y, columns in zip(rows, self.pattern, strict=True)]
-        left: Array = tau - np.stack(predicted, axis=-1)
-        return left
+        return np.asarray(tau - self.predicted(rows, values))
 
-    def factors(self, log: Any, values: Array | None = None, weights: Weights | None = None) -> Factors:
+    def factors(self, log: Any, values: Array | None = None, weights: Weights | None = None) -> QRFactors:
         """Return the triangular factors of all samples, of which only a piece is in memory at once.
 
         With weights, which depend on the residuals at these values, of the weighted rows.
@@ -189,7 +187,7 @@ class Rows:
         ArgumentError
             If a row is not finite.
         """
-        found = Factors(self)
+        found = QRFactors(self)
         for rows, tau in self.equations(log):
             w = None
             if weights is not None and values is not None:
@@ -210,7 +208,7 @@ def known_forces(robot: Robot, piece: Piece) -> Array:
     return np.asarray(tau)
 
 
-class Factors:
+class QRFactors:
     """R of a QR factorization of ``[Y_k | τ_k]`` for each entry k of v: all that least squares need.
 
     Attributes
@@ -224,7 +222,7 @@ class Factors:
         Sums of the weights.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RegressionModel) -> None:
         self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
         self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
         self._given: list[Array] | None = None
@@ -253,7 +251,7 @@ class Factors:
         """The triangular factors."""
         return [triangle.R for triangle in self._triangles] if self._given is None else self._given
 
-    def with_factors(self, R: list[Array], rows: Rows | None = None) -> Factors:
+    def with_factors(self, R: list[Array], rows: RegressionModel | None = None) -> QRFactors:
         """Return the same with other triangular factors: of the equations of other rows, where these are given."""
         other = copy(self)
         other._given, other._stack = list(R), None
@@ -261,7 +259,7 @@ class Factors:
             other.pattern, other.dimension = rows.pattern, rows.dimension
         return other
 
-    def scaled(self, sizes: Array) -> Factors:
+    def scaled(self, sizes: Array) -> QRFactors:
         """Return the same with what is known of the forces' sizes in other units (nv,)."""
         other = copy(self)
         other._sum, other._squares = self._sum * sizes, self._squares * sizes**2

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.identification.bodies.newton import Consistent
-from kinetree.identification.checks.findings import Findings
-from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
 from kinetree.identification.held_loads import NINE, HeldLoad
 from kinetree.identification.nonlinear import UNIDENTIFIABLE, Nonlinear
 from kinetree.lazy import cached_property, lazy_methods
+from kinetree.logs.findings import Findings
 from kinetree.signatures import told
 from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array
@@ -38,20 +38,20 @@ class Fit:
     base : BaseParameters
         Which parameters they are.
     values, std : (n,) arrays
-        The estimates and their standard deviations, infinite of what the data do not tell.
+        The estimates and their standard deviations, infinite of unidentifiable ones.
     covariance : (n, n) array
-        Of what the data tell.
+        Of the identifiable directions.
     noise : (nv,) array
         Standard deviation of the noise of each joint force (N·m, N), NaN where none was measured.
     correlation_time : (nv,) array
-        How many samples of each joint count as one, since their residuals are alike: what a model lacks, it lacks for
-        a while.
+        Integrated autocorrelation time of each joint's residuals, in samples: so many count as one, since what a model
+        lacks, it lacks for a while.
     count : int
         Number of samples.
     cutoffs : tuple of Cutoff
         Of the filters that made them, each once; none where they were not made by `kinetree.identification.prepare`.
     parameters : (N,) array
-        All parameters: of bodies that can exist, or a representative of `values` where that was turned off.
+        All parameters: of physically consistent bodies, or a representative of `values` where that was turned off.
     gap : float
         By how much at most half the squared, weighted distance of the consistent parameters could be less; NaN where
         it was turned off.
@@ -65,7 +65,7 @@ class Fit:
         What was estimated of loads whose masses alone were known.
     checks : Findings
         What the plausibility checks of the log and the estimate have found.
-    rows : Rows
+    rows : RegressionModel
         From samples to equations.
     """
 
@@ -73,7 +73,7 @@ class Fit:
     report = pages.report
     validate = validation.validate
 
-    def __init__(self, rows: Rows, factors: Factors, solution: Solution, consistent: Consistent) -> None:
+    def __init__(self, rows: RegressionModel, factors: QRFactors, solution: Solution, consistent: Consistent) -> None:
         self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, factors.count
         n = self.base.dimension
         self.cutoffs = tuple(sorted(rows.cutoffs))
@@ -85,14 +85,15 @@ class Fit:
         if isinstance(rows, Nonlinear):
             self.motor_constants = rows.motor_constants(solution, self.consistent_values)
             self.stribeck_std = rows.speed_deviations(solution)
-        untold = np.abs(solution.unidentifiable).max(axis=0, initial=0.0) > UNIDENTIFIABLE
-        self._untold, self.held_loads = untold[:n], _held(rows, solution, untold, self.consistent_values)
-        self.std = np.where(self._untold, np.inf, np.sqrt(np.diag(self.covariance)))
+        self._solution = solution
+        parts = np.abs(solution.unidentifiable).max(axis=0, initial=0.0)
+        std = np.where(parts > UNIDENTIFIABLE, np.inf, np.sqrt(np.diag(solution.covariance)))
+        self.std, self.held_loads = std[:n], _held(rows, solution, std, self.consistent_values)
 
     @property
-    def untold(self) -> tuple[str, ...]:
-        """The base parameters that the data do not tell, or only together with others of these."""
-        return tuple(name for name, there in zip(self.base.names, self._untold, strict=True) if there)
+    def unidentifiable(self) -> tuple[str, ...]:
+        """The base parameters that the data do not determine, or only together with others of these."""
+        return tuple(name for name, s in zip(self.base.names, self.std, strict=True) if np.isinf(s))
 
     @property
     def filtered(self) -> str:
@@ -106,22 +107,15 @@ class Fit:
         s[s == 0.0] = 1.0
         return np.asarray(self.covariance / np.outer(s, s))
 
+    def estimates(self, consistent: bool = True) -> Array:
+        """Return base parameters, the nine of each load of known mass, logarithms of speeds, and motor constants."""
+        near = self.consistent_values
+        return np.append(near, self._solution.others(near)) if consistent else self._solution.values
+
     @property
     def consistent_values(self) -> Array:
         """Base parameters of `parameters`, and so of `robot`."""
         return self.base.projection @ self.parameters
-
-    def equations(self, consistent: bool = True) -> Rows:
-        """Return what makes equations of a log, with the motor constants and the loads that were estimated."""
-        if self.motor_constants is None and not self.held_loads:
-            return self.rows
-        rows, found = Rows(self.base, self.stribeck_speed), self.motor_constants
-        nine = [load.consistent if consistent else load.values for load in self.held_loads]
-        rows.carried = dict(zip(self.rows.loads, nine, strict=True))
-        if found is not None and isinstance(self.rows, Nonlinear):
-            rows.constants = np.ones(rows.robot.nv)
-            rows.constants[[*self.rows.constant]] = found.consistent if consistent else found.values
-        return rows
 
     @cached_property
     def robot(self) -> Robot:
@@ -140,7 +134,7 @@ class Fit:
         q : (..., nq) array-like
         v, a : (..., nv) array-like
         consistent : bool
-            Whether by the parameters of bodies that can exist, or by `values`.
+            Whether by the parameters of physically consistent bodies, or by `values`.
         """
         robot = self.base.robot
         arrays = real_array("q", q, robot.nq), real_array("v", v, robot.nv), real_array("a", a, robot.nv)
@@ -160,7 +154,9 @@ class Fit:
         cells = [[number(float(x)) for x in column] for column in columns]
         sides: dict[str, JustifyMethod] = {"parameter": "left", "estimate": "right", "std": "right", "before": "right"}
         rows = list(zip(names or self.base.names, *cells, strict=True))
-        return Cells(sides | {"consistent": "right"}, rows, ("consistent", "before"), set(np.flatnonzero(self._untold)))
+        return Cells(
+            sides | {"consistent": "right"}, rows, ("consistent", "before"), set(np.flatnonzero(np.isinf(self.std)))
+        )
 
     def of_joints(self) -> dict[str, list[float | None]]:
         """Return what was estimated of joints beside base parameters, for each entry of v, None where it was not."""
@@ -195,7 +191,7 @@ class Fit:
                 for k, name in enumerate(self.base.robot.v_names)
             ],
             "parameters": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
-            "unidentifiable": list(self.untold),
+            "unidentifiable": list(self.unidentifiable),
             "held_loads": loads,
         }
 
@@ -210,18 +206,18 @@ class Fit:
         lines += [f"cut-off: {self.filtered}"] * bool(self.cutoffs)
         lines += [] if self.motor_constants is None else [str(self.motor_constants)]
         lines += map(str, self.held_loads)
-        lines += [f"not identifiable by these data: {', '.join(self.untold)}"] * bool(self.untold)
+        lines += [f"not identifiable from these data: {', '.join(self.unidentifiable)}"] * bool(self.unidentifiable)
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"
 
 
-def _held(rows: Rows, solution: Solution, untold: Array, consistent_values: Array) -> tuple[HeldLoad, ...]:
+def _held(rows: RegressionModel, solution: Solution, std: Array, consistent_values: Array) -> tuple[HeldLoad, ...]:
     """Return what was estimated of loads whose masses alone were known."""
     if not rows.loads:
         return ()
-    n, std = rows.base.dimension, np.where(untold, np.inf, np.sqrt(np.diag(solution.covariance)))
+    n = rows.base.dimension
     columns = solution.values[n:], std[n:], solution.others(consistent_values)
     nines = zip(*(x[: NINE * len(rows.loads)].reshape(-1, NINE) for x in columns), strict=True)
     names = rows.robot.body_names

@@ -41,9 +41,9 @@ class HeldLoad(NamedTuple):
         That was given (kg).
     values, std : (9,) arrays
         (m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz) in the link's axes and about its origin, and standard
-        deviations, infinite of what the data do not tell.
+        deviations, infinite of unidentifiable ones.
     consistent : (9,) array
-        The values that go with bodies that can exist, and so with `Fit.robot`.
+        The values that go with physically consistent bodies, and so with `Fit.robot`.
     """
 
     link: str

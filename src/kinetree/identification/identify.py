@@ -16,19 +16,19 @@ from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.checks import samples as of_samples
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.estimate import Estimated
-from kinetree.identification.checks.findings import Findings
 from kinetree.identification.checks.registry import Examined, run_checks
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.fit import Fit
 from kinetree.identification.held_loads import NINE, loads_of
-from kinetree.identification.mechanisms import ClosedLog, MechanismRows, check_constraints
+from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
 from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
-from kinetree.identification.recording import Recording
 from kinetree.identification.samples import of_joints, once_and_again
 from kinetree.identification.terms import JointTerms
 from kinetree.identification.threads import on_one_thread
 from kinetree.logs.filter import Filter
+from kinetree.logs.findings import Findings
+from kinetree.logs.recording import Recording
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def identify(
     ----------
     log : (q, v, a, tau), Trajectory, an iterable of these, or a function that returns one
         Recorded motions, the joint forces included: arrays (n, nq) and (n, nv), or `kinetree.identification.Samples`,
-        which may have measured wrenches too. On a floating base the forces of the base are zero, and tell the most;
+        which may have measured wrenches too. On a floating base the forces of the base are zero, and informative;
         forces that no sensor measures are NaN in all samples. Of a mechanism, positions of joints that were not
         measured are NaN in all samples too, and velocities and accelerations only count where they are independent.
         A `Recording` (`kinetree.identification.read_log`), or a list of these, is filtered first.
@@ -85,9 +85,9 @@ def identify(
         is not estimated. Others are not known before.
     motor_constants : "all", sequence of str, or mapping from str to (float, float) or None
         Joints whose recorded forces are currents, or forces up to a factor, which is estimated too. A mapping has what
-        is known of it before, as a value and its standard deviation: ``{"elbow": (11.2, 0.5)}``. Something has to tell
-        the scale: motions with a known load, or one of known mass (`kinetree.identification.holding`), `known`
-        parameters, joints with known forces that move together with these.
+        is known of it before, as a value and its standard deviation: ``{"elbow": (11.2, 0.5)}``. Something has to
+        determine the scale: motions with a known load, or one of known mass (`kinetree.identification.holding`),
+        `known` parameters, joints with known forces that move together with these.
     stribeck_speed : (nv,) array-like, optional
         The speeds at which friction of the term "stribeck" has fallen to half; estimated if not given.
     smoothing : float, optional
@@ -112,8 +112,8 @@ def identify(
     ------
     ArgumentError
         If a choice is not known, arrays do not fit the robot, hold numbers that are not finite, there are fewer
-        equations than parameters, nothing tells the motor constants, or the log seems to be wrong. If a mechanism has
-        contacts, or is given what it is not estimated with: motor constants, unknown Stribeck speeds.
+        equations than parameters, nothing determines the motor constants, or the log seems to be wrong. If a mechanism
+        has contacts, or is given what it is not estimated with: motor constants, unknown Stribeck speeds.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def identify(
             f"needed{way}"
         )
     if check and mech is None:
-        plain = Rows(base, model.stribeck_speed, model.loads)
+        plain = RegressionModel(base, model.stribeck_speed, model.loads)
         found += run_checks("equations", Examined(JointEquations(seen, plain), factors, by.exact_motion)).enforce()
     prior = prior.wider(np.zeros(NINE * len(model.loads)), np.full(NINE * len(model.loads), np.inf))
     nearest = None if bodies is None else (lambda solution: bodies.nearest(base, solution).parameters)
@@ -209,21 +209,21 @@ def _model(
     speeds: Any,
     motors: Mapping[int, tuple[float, float]],
     log: Any,
-) -> Rows:
+) -> RegressionModel:
     """Return what makes equations of samples."""
     loads, sliding = loads_of(base.robot, log), "stribeck" in base.joint_terms
     if speeds is not None and not sliding:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     nonlinear = bool(motors) or (sliding and speeds is None)
     if mech is None:
-        return Nonlinear(base, speeds, loads, motors) if nonlinear else Rows(base, speeds, loads)
+        return Nonlinear(base, speeds, loads, motors) if nonlinear else RegressionModel(base, speeds, loads)
     check_constraints(mech)
     if nonlinear or loads:
         raise ArgumentError(
             "a mechanism is identified without motor constants, unknown speeds of friction and loads that are known by "
             "their mass alone"
         )
-    return MechanismRows(mech, base, speeds)
+    return MechanismModel(mech, base, speeds)
 
 
 def _not_known(base: BaseParameters, name: str) -> str:
@@ -232,9 +232,9 @@ def _not_known(base: BaseParameters, name: str) -> str:
         return unknown_name("base parameter", name, base.names)
     parts = [repr(base.names[k]) for k in np.flatnonzero(base.projection[:, base.all_names.index(name)])]
     if not parts:
-        return f"no motion tells {name!r}: it stays as this robot has it"
+        return f"{name!r} is not identifiable from any motion: it stays as this robot has it"
     return (
-        f"motions tell {name!r} only together with others, in {listed(parts, 3)}: give what is known of these; by "
+        f"{name!r} is identifiable only together with others, in {listed(parts, 3)}: give what is known of these; by "
         "itself it stays near this robot's, as the spread of Bodies says"
     )
 

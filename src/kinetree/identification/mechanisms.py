@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
-from kinetree.identification.checks.findings import Found
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.samples import Piece, Samples, motion_of, parts
+from kinetree.logs.findings import Found
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
 
@@ -35,7 +35,7 @@ UNMOVED = 1e-9
 """An entry of G below this, relative to the greatest of its joint, is rounding."""
 
 
-class MechanismRows(Rows):
+class MechanismModel(RegressionModel):
     """The tree's equations along the independent velocities: in the places of these, and none in the others'.
 
     The samples are those of a closed mechanism: each is the closed configuration next to the measured one, with the
@@ -54,7 +54,7 @@ class MechanismRows(Rows):
         for part in parts(log):
             yield from super().pieces(closed(self.mech, part))
 
-    def told(self, piece: Piece) -> tuple[list[Array], Array]:
+    def masked(self, piece: Piece) -> tuple[list[Array], Array]:
         """Return the rows and what they add up to, zeros where a joint that takes part stands still."""
         tau = np.where(driven(self.mech), piece.tau, 0.0)
         if (unknown := np.isnan(tau[:1]).any(axis=0)).any():
@@ -148,7 +148,7 @@ def closed(mech: Mechanism, part: Any) -> Samples:
     if lost.any():
         names = [body.joint_name for body in mech.model.leading if lost[list(body.q_index)].any()]
         raise ArgumentError(
-            f"q is NaN for {listed(names)}: mech.complete_positions(q) tells positions that "
+            f"q is NaN for {listed(names)}: mech.complete_positions(q) finds positions that "
             "were not measured from those of the independent joints"
         )
     found, lead = mech.assemble(q), q.shape[:-1]

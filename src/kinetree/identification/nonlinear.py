@@ -23,7 +23,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
 from kinetree.identification.base_parameters import BaseParameters
-from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
 from kinetree.identification.estimators.contract import solve
 from kinetree.identification.held_loads import KnownMass
@@ -99,7 +99,7 @@ def motors_of(robot: Robot, given: Given) -> dict[int, tuple[float, float]]:
     return dict(sorted(found.items()))
 
 
-class Nonlinear(Rows):
+class Nonlinear(RegressionModel):
     """Equations with further parameters, the logarithms of speeds and motor constants, linear about an estimate.
 
     Before there is an estimate, the rows are ``[Y, r]``, and the right-hand sides what was recorded.
@@ -183,13 +183,19 @@ class Nonlinear(Rows):
             T[-2, -1], T[-1, -1] = -2.0, c  # c i − r − (Y π + r)
         return T
 
-    def factors_about(self, raw: Factors, values: Array) -> Factors:
+    def at(self, values: Array) -> Nonlinear:
+        """Return the equations that are linear about these values."""
+        own = copy(self)
+        own.about = values
+        return own
+
+    def factors_about(self, raw: QRFactors, values: Array) -> QRFactors:
         """Have the equations be linear about an estimate, and return their factors, from those of the raw ones."""
         self.about, sizes = values, np.ones(len(raw.R))
         sizes[list(self.constant)] = values[list(self.constant.values())]
         return raw.with_factors([R @ self._combination(k) for k, R in enumerate(raw.R)]).scaled(sizes)
 
-    def first(self, log: Any) -> Factors:
+    def first(self, log: Any) -> QRFactors:
         """Return the factors of ``[Y, r, i]``, at the best of a few speeds where these are unknown.
 
         A joint's own equations depend on its own speed alone: one pass has the columns of all that are tried.
@@ -242,7 +248,7 @@ class Nonlinear(Rows):
         self._refuse(found.unidentifiable)
         return self._at(values, equations, raw)[1], found._replace(values=values)
 
-    def _at(self, values: Array, equations: Equations, raw: Factors) -> tuple[Factors, Equations]:
+    def _at(self, values: Array, equations: Equations, raw: QRFactors) -> tuple[QRFactors, Equations]:
         """Return the factors of the raw equations at the speeds of an estimate, and the equations linear about it."""
         if self.speed:
             self.stribeck_speed = np.array(self.stribeck_speed)
@@ -251,7 +257,7 @@ class Nonlinear(Rows):
             raw = self.factors(equations.log)
         return raw, replace(equations, model=self, factors=self.factors_about(raw, values))
 
-    def begin(self, raw: Factors, prior: Prior) -> Array:
+    def begin(self, raw: QRFactors, prior: Prior) -> Array:
         """Return a consistent estimate: least squares with the currents that each joint's own equations expect."""
         R = list(raw.R)
         for k in self.constant:
@@ -259,7 +265,7 @@ class Nonlinear(Rows):
             R[k] = np.column_stack([B[:, :-1], -B @ np.linalg.lstsq(B, i, rcond=None)[0], -B[:, -1]])
         return solve(*raw.with_factors(R).stacked(np.ones(len(R))), prior)[0]
 
-    def check_scale(self, raw: Factors, prior: Prior) -> None:
+    def check_scale(self, raw: QRFactors, prior: Prior) -> None:
         """Raise `ArgumentError` if there are constants that nothing known determines.
 
         The rank of the equations about other estimates says so: the forces of these are the same for other constants.
@@ -281,9 +287,9 @@ class Nonlinear(Rows):
         joints = np.array([*self.constant], int)[(parts > UNIDENTIFIABLE) | zero]
         if len(joints):
             raise ArgumentError(
-                f"nothing tells the motor constants of {listed([self.robot.v_names[k] for k in joints])}: other masses "
-                "and friction with other constants have the same currents. What tells them: a motion with a known load "
-                "that these joints carry (kinetree.identification.holding), `known` parameters that they move, or "
+                f"nothing determines the motor constants of {listed([self.robot.v_names[k] for k in joints])}: other "
+                "masses and friction with other constants have the same currents. What does: a motion with a known "
+                "load that these joints carry (kinetree.identification.holding), `known` parameters that they move, or "
                 "joints with known forces that are coupled with them"
             )
 
@@ -305,7 +311,7 @@ class Nonlinear(Rows):
         return np.asarray(relative * np.asarray(self.stribeck_speed))
 
 
-class _Trials(Rows):
+class _Trials(RegressionModel):
     """Equations ``[Y, S_1, …, S_j, r]`` with the columns of the term "stribeck" at several speeds (j, nv)."""
 
     def __init__(self, model: Nonlinear, speeds: Array) -> None:

@@ -1,4 +1,4 @@
-"""Which inertial parameters joint forces tell, joint by joint: the inertia that a joint passes on to its parent.
+"""Which inertial parameters are identifiable, joint by joint: the inertia that a joint passes on to its parent.
 
 The forces of all motions are known if and only if kinetic and potential energy are, up to a constant. Both are linear
 in the parameters: ``T = Σ φ_i·e(v_i)`` and ``V = Σ φ_i·p_i``, with vectors of ten entries in the dual space of a
@@ -27,7 +27,7 @@ from kinetree.model import WORLD, Model
 from kinetree.validation import Array
 
 SAMPLES = 6
-"""Positions that are looked at together, and again so many until the last two tell nothing new."""
+"""Positions that are looked at together, and again so many until the last two add nothing."""
 
 MOST_TIMES = 20
 
@@ -78,8 +78,8 @@ class Passed(NamedTuple):
     ----------
     cluster : Cluster
     null : (r, n) array
-        Orthonormal rows: parameters of its bodies, ten each, then armature and offset of each coordinate, that no
-        force of its joints tells from nothing, if the parent has them too. Offsets are in units of gravity's length.
+        Orthonormal rows: parameters of its bodies, ten each, then armature and offset of each coordinate, that have
+        no effect on the forces of its joints, if the parent has them too. Offsets are in units of gravity's length.
     transfers : tuple of (10, 10) arrays
         From the parameters of each body to those of the parent.
     """
@@ -194,7 +194,7 @@ def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: 
 def _rows(X: Array, J: Array, parent: Attained) -> list[Array]:
     """Return what is known and attained at these positions: rows (count, ..., columns).
 
-    What the forces of a cluster's joints tell of its parameters; then what its bodies attain, their energies and their
+    How the forces of a cluster's joints depend on its parameters; then what its bodies attain, their energies and their
     velocities, unless its parent has them all.
     """
     m, count, _, n = J.shape
@@ -209,12 +209,12 @@ def _rows(X: Array, J: Array, parent: Attained) -> list[Array]:
     fields = energies[..., None, :, :10] @ transposed(np.tensordot(J, RATES, (2, 0)))
     w = velocities.shape[-1]
     blocks = (fields, kinetic[..., :w, :, :], kinetic[..., w:, :, :][..., i, j, :])
-    told = np.concatenate([np.moveaxis(x, 0, -2).reshape(count, -1, 10 * m) for x in blocks], axis=1)
-    further = np.zeros((*told.shape[:2], 2 * n))
+    own = np.concatenate([np.moveaxis(x, 0, -2).reshape(count, -1, 10 * m) for x in blocks], axis=1)
+    further = np.zeros((*own.shape[:2], 2 * n))
     offsets = np.kron(np.eye(n), energies.reshape(-1, *energies.shape[-2:])[0, :, 10:])
     further[:, : len(offsets), n:] = offsets
-    further[:, told.shape[1] - len(i) :, :n] = np.eye(n)[i] * (i == j)[:, None]
-    rows = [np.concatenate([told, further], axis=-1)]
+    further[:, own.shape[1] - len(i) :, :n] = np.eye(n)[i] * (i == j)[:, None]
+    rows = [np.concatenate([own, further], axis=-1)]
     if not parent.is_all:
         flat = np.pad(kinetic.reshape(m, count, -1, 10), ((0, 0), (0, 0), (0, 0), (0, 1)))
         rows += [*np.concatenate([energies, flat], axis=-2), *transposed(moving)]

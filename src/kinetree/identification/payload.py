@@ -11,14 +11,14 @@ from kinetree.errors import ArgumentError, warn_user
 from kinetree.identification.base_parameters import TEN
 from kinetree.identification.bodies.nearest import nearest_body
 from kinetree.identification.checks.estimate import few
-from kinetree.identification.checks.findings import LogWarning
-from kinetree.identification.equations import Rows, known_forces
+from kinetree.identification.equations import RegressionModel, known_forces
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.held_loads import check_known, movers
 from kinetree.identification.regressor import regressor_of_body
 from kinetree.identification.samples import Piece, Samples, motion_of, once_and_again, pieces
 from kinetree.identification.threads import on_one_thread
 from kinetree.identification.transfers import matrix_of, transfer
+from kinetree.logs.findings import LogWarning
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
@@ -34,8 +34,8 @@ UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Samples:
     """Return a recorded motion with the joint forces of a load that the robot held, and that is known.
 
-    In `Robot.identify` they count as known forces: they tell the scale where motor constants are estimated, and the
-    robot's own parameters are those without the load.
+    In `Robot.identify` they count as known forces: they determine the scale where motor constants are estimated, and
+    the robot's own parameters are those without the load.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Sam
     >>> bool(abs(tau - robot.inverse_dynamics(q, v, a) - log.load).max() < 1e-9)
     True
     """
-    rows = PayloadRows(robot, frame)
+    rows = PayloadModel(robot, frame)
     if isinstance(inertia, Real):
         held = np.zeros((*np.shape(motion_of(log).tau)[:-1], robot.nb))
         before = motion_of(log).held
@@ -84,7 +84,7 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Sam
     return motion._replace(load=np.concatenate([np.zeros((0, robot.nv)), *found]).reshape(np.shape(motion.tau)))
 
 
-class PayloadRows(Rows):
+class PayloadModel(RegressionModel):
     """The equations of ten parameters in a frame, with the robot's own forces subtracted."""
 
     def __init__(self, robot: Robot, frame: str) -> None:
@@ -120,11 +120,11 @@ class Payload(NamedTuple):
     Attributes
     ----------
     inertia : Inertia
-        Of a body that can exist, in the axes of the frame and about its origin: what `Robot.attach`, `kinetree.payload`
+        Physically consistent, in the axes of the frame and about its origin: what `Robot.attach`, `kinetree.payload`
         take.
     values, std : (10,) arrays
         The estimates alone: (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), and their standard
-        deviations, infinite of what the data do not tell, or only together with others of these.
+        deviations, infinite of what is unidentifiable, or only together with others of these.
     noise : (nv,) array
         Standard deviation of what neither the robot nor the payload explains (N·m, N).
     """
@@ -159,7 +159,7 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, by: Estimator = Leas
     Parameters
     ----------
     log
-        As in `Robot.identify`. Slow motions tell mass and centre of mass, fast ones the moments of inertia too.
+        As in `Robot.identify`. Slow motions determine mass and centre of mass, fast ones the moments of inertia too.
     frame : str
         Where it is held.
     by : Estimator
@@ -192,10 +192,10 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, by: Estimator = Leas
     >>> round(found.inertia.m, 6), round(found.inertia.h.z, 6)
     (2.0, 0.2)
     """
-    rows, (log, again) = PayloadRows(robot, frame), once_and_again(log)
+    rows, (log, again) = PayloadModel(robot, frame), once_and_again(log)
     factors = rows.factors(log)
     if factors.count * np.count_nonzero([len(columns) for columns in rows.pattern]) <= rows.dimension:
-        raise ArgumentError(f"{factors.count} samples do not tell a payload: more are needed")
+        raise ArgumentError(f"{factors.count} samples are too few for a payload")
     for warning in few(factors):
         warn_user(warning.message, LogWarning)
     found = by.fit(Equations(rows, again, factors), Prior(np.zeros(10), np.full(10, np.inf)))

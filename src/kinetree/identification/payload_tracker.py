@@ -120,7 +120,7 @@ class PayloadTracker:
 
     @property
     def std(self) -> Array:
-        """Their standard deviations (10,): those of the beginning of what the motion does not tell."""
+        """Their standard deviations (10,): those of the beginning of what is unidentifiable."""
         return np.asarray(np.sqrt(np.diag(self._covariance)))
 
     @property
@@ -130,7 +130,7 @@ class PayloadTracker:
 
     @property
     def inertia(self) -> Inertia:
-        """The inertia of a body that can exist, near the estimates: what `Robot.attach` takes."""
+        """The physically consistent inertia near the estimates: what `Robot.attach` takes."""
         root = np.asarray(np.linalg.cholesky(self._A).T, dtype=np.float64)
         return nearest_body(root, self.values)
 

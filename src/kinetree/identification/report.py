@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._version import __version__
-from kinetree.identification import pictures
+from kinetree.drawing import fit as pictures
+from kinetree.drawing.panels import torque_units
 from kinetree.identification.fit import Fit
 from kinetree.identification.validation import Validation, validate, verdict
 from kinetree.output import check_output, whole_file
 from kinetree.tables import Cells, number
-from kinetree.trajectories.curves import torque_units
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

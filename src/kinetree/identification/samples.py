@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,12 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.logs.samples import Cutoff as Cutoff
+from kinetree.logs.samples import Samples as Samples
+from kinetree.logs.samples import measured as measured
+from kinetree.logs.samples import of_joints as of_joints
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot import Robot
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    pass
 
 PIECE = 1024
 """Samples that are worked on at once."""
@@ -27,73 +30,6 @@ LENGTHS = range(4, 13)
 
 LONGEST = 1 << 17
 """Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator."""
-
-
-@dataclass(frozen=True, order=True)
-class Cutoff:
-    """Of the filter that made samples: its frequency (Hz), and that of the recorded samples.
-
-    Examples
-    --------
-    >>> print(Cutoff(4.75, 93.5), Cutoff(40.0, 93.5), sep="; ")
-    4.75 Hz; 40 Hz, more than half of Nyquist's 46.8 Hz
-    """
-
-    frequency: float
-    rate: float
-
-    @property
-    def high(self) -> bool:
-        """Whether it is more than half of Nyquist's frequency: derivatives are hardly smoothed then."""
-        return self.frequency > self.rate / 4.0
-
-    def __str__(self) -> str:
-        nyquist = f", more than half of Nyquist's {self.rate / 2.0:.3g} Hz" if self.high else ""
-        return f"{self.frequency:.3g} Hz{nyquist}"
-
-
-class Samples(NamedTuple):
-    """A recorded motion, or a part of one; the samples need not be in order.
-
-    Attributes
-    ----------
-    q : (n, nq) array-like
-        Configurations.
-    v, a, tau : (n, nv) array-like
-        Velocities, accelerations and joint forces: NaN in all samples of joints whose forces are not measured, zero of
-        a floating base.
-    f_ext : (n, nb, 6) array-like, optional
-        Measured wrenches on the bodies, as `inverse_dynamics` takes them.
-    direction : (n, nv) array-like, optional
-        Which way each joint slides, from −1 to 1, in the place of the sign of its velocity: friction that first
-        stretches what it holds knows where the joint came from (`sliding_direction`).
-    t : (n,) array-like, optional
-        Their times (s), for plots: no estimate depends on them.
-    load : (n, nv) array-like, optional
-        Joint forces of what is known and not part of the robot (N·m, N): see `holding`.
-    standing : (n, nv) array-like of bool, optional
-        Which joints stand still, so that friction holds them with a force that nobody knows: their equations at these
-        samples are left out.
-    smoothing : float, optional
-        The speed around which the directions change sign (rad/s, m/s), if they are from velocities.
-    cutoff : Cutoff, optional
-        Of the filter that made them, where `prepare` did.
-    held : (n, nb) array-like, optional
-        Masses (kg) of loads on the bodies of which nothing else is known, zero where there is none: see `holding`.
-    """
-
-    q: ArrayLike
-    v: ArrayLike
-    a: ArrayLike
-    tau: ArrayLike
-    f_ext: ArrayLike | None = None
-    direction: ArrayLike | None = None
-    t: ArrayLike | None = None
-    load: ArrayLike | None = None
-    standing: ArrayLike | None = None
-    smoothing: float | None = None
-    cutoff: Cutoff | None = None
-    held: ArrayLike | None = None
 
 
 class Piece(NamedTuple):
@@ -232,17 +168,3 @@ def _arrays(robot: Robot, part: Any) -> Piece:
             )
     count = math.prod(lead)
     return Piece(**{name: x.reshape(count, *x.shape[len(lead) :]) for name, x in arrays.items()})
-
-
-def measured(tau: Array) -> Array:
-    """Return forces with zeros where an entry of v has none that were measured."""
-    return np.where(np.isnan(tau).all(axis=tuple(range(tau.ndim - 1))), 0.0, tau)
-
-
-def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:
-    """Return positive numbers (nv,): those given, or one for all."""
-    numbers = real_array(name, given)
-    numbers = real_array(name, given, robot.nv, batch=False) if numbers.ndim else np.full(robot.nv, numbers)
-    if not (np.isfinite(numbers) & (numbers > 0.0)).all():
-        raise ArgumentError(f"{name} is {given!r}: it must be positive")
-    return numbers

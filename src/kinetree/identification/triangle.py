@@ -79,9 +79,9 @@ class Triangle:
         """Begin anew with the squares of these rows, if columns in units of their sizes are about orthogonal."""
         squares = R.T @ R + A.T @ A
         sizes = np.sqrt(squares.diagonal())
-        told = (sizes > 0.0).astype(float)
+        independent = (sizes > 0.0).astype(float)
         scale = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
-        by = Preconditioner(sizes, None, scale, told, LARGE * squares.diagonal())
+        by = Preconditioner(sizes, None, scale, independent, LARGE * squares.diagonal())
         try:
             R = by.factor(squares)
         except np.linalg.LinAlgError:
@@ -112,7 +112,7 @@ class Preconditioner(NamedTuple):
         Of a triangular P.
     scale : (n,) array
         What squares are multiplied by.
-    told : (n,) array
+    independent : (n,) array
         Zero of columns that depend on those before them, where P has a one in units of the column; one of others.
     most : (n,) array
         What the sums of squares may be: nothing of such columns.
@@ -121,14 +121,14 @@ class Preconditioner(NamedTuple):
     P: Array
     inverse: Array | None
     scale: Array
-    told: Array
+    independent: Array
     most: Array
 
     def factor(self, squares: Array) -> Array:
         """Return the triangular factor of all rows by sums of squares."""
         regular = self.scale[:, None] * squares * self.scale
-        regular.flat[:: len(regular) + 1] += 1.0 - self.told
-        R = np.linalg.cholesky(regular).T * self.told[:, None]
+        regular.flat[:: len(regular) + 1] += 1.0 - self.independent
+        R = np.linalg.cholesky(regular).T * self.independent[:, None]
         return np.asarray(R * self.P if self.inverse is None else R @ self.P)
 
 
@@ -139,12 +139,12 @@ def _sampled(R: Array, A: Array) -> Preconditioner | None:
     sizes = np.maximum(np.linalg.norm(P, axis=0), SMALLEST)
     P /= sizes
     diagonal = np.abs(P.diagonal())
-    told = diagonal > DEPENDENT
-    if (diagonal[:-1] <= REGULAR)[told[:-1]].any() or not told[-1]:
+    independent = diagonal > DEPENDENT
+    if (diagonal[:-1] <= REGULAR)[independent[:-1]].any() or not independent[-1]:
         return None
-    P[~told, ~told] = 1.0
-    most = np.where(told, STRONG, (10.0 * DEPENDENT) ** 2)
-    inverse, ones = inverse_of(P) / sizes[:, None], told.astype(float)
+    P[~independent, ~independent] = 1.0
+    most = np.where(independent, STRONG, (10.0 * DEPENDENT) ** 2)
+    inverse, ones = inverse_of(P) / sizes[:, None], independent.astype(float)
     return Preconditioner(P * sizes, inverse, ones, ones, most)
 
 

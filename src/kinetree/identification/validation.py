@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.fit import Fit
 from kinetree.identification.identify import identify
 from kinetree.identification.residuals import ResidualSums
 from kinetree.identification.samples import Samples, parts
 from kinetree.identification.samples import motions as within
+from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import Cells, number
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ LEVEL = 0.01
 """Residuals are called white unless noise would be as correlated in less than this part of all cases."""
 
 STRONG = 0.95
-"""Correlations of two estimates from which on they are told together only."""
+"""Correlations of two estimates from which on they are strongly correlated."""
 
 EXACT = 1e-6
 """Residuals below this part of the spread of the forces are rounding, whatever they look like."""
@@ -113,7 +113,7 @@ class Validation(NamedTuple):
 def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -> Validation:
     """Return how far an estimate is from recorded motions, best from some that were not used.
 
-    Whether residuals are white is told by Ljung and Box's test, whose χ² distribution is approximated as Wilson and
+    Whether residuals are white is decided by Ljung and Box's test, whose χ² distribution is approximated as Wilson and
     Hilferty do. Residuals of real gears seldom are: the model lacks something, and `Fit.correlation_time` counts it.
 
     Parameters
@@ -155,7 +155,8 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     """
     if type(lags) is not int or lags < 1:
         raise ArgumentError(f"lags is {lags!r}: one lag is the least")
-    values, rows = fit.consistent_values if consistent else fit.values, fit.equations(consistent)
+    values = fit.estimates(consistent)
+    rows = fit.rows.at(values)
     sums, old, kept, room = ResidualSums(fit.base.robot.nv, lags), np.zeros(fit.base.robot.nv), [], KEPT
     for part in parts(log):
         sums.begin()
@@ -164,7 +165,7 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
             kept.append(motion)
             room -= len(motion.measured)
     if not sums.count:
-        raise ArgumentError("a log without samples tells nothing")
+        raise ArgumentError("the log has no samples")
     n, spread, rms = sums.count, sums.spread, sums.rms
     rho = sums.autocorrelation[: max(1, sums.longest // 4)]
     weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
@@ -174,16 +175,16 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     return Validation(fit, tuple(kept), rms, _over(rms, spread), before, rho, 1.96 / math.sqrt(n), p, n)
 
 
-def _compared(rows: Rows, part: Any, values: Array, sums: ResidualSums, old: Array, room: int) -> Compared:
+def _compared(rows: RegressionModel, part: Any, values: Array, sums: ResidualSums, old: Array, room: int) -> Compared:
     """Return a motion with what is predicted, as far as there is room; count it, and squares of the robot before."""
     nv, before = rows.robot.nv, rows.base.of()
     measured, predicted = [np.zeros((0, nv))], [np.zeros((0, nv))]
     for columns, tau in rows.equations(part):
-        e, e_before = (rows.residual(columns, tau, x) for x in (values, before))
-        sums.add(e, tau)
-        old += (e_before * e_before).sum(axis=0)
-        measured.append(tau[:room])
-        predicted.append((tau - e)[:room])
+        e, model = rows.residual(columns, tau, values), rows.predicted(columns, values[: len(before)])
+        sums.add(e, e + model)
+        old += ((e + model - rows.predicted(columns, before)) ** 2).sum(axis=0)
+        measured.append((e + model)[:room])
+        predicted.append(model[:room])
         room -= len(measured[-1])
     t = part.t if isinstance(part, Samples | Trajectory) else None
     forces = np.concatenate(measured)
@@ -248,12 +249,14 @@ def cross_validate(
 def correlated(fit: Fit, least: float = STRONG) -> list[tuple[str, str, float]]:
     """Return pairs of base parameters with estimates that are correlated so much or more, the most first.
 
-    Only together are they told well; a motion in which they act differently tells them apart.
+    Only together are they well determined; a motion in which they act differently separates them.
     """
     rho = np.triu(fit.correlation, 1)
     pairs = sorted(np.argwhere(np.abs(rho) >= least).tolist(), key=lambda ij: -abs(rho[ij[0], ij[1]]))
     names = fit.base.names
-    return [(names[i], names[j], float(rho[i, j])) for i, j in pairs if not {names[i], names[j]} & set(fit.untold)]
+    return [
+        (names[i], names[j], float(rho[i, j])) for i, j in pairs if not {names[i], names[j]} & set(fit.unidentifiable)
+    ]
 
 
 def verdict(fit: Fit, training: Validation | None, validation: Validation | None) -> list[str]:
@@ -276,7 +279,7 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
             which = listed([name for name, there in zip(names, over, strict=True) if there])
             found.append(
                 f"The residuals of {which} are more than 1.5 times as large as on the motions used: other motions need "
-                "something that these did not tell."
+                "parameters that these did not determine."
             )
     seen = validation if validation is not None else training
     if seen is not None and not seen.white.all():
@@ -285,10 +288,10 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
             f"The residuals of {which} are not white: the model lacks something. The standard deviations count "
             "correlated samples as fewer."
         )
-    if fit.untold:
-        found.append(f"These data do not tell {listed(fit.untold)}: they stay as they were.")
+    if fit.unidentifiable:
+        found.append(f"Not identifiable from these data: {listed(fit.unidentifiable)}; they stay as they were.")
     if pairs := correlated(fit):
         shown = "; ".join(f"{a} and {b} ({rho:+.3f})" for a, b, rho in pairs[:5])
         more = f"; and {len(pairs) - 5} pairs more" if len(pairs) > 5 else ""
-        found.append(f"Told together rather than each by itself: {shown}{more}.")
+        found.append(f"Strongly correlated: {shown}{more}.")
     return found

@@ -66,5 +66,5 @@ def closed_step(problem: Problem, q: Sequence[Scalar], dt: Scalar, step: Step) -
     v = [x if is_zero(x) else slower * x for x in v]
     moves = select(dt <= 0.0, 0.0, dt)
     end = integrate(model, q, [moves * x for x in v])
-    closed, *_ = assemble(model, end, None, None, MOST, 0.0, fixed=problem.fixed)
+    closed, *_ = assemble(model, end, max_iterations=MOST, restarts=0.0, fixed=problem.fixed)
     return step._replace(q=closed, v=v)

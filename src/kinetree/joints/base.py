@@ -71,6 +71,8 @@ class Joint(ABC):
     nv: ClassVar[int]
     actuated: ClassVar[bool] = True
     """Whether a motor drives it, as far as the type tells: nothing drives a floating base."""
+    rigid: ClassVar[bool] = False
+    """Whether the child never moves, and stays where the joint's frame is: the builder makes one body of both links."""
     q_names: ClassVar[tuple[str, ...]] = ()
     v_names: ClassVar[tuple[str, ...]] = ()
     """What tells its coordinates apart, and its velocities, where it has several: ``("x", "y", "theta")``."""
@@ -79,6 +81,21 @@ class Joint(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         Joint.registry[cls.__name__] = cls
+
+    @property
+    def follows(self) -> tuple[Scalar, Scalar] | None:
+        """The factor and the offset at which it follows the coordinate of another joint; None where it has its own."""
+        return None
+
+    @property
+    def alone(self) -> Joint:
+        """What it is without a leader: this joint, unless it follows another one."""
+        return self
+
+    @property
+    def direction(self) -> tuple[float, float, float] | None:
+        """Its axis, or the normal of its plane, in the joint's frame; None where it has neither."""
+        return getattr(self, "axis", None)
 
     @abstractmethod
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:

@@ -14,6 +14,7 @@ class Fixed(Joint):
     """A rigid connection. The model builder merges the two links into one body and keeps the child as a frame."""
 
     nq = nv = 0
+    rigid = True
 
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         return JointState(Transform.identity(), (), Motion.zero(), Motion.zero())

@@ -38,6 +38,16 @@ class Mimic(Joint):
             kind = type(self.joint).__name__
             raise ModelError(f"only a joint with one coordinate can mimic another; a {kind} has nq = {self.joint.nq}")
 
+    @property
+    def follows(self) -> tuple[Scalar, Scalar]:
+        """See `Joint.follows`."""
+        return self.factor, self.offset
+
+    @property
+    def alone(self) -> Joint:
+        """See `Joint.alone`."""
+        return self.joint
+
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         """See `Joint.jcalc`: S is the joint's own times the factor."""
         state = self.joint.jcalc([q[0] * self.factor + self.offset], [v[0] * self.factor])

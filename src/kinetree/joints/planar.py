@@ -38,6 +38,10 @@ class Planar(Joint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "normal", unit_axis(self.normal))
 
+    @property
+    def direction(self) -> tuple[float, float, float]:
+        return self.normal
+
     def jcalc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointState:
         n, (x, y) = Vec3(*self.normal), self._directions()
         S = (Motion(n, ZERO), Motion(ZERO, x), Motion(ZERO, y))

@@ -13,9 +13,9 @@ from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.functions import model_inputs
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.integrators import StopReason
+from kinetree.motions.states import Happened
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot import Robot
-from kinetree.trajectories.states import Happened
-from kinetree.trajectories.trajectory import Trajectory
 
 TEXTS = ("reasons", "event_names", "count_names", "input_names", "input_kinds", "input_frames")
 NUMBERS = ("stopped_at", "event_times", "event_robots", "event_q", "event_v", "counts", "inputs")

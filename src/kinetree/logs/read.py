@@ -11,11 +11,11 @@ import numpy as np
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs import BAG, Table, codec_of, open_table
 from kinetree.logs.codecs.table import ROWS
+from kinetree.logs.coordinates import Coordinates
+from kinetree.logs.messages import unused_columns
+from kinetree.logs.names import LOG, MOTION, WRENCHES, Vocabulary
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
-from kinetree.trajectories.columns.messages import unused_columns
-from kinetree.trajectories.columns.names import LOG, MOTION, WRENCHES, Vocabulary
-from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
 
@@ -54,11 +54,11 @@ def understood(table: Table, coordinates: Coordinates, vocabulary: Vocabulary) -
     return table
 
 
-def blocks(table: Table, *, skip_missing: bool = False, way_out: str = "") -> Iterator[dict[str, Array]]:
+def blocks(table: Table, *, skip_missing: bool = False, remedy: str = "") -> Iterator[dict[str, Array]]:
     """Yield finite numbers by quantity: "t" (n,), the others (n, entries).
 
-    `FormatError` names the first number that is missing or not finite, or rows with such are left out, and noted;
-    the `way_out` is what to do about it.
+    `FormatError` names the first number that is missing or not finite, and a remedy; or such rows are left out, and
+    noted.
     """
     total = missing = 0
     for block in table.numbers():
@@ -66,7 +66,7 @@ def blocks(table: Table, *, skip_missing: bool = False, way_out: str = "") -> It
         kept = np.logical_and.reduce([x.all(axis=1) for x in finite.values()])
         if not kept.all():
             if not skip_missing:
-                raise FormatError(f"{table.name}, {_first_fault(table, block, total)}{way_out}")
+                raise FormatError(f"{table.name}, {_first_fault(table, block, total)}{remedy}")
             block = {quantity: x[kept] for quantity, x in block.items()}
         total, missing = total + len(kept), missing + int((~kept).sum())
         if "t" in block:

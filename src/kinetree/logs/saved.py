@@ -17,13 +17,13 @@ from kinetree.logs.codecs.csv import CSV, CsvTable
 from kinetree.logs.codecs.npz import NPZ, NpzTable
 from kinetree.logs.codecs.parquet import NOT_OURS, PARQUET, check_installed
 from kinetree.logs.codecs.table import Table
+from kinetree.logs.coordinates import Coordinates
 from kinetree.logs.extra import NUMBERS, TEXTS, packed, unpacked
+from kinetree.logs.names import SAVED
 from kinetree.logs.read import blocks, in_blocks, understood
+from kinetree.motions.trajectory import Trajectory
 from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
-from kinetree.trajectories.columns.names import SAVED
-from kinetree.trajectories.coordinates import Coordinates
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Real
 
 from kinetree.errors import ModelError, unknown_name
-from kinetree.joints import Fixed, FreeFlyer, Joint, Mimic
+from kinetree.joints import FreeFlyer, Joint, Mimic
 from kinetree.joints._first_use import check_at_first_use
 from kinetree.model.body import (
     GRAVITY,
@@ -270,7 +270,7 @@ class ModelBuilder:
             spec = joints[k]
             on = placed[spec.parent]
             X, X_child, inertia = spec.X @ on.X, spec.X_child, self._links[spec.child]
-            if isinstance(spec.joint, Fixed):
+            if spec.joint.rigid:
                 X = X if X_child is None else X_child @ X
                 placed[spec.child] = _Placed(on.body, X)
                 if on.body == WORLD:

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Joint, Mimic
 from kinetree.model.body import NO_SPRING, JointLimits, JointSpring
-from kinetree.spatial import Transform
+from kinetree.spatial import Scalar, Transform
+
+Follows = tuple[Scalar, Scalar]
+"""Factor and offset of a follower, see `Joint.follows`."""
 
 
 @dataclass(frozen=True)
@@ -63,41 +66,42 @@ def _leader(spec: JointSpec, joints: Mapping[str, JointSpec]) -> JointSpec:
 
 def _followed(spec: JointSpec, leader: JointSpec) -> JointSpec:
     """Return a mimic joint with the leader of its own leader, where that mimics another joint."""
-    own, its = spec.joint, leader.joint
-    if leader.leader is None or not (isinstance(own, Mimic) and isinstance(its, Mimic)):
+    own, its = spec.joint.follows, leader.joint.follows
+    if leader.leader is None or own is None or its is None:
         return spec
-    joint = Mimic(own.joint, own.factor * its.factor, own.factor * its.offset + own.offset)
+    joint = Mimic(spec.joint.alone, own[0] * its[0], own[0] * its[1] + own[1])
     return replace(spec, joint=joint, leader=leader.leader)
 
 
 def _reflected(spec: JointSpec) -> JointSpec:
     """Return a mimic joint with what resists at its own speed, f times the leader's, as the leader feels it."""
-    if spec.leader is None or not isinstance(spec.joint, Mimic):
+    if spec.leader is None or spec.joint.follows is None:
         return spec
-    f = spec.joint.factor
+    f, _ = spec.joint.follows
     figures = {"armature": f * f * spec.armature, "damping": f * f * spec.damping, "friction": abs(f) * spec.friction}
-    return replace(spec, **figures, spring=spring_at_leader(spec.joint, spec.spring))
+    return replace(spec, **figures, spring=spring_at_leader(spec.joint.follows, spec.spring))
 
 
-def spring_at_leader(joint: Mimic, spring: JointSpring) -> JointSpring:
+def spring_at_leader(follows: Follows, spring: JointSpring) -> JointSpring:
     """Return the spring of a follower as its leader feels it: ``f q + offset − q_rest`` is ``f (q − that rest)``."""
-    f = joint.factor
-    return JointSpring(f * f * spring.stiffness, (spring.rest - joint.offset) / f) if f != 0 else NO_SPRING
+    f, offset = follows
+    return JointSpring(f * f * spring.stiffness, (spring.rest - offset) / f) if f != 0 else NO_SPRING
 
 
 def with_leaders_limits(joints: list[JointSpec]) -> list[JointSpec]:
     """Return the joints, those that lead others within the limits that their followers leave them."""
     limits = {spec.name: spec.limits for spec in joints}
     for spec in joints:
-        if spec.leader is not None and isinstance(spec.joint, Mimic):
+        if spec.leader is not None and spec.joint.follows is not None:
             own = limits[spec.leader]
-            limits[spec.leader] = narrowed(own, spec.joint, spec.limits) or own  # contradictory files mean the leader's
+            within = narrowed(own, spec.joint.follows, spec.limits)
+            limits[spec.leader] = within or own  # contradictory files mean the leader's
     return [replace(spec, limits=limits[spec.name]) for spec in joints]
 
 
-def narrowed(own: JointLimits, joint: Mimic, limits: JointLimits) -> JointLimits | None:
+def narrowed(own: JointLimits, follows: Follows, limits: JointLimits) -> JointLimits | None:
     """Return a leader's limits within which a follower, at ``factor · q + offset``, keeps its own; None if none do."""
-    factor, offset = joint.factor, joint.offset
+    factor, offset = follows
     if factor == 0.0:
         return own
     low, high = sorted(((limits.lower - offset) / factor, (limits.upper - offset) / factor))

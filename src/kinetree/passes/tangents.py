@@ -36,12 +36,11 @@ def tangent(program: Program, *, rates: bool = True) -> Program:
         value, rate = (Expr(graph, node) for node in nodes)
         return value, rate
 
-    known = _pushed(program, graph, entry)
-    zero = Expr(graph, graph.const(0.0))
-    results = [[known[i][0].id for i in entries] for entries in program.results]
+    found, zero = pushed(program, graph, entry), Expr(graph, graph.const(0.0))
+    results = [[value.id for value, _ in entries] for entries in found]
     if rates:
-        for values, entries in zip(results, program.results, strict=True):
-            values += [zero.node(known[i][1]) for i in entries]
+        for values, entries in zip(results, found, strict=True):
+            values += [zero.node(rate) for _, rate in entries]
     outputs = tuple(_doubled(port) if rates else port for port in program.outputs)
     inputs = tuple(_doubled(port) for port in program.inputs)
     return Program(graph, inputs, outputs, tuple(tuple(entries) for entries in results))
@@ -51,8 +50,11 @@ def _doubled(port: Port) -> Port:
     return port._replace(shape=(2 * port.size,))
 
 
-def _pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) -> dict[int, Entry]:
-    """Return the value and the rate of every node, recorded in this graph."""
+def pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) -> list[list[Entry]]:
+    """Return the value and the rate of every entry of every result, recorded in this graph.
+
+    ``entry(port, k)`` is what is known of an entry of an input.
+    """
     known: dict[int, Entry] = {}
     called: dict[int, list[Entry]] = {}
     for i in program.schedule():
@@ -67,7 +69,7 @@ def _pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) 
             known[i] = called[args[0]][payload]
         else:
             known[i] = _applied(graph, op, payload, [known[a] for a in args])
-    return known
+    return [[known[i] for i in entries] for entries in program.results]
 
 
 class _Functions:

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, ModelError
-from kinetree.joints import Mimic
 from kinetree.model import Body, JointLimits, JointSpring, Model
 from kinetree.model.body import ONE_HAS_SPRINGS
-from kinetree.model.mimic import narrowed, spring_at_leader
+from kinetree.model.mimic import Follows, narrowed, spring_at_leader
 from kinetree.robot.edit import R, changed
 from kinetree.robot.springs import combined
 from kinetree.validation import Array, real_array
@@ -154,16 +153,16 @@ def with_limits(
         except ModelError as error:
             raise ModelError(f"joint {body.joint_name!r}: {error}") from None
     for i, body in enumerate(bodies):
-        if i not in model.joint_order and isinstance(body.joint, Mimic):
+        if i not in model.joint_order and body.joint.follows is not None:
             k = next(k for k in model.joint_order if bodies[k].v_index == body.v_index)
             if (bodies[k].limits, body.limits) != (model.bodies[k].limits, model.bodies[i].limits):
-                bodies[k] = _within_follower(bodies[k], body, body.joint)
+                bodies[k] = _within_follower(bodies[k], body, body.joint.follows)
     return changed(robot, replace(model, bodies=tuple(bodies)))
 
 
-def _within_follower(leader: Body, follower: Body, joint: Mimic) -> Body:
+def _within_follower(leader: Body, follower: Body, follows: Follows) -> Body:
     """Return a leader within the limits that its follower leaves it."""
-    limits = narrowed(leader.limits, joint, follower.limits)
+    limits = narrowed(leader.limits, follows, follower.limits)
     if limits is None:
         name, l, f = follower.joint_name, leader.limits, follower.limits
         raise ModelError(
@@ -182,8 +181,8 @@ def _with_springs(model: Model, what: str, value: Values) -> Model:
         if not bodies[i].has_one_coordinate:
             raise ModelError(f"joint {name!r} has {len(bodies[i].v_index)} degrees of freedom: {ONE_HAS_SPRINGS}")
         joint, spring = bodies[i].joint, JointSpring(**{field: _of_joint(model, what, name, x)[0]})
-        if i not in model.joint_order and isinstance(joint, Mimic):
-            spring = spring_at_leader(joint, spring)
+        if i not in model.joint_order and joint.follows is not None:
+            spring = spring_at_leader(joint.follows, spring)
         bodies[i] = replace(bodies[i], spring=replace(bodies[i].spring, **{field: getattr(spring, field)}))
     if isinstance(value, Mapping):
         return replace(model, bodies=tuple(bodies))
@@ -248,10 +247,10 @@ def _numbers(what: str, value: ArrayLike, n: int) -> Array:
 
 def _felt(model: Model, i: int, what: str, values: tuple[float, ...]) -> tuple[float, ...]:
     """Return what resists at the speed of body i's joint as its coordinate feels it: a follower's at its leader's."""
-    joint = model.bodies[i].joint
-    if i in model.joint_order or not isinstance(joint, Mimic):
+    follows = model.bodies[i].joint.follows
+    if i in model.joint_order or follows is None:
         return values
-    scale = abs(joint.factor) if what == "friction" else joint.factor**2
+    scale = abs(follows[0]) if what == "friction" else follows[0] ** 2
     return tuple(x * scale for x in values)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.joints import Mimic
 from kinetree.model import WORLD, Body, JointLimits, Model
 from kinetree.robot.base import BaseRobot
 from kinetree.spatial import Transform
@@ -103,8 +102,7 @@ def joint(robot: BaseRobot, name: str) -> JointInfo:
     """
     model = robot.model
     body = model.bodies[model.body_of_joint(name)]
-    alone = body.joint.joint if isinstance(body.joint, Mimic) else body.joint
-    axis = getattr(alone, "axis", None)
+    axis = getattr(body.joint.alone, "axis", None)
     parent, X = _parent(model, body)
     q, v = body.q_index, body.v_index
     figures = [body.damping, body.friction, body.armature]
@@ -159,10 +157,11 @@ def _parent(model: Model, body: Body) -> tuple[str, Transform]:
 
 
 def _mimic(model: Model, body: Body) -> tuple[str, float, float] | None:
-    if not isinstance(body.joint, Mimic):
+    if body.joint.follows is None:
         return None
     leader = next(other for other in model.leading if other.v_index == body.v_index)
-    return leader.joint_name, float(body.joint.factor), float(body.joint.offset)
+    factor, offset = body.joint.follows
+    return leader.joint_name, float(factor), float(offset)
 
 
 def _pose(X: Transform) -> Array:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
-from kinetree.joints import Mimic
 from kinetree.model import Model
 from kinetree.model import edit as changes
 from kinetree.robot.configurations import neutral
@@ -77,7 +76,7 @@ def _put(model: Model, positions: Mapping[str, ArrayLike], q: Array) -> None:
     """Write the positions of joints into a configuration."""
     for name, position in positions.items():
         body = model.bodies[model.body_of_joint(name)]
-        if isinstance(body.joint, Mimic):
+        if body.joint.follows is not None:
             leader = next(b.joint_name for b in model.leading if b.q_index == body.q_index)
             raise ArgumentError(f"joint {name!r} follows {leader!r}: give the position of that one")
         what = f"the position of joint {name!r}"

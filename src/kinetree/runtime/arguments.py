@@ -87,14 +87,42 @@ def _by_name(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, 
     if len(args) > len(spec.positional):
         raise ArgumentError(f"{spec.name} got {len(args)} positional arguments: call it as {spec.usage}")
     given = dict(zip(spec.positional, args, strict=False))
-    known = [*(port.name for port in spec.inputs), *(option.name for option in spec.options), "out"]
-    for name, value in kwargs.items():
-        if name not in known:
-            raise ArgumentError(f"{spec.name} has {unknown_name('argument', name, known)}")
+    names = [*(port.name for port in spec.inputs), *(option.name for option in spec.options), "out"]
+    known = {spec.spelled(name): name for name in names}
+    for spelled, value in kwargs.items():
+        if spelled not in known:
+            raise ArgumentError(f"{spec.name} has {_unknown(spec, spelled, known)}")
+        name = known[spelled]
         if name in given:
             raise ArgumentError(f"{spec.name} got {name} twice, by position and by name")
         given[name] = value
     return given
+
+
+def _unknown(spec: FunctionSpec, name: str, known: Mapping[str, str]) -> str:
+    """Return what to say of an argument that there is not."""
+    if spec.group is None:
+        return unknown_name("argument", name, known)
+    if hint := spec.group.hint(name):
+        return f"no argument {name!r}: {hint}"
+    outer = [spelled for spelled, own in known.items() if spelled == own]
+    return unknown_name("argument", name, [*outer, spec.group.name])
+
+
+def ungrouped(
+    spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> tuple[tuple[object, ...], dict[str, object]] | None:
+    """Return a call with the parts of a value as arguments of their own; None where no value is given."""
+    group = spec.group
+    if group is None:
+        return None
+    at = spec.positional.index(group.name)
+    named = dict(zip(spec.positional[at:], args[at:], strict=False))
+    given = {**kwargs, **named}
+    if group.name not in given or len(args) > len(spec.positional) or not kwargs.keys().isdisjoint(named):
+        return None  # a wrong call, if any
+    value = given.pop(group.name)
+    return args[:at], given if value is None else {**given, **group.given(spec.name, value)}
 
 
 def _and(names: list[str]) -> str:

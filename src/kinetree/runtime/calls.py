@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Mapping
 from types import NoneType
@@ -81,8 +82,8 @@ class CallGlue:
         self._spec, self._kernels, self._backend = spec, kernels, backend
         self._options = [OptionCodes(o.name, o.default, o.required) for o in spec.open_options]
         names = [*(port.name for port in spec.inputs), *(option.name for option in self._options), "out"]
-        self._names = [sys.intern(name) for name in names]
-        positions = [names.index(name) for name in spec.positional]
+        self._names = [sys.intern(spec.spelled(name)) for name in names]
+        positions = [names.index(name) for name in itertools.takewhile(names.__contains__, spec.positional)]
         defaults = [(wide, _narrow(wide)) for wide in spec.defaults.values()]
         self._inputs = descriptor.Inputs(spec.inputs, len(spec.required), defaults, positions, spec.ranges)
         self._is_possible = descriptor.is_describable(spec.inputs, len(spec.optional), len(self._options))
@@ -93,8 +94,8 @@ class CallGlue:
         """Note how the options of a variant were given."""
         values = dict(variant.options)
         for option in self._options:
-            if option.name in given:
-                option.learn(given[option.name], values[option.name])
+            if (name := self._spec.spelled(option.name)) in given:
+                option.learn(given[name], values[option.name])
 
     def fetch(self, *, load: bool, wait: bool) -> None:
         """Look for the glue in memory or, if `load`, bring it there; unless `wait`, not while something is compiled."""

@@ -227,7 +227,8 @@ class Function(functools.partial[Any]):
         if dtype not in arguments.DTYPES:
             raise ArgumentError(f"{self.__name__}: dtype is {dtype!r}, it must be 'float64' or 'float32'")
         given: Mapping[str, object] = {p.name: 0.0 for p in self.spec.required}
-        call = arguments.bind(self.spec, (), {**given, **dict.fromkeys(optional, 0.0), **options})
+        named = {self.spec.spelled(name): x for name, x in {**dict.fromkeys(optional, 0.0), **options}.items()}
+        call = arguments.bind(self.spec, (), {**given, **named})
         return Variant(call.optional, call.options, dtype)
 
     @cached_property
@@ -240,6 +241,8 @@ class Function(functools.partial[Any]):
             self._install(load=True, wait=False)
         if not substituting_flag.value and (result := self._plain_batch(args, **kwargs)) is not None:
             return result
+        if self.spec.group is not None and (split := arguments.ungrouped(self.spec, args, kwargs)) is not None:
+            return self(*split[0], **split[1])
         call = arguments.bind(self.spec, args, kwargs)
         spec = self.spec.of(call.optional, call.options)
         if inline.is_part_of_trace(call.values):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glue.descriptor import Array
 from kinetree.graph import Port, Program
+from kinetree.groups import Group
 from kinetree.lazy import cached_property
 from kinetree.runtime.options import Constant, Fixed, Option, Value, plain
 from kinetree.runtime.results import is_field, result_type
@@ -78,6 +79,8 @@ class FunctionSpec:
         What arguments and results are, with their units, by name; where `doc` says it too, that counts.
     named : mapping of str to callable
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
+    group : Group, optional
+        An argument that is a value, whose fields are some of the optional inputs and of the options.
     ranges : mapping of str to Range
         The numbers that inputs may hold. Those of flags may be bools, and have no say in whether a call is float32.
     truths : frozenset of str
@@ -114,6 +117,7 @@ class FunctionSpec:
     meanings: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
+    group: Group | None = None
     truths: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
     reduce: Callable[[], tuple[Any, ...]] | None = None
@@ -138,6 +142,10 @@ class FunctionSpec:
     def required(self) -> tuple[Port, ...]:
         """The inputs that every call must give."""
         return self.inputs[: len(self.inputs) - len(self.optional) - len(self.defaults)]
+
+    def spelled(self, name: str) -> str:
+        """Return the name by which a call has an input or option, whose value may be part of another argument."""
+        return name if self.group is None else self.group.inner.get(name, name)
 
     @cached_property
     def positional(self) -> tuple[str, ...]:
@@ -243,8 +251,10 @@ class FunctionSpec:
             return self.called.replace(parameters=[*own, out])
         either, by_name = parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY
         required = [parameter(p.name, either) for p in self.required]
-        optional = [parameter(name, either, default=None) for name in self.optional]
-        defaults = {o.name: parameter.empty if o.required else o.default for o in self.open_options}
+        outer = [self.group.name if self.group and n in self.group.inner else n for n in self.optional]
+        optional = [parameter(name, either, default=None) for name in dict.fromkeys(outer)]
+        outside = [option for option in self.open_options if self.spelled(option.name) == option.name]
+        defaults = {o.name: parameter.empty if o.required else o.default for o in outside}
         by_keyword = [parameter(name, by_name, default=value) for name, value in defaults.items()]
         return inspect.Signature([*required, *optional, *by_keyword, out])
 

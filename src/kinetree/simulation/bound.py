@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, CallError, unknown_name
+from kinetree.motions.states import End, State
+from kinetree.motions.trajectory import Trajectory
 from kinetree.runtime.batch import address
 from kinetree.runtime.steps import tables
 from kinetree.simulation import run
@@ -19,8 +21,6 @@ from kinetree.simulation.forces import Forces
 from kinetree.simulation.given import as_given, ports_of
 from kinetree.simulation.rollout import VARIANT, Rollout
 from kinetree.simulation.starting import state
-from kinetree.trajectories.states import End, State
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

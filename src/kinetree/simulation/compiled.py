@@ -223,7 +223,13 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     settings = {name: given[setting(name)] for name in plan.integrator.tolerances}
     table = table_of(model)
     model = traced_model(model, table["forward_dynamics"].joint_space)
-    more = {name: given[name] for name in (*plan.of_constraints, "since") if name in given}
+    more = {"since": given["since"]} if "since" in given else {}
+    if plan.of_constraints:
+        from kinetree.constraints.inputs import ContactInputs
+
+        renamed = {"drift": "row_motion"}
+        own = {renamed.get(name, name): given[name] for name in plan.of_constraints}
+        more["contacts"] = ContactInputs(**own)
     system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
     return system, following
 

@@ -56,7 +56,7 @@ class Controller:
     >>> @robot.compile
     ... def follow(q, v, q_des, kp: float):
     ...     return robot.inverse_dynamics(q, v, kp * (q_des - q) - 2 * np.sqrt(kp) * v)
-    >>> path = kt.trajectories.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=1.0)
+    >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=1.0)
     >>> wanted = path(np.arange(1000) * 1e-3).q
     >>> law = kt.Controller(follow, every=10, inputs={"kp": 400.0}, over_time={"q_des": wanted})
     >>> robot.simulate(robot.neutral(), controller=law)

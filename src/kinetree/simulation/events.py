@@ -13,12 +13,12 @@ from kinetree.errors import ArgumentError, warn_user
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, StopReason
 from kinetree.model import Model
+from kinetree.motions.states import Happened
 from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, select
 from kinetree.signatures import told
 from kinetree.simulation.controllers import GIVEN, checked_arguments
 from kinetree.simulation.times import Times
-from kinetree.trajectories.states import Happened
 from kinetree.validation import Array
 
 LOGS = ("event_counts", "event_log")

@@ -13,6 +13,9 @@ import numpy as np
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
 from kinetree.integrators import Integrator
 from kinetree.lazy import cached_property
+from kinetree.motions.quantities import read_only
+from kinetree.motions.states import End
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
@@ -29,9 +32,6 @@ from kinetree.simulation.record import Record
 from kinetree.simulation.run import remembered, run
 from kinetree.simulation.starting import physics, start, usual_integrator
 from kinetree.simulation.times import Times, times
-from kinetree.trajectories.quantities import read_only
-from kinetree.trajectories.states import End
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.motions.states import End
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.calls import own
@@ -19,8 +21,6 @@ from kinetree.simulation.compiled import MOVING, Plan, observer
 from kinetree.simulation.events import FIRST_EVENT, LOGS, History
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.simulation.trouble import stops, warn_of_trouble
-from kinetree.trajectories.states import End
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import MASKED, Array, has_masked_entries
 
 if TYPE_CHECKING:

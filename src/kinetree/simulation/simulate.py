@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from kinetree.integrators import Integrator
+from kinetree.motions.states import State
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import wrong_call
@@ -17,8 +19,6 @@ from kinetree.simulation.events import Event
 from kinetree.simulation.forces import Forces
 from kinetree.simulation.plan import Simulation, planned
 from kinetree.simulation.record import Record
-from kinetree.trajectories.states import State
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import numpy as np
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.model import Model
 from kinetree.model.body import JointFriction
+from kinetree.motions.states import End, State
+from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.simulation.checks import check_finite
-from kinetree.trajectories.states import End, State
-from kinetree.trajectories.trajectory import Trajectory
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:

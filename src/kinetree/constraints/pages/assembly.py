@@ -9,6 +9,7 @@ from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.constraints.delassus import switched, switches
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import units
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
@@ -51,12 +52,13 @@ class _State(NamedTuple):
     "assemble",
     inputs={"tolerance": (), "max_iterations": (), "restarts": ()},
     outputs={"q": ("nq",), "converged": (), "residual": ("nconstraints",), "iterations": ()},
+    group=taking("active"),
     table=MECHANISM_ALGORITHMS,
 )
 def assemble(
     model: ConstrainedModel,
     q0: Vector,
-    active: Vector | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     tolerance: Scalar | None = None,
     max_iterations: Scalar | None = None,
     restarts: Scalar | None = None,
@@ -107,7 +109,7 @@ def assemble(
     tolerances = [close if tolerance is None else tolerance / u for u in unit]
     most = 100.0 if max_iterations is None else max_iterations
     others = 10.0 if restarts is None else restarts
-    held, on = velocities(model, fixed), switches(model, active)
+    held, on = velocities(model, fixed), switches(model, contacts.active)
 
     def met(e: Vector) -> Scalar:
         closed: Scalar = 1.0

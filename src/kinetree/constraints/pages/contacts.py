@@ -5,10 +5,11 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.constraints.anchors import motions, speeds
 from kinetree.constraints.contacts import HeldContacts, Settings, touching
 from kinetree.constraints.delassus import row_values
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.restitution import mixed, without_gain
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
@@ -21,7 +22,12 @@ RESIDUALS = "iterations primal dual complementarity"
 
 
 @algorithm(
-    "contact_dynamics", outputs=f"a f {RESIDUALS}", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS
+    "contact_dynamics",
+    outputs=f"a f {RESIDUALS}",
+    raises=SINGULAR,
+    joint_space=True,
+    group=taking("active", "friction", "row_motion", "solver"),
+    table=MECHANISM_ALGORITHMS,
 )
 def contact_dynamics(
     model: ConstrainedModel,
@@ -29,16 +35,11 @@ def contact_dynamics(
     v: Vector,
     tau: Vector,
     f_ext: Wrenches = None,
-    active: Vector | None = None,
-    friction: Vector | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     compliance: Vector | None = None,
     f_start: Vector | None = None,
-    tolerance: Scalar | None = None,
-    max_iterations: Scalar | None = None,
-    drift: Matrix | None = None,
     *,
     f_ext_frame: str = "body",
-    solver: str = "auto",
 ) -> Results:
     """Accelerations under the joint forces τ where contacts push only and slide, and the constraints' forces f.
 
@@ -48,7 +49,7 @@ def contact_dynamics(
     against the direction d of its velocity; and what lifts off has no force. (What approaches with a velocity needs an
     impulse, `contact_impulse`.) Nothing is relaxed: in convex formulations what slides lifts off. All other constraints
     hold as they do in `forward_dynamics`. In a mechanism with a `stabilization` ω, ``σ = J a + γ + 2ω J v + ω² φ``.
-    Where anchors move, by the `drift`, all motions are those against them: ``J v − ḋ``, ``J a + γ − d̈``.
+    Where anchors move, by the `row_motion`, all motions are those against them: ``J v − ḋ``, ``J a + γ − d̈``.
 
     Nothing is raised where the solver does not arrive (some problems have no solution): the residuals, computed from
     the final forces, tell. Where forces are hyperstatic f is one of many, and a the same for all of them.
@@ -64,9 +65,12 @@ def contact_dynamics(
     rows, factor = model.constraint_rows(q, v), factorised(model, q)
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)
     y = factor.solve_L_transposed([t - x for t, x in zip(tau, h, strict=True)])
-    settings = Settings(solver, friction, compliance, f_start, tolerance, max_iterations)
-    b, velocity = motions(rows, v, model.stabilization, drift), speeds(rows, v, drift)
-    found = HeldContacts(model, factor, rows, touching(model, velocity, active)).solve(b, settings, y, velocity)
+    settings = Settings(contacts.solver, contacts.friction, compliance, f_start)
+    moved = contacts.row_motion
+    b, velocity = motions(rows, v, model.stabilization, moved), speeds(rows, v, moved)
+    found = HeldContacts(model, factor, rows, touching(model, velocity, contacts.active)).solve(
+        b, settings, y, velocity
+    )
     return factor.solve_L(found.y, factor.D), found.f, found.iterations, *found.residuals
 
 
@@ -75,22 +79,16 @@ def contact_dynamics(
     outputs=f"v_next impulse {RESIDUALS}",
     raises=SINGULAR,
     joint_space=True,
+    group=taking("active", "restitution", "friction", "row_motion", "solver"),
     table=MECHANISM_ALGORITHMS,
 )
 def contact_impulse(
     model: ConstrainedModel,
     q: Vector,
     v: Vector,
-    active: Vector | None = None,
-    restitution: Vector | None = None,
-    friction: Vector | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     compliance: Vector | None = None,
     f_start: Vector | None = None,
-    tolerance: Scalar | None = None,
-    max_iterations: Scalar | None = None,
-    drift: Matrix | None = None,
-    *,
-    solver: str = "auto",
 ) -> Results:
     """Velocity after an impact in which contacts push only and slide, and the impulses.
 
@@ -108,17 +106,17 @@ def contact_impulse(
     True
     """
     rows, factor = model.constraint_rows(q), factorised(model, q)
-    e = row_values(model, restitution) or [model.constraints[i].rebound for i in model.constraint_of_row]
-    contacts = HeldContacts(model, factor, rows, active)
-    settings = Settings(solver, friction, compliance, f_start, tolerance, max_iterations)
-    before = speeds(rows, v, drift)
+    e = row_values(model, contacts.restitution) or [model.constraints[i].rebound for i in model.constraint_of_row]
+    held = HeldContacts(model, factor, rows, contacts.active)
+    settings = Settings(contacts.solver, contacts.friction, compliance, f_start)
+    before = speeds(rows, v, contacts.row_motion)
     b, rebounding = list(before), [i for i, row in enumerate(rows) if row.rebounds and not is_zero(e[i])]
     for i in rebounding:
-        b[i] = b[i] + e[i] * (select_less(b[i], 0.0, b[i], 0.0) if i in contacts.contacts else b[i])
-    found = contacts.solve(b, settings)
+        b[i] = b[i] + e[i] * (select_less(b[i], 0.0, b[i], 0.0) if i in held.contacts else b[i])
+    found = held.solve(b, settings)
     f, iterations, dv = found.f, found.iterations, factor.solve_L(found.y, factor.D)
     if rebounding:
-        met = contacts.solve(before, settings._replace(f_start=f))
+        met = held.solve(before, settings._replace(f_start=f))
         dv_met = factor.solve_L(met.y, factor.D)
         changes = ([dot(row.J, each) for row in rows] for each in (dv_met, dv))
         s = without_gain(before, met.f, next(changes), f, next(changes))

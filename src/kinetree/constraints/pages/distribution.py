@@ -5,6 +5,7 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.constraints.delassus import each_switched, on_or_off, switched, switches
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import arms
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
@@ -18,15 +19,20 @@ TOLERANCE, MOST_ITERATIONS = 1e-8, 1000.0
 OUTPUTS = {"tau": ("nv",), "f": ("nrows",), "missing": ("nv",), "iterations": ()}
 
 
-@algorithm("contact_inverse_dynamics", outputs=OUTPUTS, joint_space=True, table=MECHANISM_ALGORITHMS)
+@algorithm(
+    "contact_inverse_dynamics",
+    outputs=OUTPUTS,
+    joint_space=True,
+    group=taking("active", "friction"),
+    table=MECHANISM_ALGORITHMS,
+)
 def contact_inverse_dynamics(
     model: ConstrainedModel,
     q: Vector,
     v: Vector,
     a: Vector,
     f_ext: Wrenches = None,
-    active: Vector | None = None,
-    friction: Vector | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     force_weights: Vector | None = None,
     torque_weight: Scalar | None = None,
     f_min: Vector | None = None,
@@ -69,7 +75,7 @@ def contact_inverse_dynamics(
     >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
     (True, True)
     """
-    on, equations = switches(model, active), model.constraint_rows(q)
+    on, equations = switches(model, contacts.active), model.constraint_rows(q)
     rows = [row.J for row in equations]
     if on is not None:
         rows = [switched(s, row) for s, row in zip(on, rows, strict=True)]
@@ -88,7 +94,7 @@ def contact_inverse_dynamics(
         c=[wanted[k] for k in passive],
         D=[J[k] for k in actuated],
         d=[wanted[k] for k in actuated],
-        sets=_sets(model, on_or_off(active), friction, f_min),
+        sets=_sets(model, on_or_off(contacts.active), contacts.friction, f_min),
         weights=[1.0] * model.nrows
         if force_weights is None
         else [x * (a * a) for x, a in zip(force_weights, of_rows, strict=True)],

@@ -12,6 +12,7 @@ from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singul
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.constraints.anchors import motions
 from kinetree.constraints.delassus import Delassus, moved_velocities, switches
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.constraints.types import Row
@@ -20,15 +21,21 @@ from kinetree.scalars.linalg import dot, transposed
 from kinetree.spatial import Scalar
 
 
-@algorithm("forward_dynamics", outputs="a f", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+@algorithm(
+    "forward_dynamics",
+    outputs="a f",
+    raises=SINGULAR,
+    joint_space=True,
+    group=taking("active", "row_motion"),
+    table=MECHANISM_ALGORITHMS,
+)
 def forward_dynamics(
     model: ConstrainedModel,
     q: Vector,
     v: Vector,
     tau: Vector,
     f_ext: Wrenches = None,
-    active: Vector | None = None,
-    drift: Matrix | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     *,
     f_ext_frame: str = "body",
 ) -> tuple[list[Scalar], list[Scalar]]:
@@ -37,7 +44,7 @@ def forward_dynamics(
     ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``. The acceleration is exact also where constraints are redundant, and f is
     then the smallest force that gives it, moments counting divided by `Mechanism.length` (where some rows meet inertias
     ten thousand times those of others, theirs may be larger). In a mechanism with a `stabilization` ω errors fade away:
-    ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `drift`, d takes the place of zero in all of these.
+    ``J a + γ + 2ω J v + ω² φ = 0``. Where anchors move, by the `row_motion`, d takes the place of zero in all of these.
 
     References: RBDA sections 8.1 and 8.5, with ``M = LᵀDL``; for redundant rows the proximal-point method, as in
     Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (RSS 2021).
@@ -50,11 +57,18 @@ def forward_dynamics(
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
     rows = model.constraint_rows(q, v)
     factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(model, factor, rows, switches(model, active))
-    return _accelerated(model, delassus, rows, v, [t - x for t, x in zip(tau, h, strict=True)], drift)
+    delassus = Delassus(model, factor, rows, switches(model, contacts.active))
+    return _accelerated(model, delassus, rows, v, [t - x for t, x in zip(tau, h, strict=True)], contacts.row_motion)
 
 
-@algorithm("hybrid_dynamics", outputs="a tau f", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+@algorithm(
+    "hybrid_dynamics",
+    outputs="a tau f",
+    raises=SINGULAR,
+    joint_space=True,
+    group=taking("active", "row_motion"),
+    table=MECHANISM_ALGORITHMS,
+)
 def hybrid_dynamics(
     model: ConstrainedModel,
     q: Vector,
@@ -62,8 +76,7 @@ def hybrid_dynamics(
     a: Vector,
     tau: Vector,
     f_ext: Wrenches = None,
-    active: Vector | None = None,
-    drift: Matrix | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     *,
     prescribed: Sequence[str] = (),
     f_ext_frame: str = "body",
@@ -91,12 +104,13 @@ def hybrid_dynamics(
     References: RBDA sections 8.5 and 9.2: prescribed joints are rigid, and move what hangs on them.
 
     >>> legs = [name for name in robot.joint_names if name.startswith(("FL", "FR"))]
-    >>> posed = mech.hybrid_dynamics(q, v, 0 * v, 0 * v, active=[1, 0, 0, 0], prescribed=legs)
+    >>> one_foot = kt.ContactInputs(active=[1, 0, 0, 0])
+    >>> posed = mech.hybrid_dynamics(q, v, 0 * v, 0 * v, contacts=one_foot, prescribed=legs)
     >>> bool(abs(posed.a[6:12]).max() == 0), bool(abs(posed.tau[12:]).max() == 0)
     (True, True)
     """
     known = velocities(model, prescribed)
-    if known and active is None and model.reference.is_closed and model.reference.depends(known):
+    if known and contacts.active is None and model.reference.is_closed and model.reference.depends(known):
         raise ArgumentError(
             f"the accelerations of the joints {listed(prescribed)} depend on each other through the constraints, and "
             f"not all can be prescribed; independent ones are, for example, {listed(model.independent_names)}"
@@ -106,11 +120,11 @@ def hybrid_dynamics(
     M, rows = crba(model, q), model.constraint_rows(q, v)
     given: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
     loose = [row._replace(J=[0.0 if k in known else x for k, x in enumerate(row.J)]) for row in rows]
-    delassus = Delassus(model, ltdl(model, block(M, known)), loose, switches(model, active))
+    delassus = Delassus(model, ltdl(model, block(M, known)), loose, switches(model, contacts.active))
     h = rnea(model, q, v, given, f_ext, f_ext_frame=f_ext_frame)
     pushed = [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)]
     carried = [row._replace(gamma=row.gamma + dot(row.J, given)) for row in rows]
-    accelerated, f = _accelerated(model, delassus, carried, v, pushed, drift)
+    accelerated, f = _accelerated(model, delassus, carried, v, pushed, contacts.row_motion)
     columns = transposed([row.J for row in rows])
     tau_out = list(tau)
     for k in known:
@@ -120,12 +134,12 @@ def hybrid_dynamics(
 
 
 def _accelerated(
-    model: ConstrainedModel, delassus: Delassus, rows: Sequence[Row], v: Vector, tau: Vector, drift: Matrix | None
+    model: ConstrainedModel, delassus: Delassus, rows: Sequence[Row], v: Vector, tau: Vector, row_motion: Matrix | None
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Return a and f with ``M a = τ + Jᵀ f`` and ``J a + γ`` as it is wanted."""
     factor = delassus.factor
     y = factor.solve_L_transposed(tau)
-    b = motions(rows, v, model.stabilization, drift)
+    b = motions(rows, v, model.stabilization, row_motion)
     for i, row in zip(delassus.kept, delassus.BD, strict=True):
         b[i] = b[i] + dot(row, y)
     f = delassus.forces(b)

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.constraints.anchors import speeds
 from kinetree.constraints.delassus import Delassus, moved_velocities, row_values, switches
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
 from kinetree.spatial import Scalar
 
 
-@algorithm("impulse", outputs="v_next impulse", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+@algorithm(
+    "impulse",
+    outputs="v_next impulse",
+    raises=SINGULAR,
+    joint_space=True,
+    group=taking("active", "restitution", "row_motion"),
+    table=MECHANISM_ALGORITHMS,
+)
 def impulse(
     model: ConstrainedModel,
     q: Vector,
     v: Vector,
-    active: Vector | None = None,
-    restitution: Vector | None = None,
-    drift: Matrix | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Velocity after an impact in which constraints begin to act, and their impulses.
 
@@ -36,8 +42,8 @@ def impulse(
     """
     rows = model.constraint_rows(q)
     factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(model, factor, rows, switches(model, active))
-    b, e = speeds(rows, v, drift), row_values(model, restitution)
+    delassus = Delassus(model, factor, rows, switches(model, contacts.active))
+    b, e = speeds(rows, v, contacts.row_motion), row_values(model, contacts.restitution)
     if e is not None:
         b = [x + e_i * x if row.rebounds else x for x, e_i, row in zip(b, e, rows, strict=True)]
     f = delassus.forces(b)
@@ -45,9 +51,19 @@ def impulse(
     return [x + y for x, y in zip(v, dv, strict=True)], f
 
 
-@algorithm("project_velocity", outputs="v_next", raises=SINGULAR, joint_space=True, table=MECHANISM_ALGORITHMS)
+@algorithm(
+    "project_velocity",
+    outputs="v_next",
+    raises=SINGULAR,
+    joint_space=True,
+    group=taking("active", "row_motion"),
+    table=MECHANISM_ALGORITHMS,
+)
 def project_velocity(
-    model: ConstrainedModel, q: Vector, v: Vector, active: Vector | None = None, drift: Matrix | None = None
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    contacts: ContactInputs = NONE_GIVEN,
 ) -> list[Scalar]:
     """Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``.
 
@@ -59,4 +75,4 @@ def project_velocity(
     >>> bool(abs(mech.constraint_jacobian(q) @ allowed).max() < 1e-9)
     True
     """
-    return impulse(model, q, v, active, None, drift)[0]
+    return impulse(model, q, v, contacts)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.constraints.delassus import switched, switches
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import forces_squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
@@ -13,14 +14,16 @@ from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 
-@algorithm("inverse_dynamics", outputs="tau f missing", joint_space=True, table=MECHANISM_ALGORITHMS)
+@algorithm(
+    "inverse_dynamics", outputs="tau f missing", joint_space=True, group=taking("active"), table=MECHANISM_ALGORITHMS
+)
 def inverse_dynamics(
     model: ConstrainedModel,
     q: Vector,
     v: Vector,
     a: Vector,
     f_ext: Wrenches = None,
-    active: Vector | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     *,
     least: str = "force",
     f_ext_frame: str = "body",
@@ -45,7 +48,7 @@ def inverse_dynamics(
     >>> bool(abs(robot.inverse_dynamics(q, v, 0 * v) - tau - J.T @ f).max() < 1e-9)
     True
     """
-    on, equations = switches(model, active), model.constraint_rows(q)
+    on, equations = switches(model, contacts.active), model.constraint_rows(q)
     rows = [row.J for row in equations]
     if on is not None:
         rows = [switched(s, row) for s, row in zip(on, rows, strict=True)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
@@ -50,9 +51,12 @@ class Completion:
         return v
 
 
-@algorithm("complete_velocity", outputs="v", table=MECHANISM_ALGORITHMS)
+@algorithm("complete_velocity", outputs="v", group=taking("row_motion"), table=MECHANISM_ALGORITHMS)
 def complete_velocity(
-    model: ConstrainedModel, q: Vector, v_independent: Vector, drift: Matrix | None = None
+    model: ConstrainedModel,
+    q: Vector,
+    v_independent: Vector,
+    contacts: ContactInputs = NONE_GIVEN,
 ) -> list[Scalar]:
     """All velocities from the independent ones, ``J v = 0``.
 
@@ -66,12 +70,16 @@ def complete_velocity(
     True
     """
     complete = Completion(model, model.constraint_rows(q))
-    return complete(v_independent, None if drift is None else drift[1])
+    return complete(v_independent, None if contacts.row_motion is None else contacts.row_motion[1])
 
 
-@algorithm("complete_acceleration", outputs="a", table=MECHANISM_ALGORITHMS)
+@algorithm("complete_acceleration", outputs="a", group=taking("row_motion"), table=MECHANISM_ALGORITHMS)
 def complete_acceleration(
-    model: ConstrainedModel, q: Vector, v: Vector, a_independent: Vector, drift: Matrix | None = None
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    a_independent: Vector,
+    contacts: ContactInputs = NONE_GIVEN,
 ) -> list[Scalar]:
     """All accelerations from the independent ones, ``J a + γ = 0``, at a velocity that the constraints allow.
 
@@ -85,7 +93,7 @@ def complete_acceleration(
     True
     """
     rows = model.constraint_rows(q, v)
-    return Completion(model, rows)(a_independent, _accelerations(rows, drift))
+    return Completion(model, rows)(a_independent, _accelerations(rows, contacts.row_motion))
 
 
 @algorithm("velocity_map", outputs={"G": ("nv", "nindependent")}, table=MECHANISM_ALGORITHMS)
@@ -130,13 +138,19 @@ def reduced_mass_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     return [[dot(columns[min(i, j)], moved[max(i, j)]) for j in n] for i in n]
 
 
-@algorithm("reduced_bias", outputs={"h": ("nindependent",)}, joint_space=True, table=MECHANISM_ALGORITHMS)
+@algorithm(
+    "reduced_bias",
+    outputs={"h": ("nindependent",)},
+    joint_space=True,
+    group=taking("row_motion"),
+    table=MECHANISM_ALGORITHMS,
+)
 def reduced_bias(
     model: ConstrainedModel,
     q: Vector,
     v: Vector,
     f_ext: Wrenches = None,
-    drift: Matrix | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     *,
     f_ext_frame: str = "body",
 ) -> list[Scalar]:
@@ -159,11 +173,11 @@ def reduced_bias(
     """
     rows = model.constraint_rows(q, v)
     complete = Completion(model, rows)
-    a = complete([0.0] * len(complete.independent), _accelerations(rows, drift))
+    a = complete([0.0] * len(complete.independent), _accelerations(rows, contacts.row_motion))
     forces = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     return [dot(column, forces) for column in complete.columns()]
 
 
-def _accelerations(rows: Sequence[Row], drift: Matrix | None) -> list[Scalar]:
+def _accelerations(rows: Sequence[Row], row_motion: Matrix | None) -> list[Scalar]:
     """Return ``d̈ − γ``, which is J a."""
-    return [(0.0 if drift is None else drift[2][i]) - row.gamma for i, row in enumerate(rows)]
+    return [(0.0 if row_motion is None else row_motion[2][i]) - row.gamma for i, row in enumerate(rows)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.constraints.contact_problem import count
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem
 from kinetree.constraints.table import MECHANISM_ALGORITHMS
@@ -24,6 +25,7 @@ INTEGRATORS = tuple(name for name in OWN if name != "variational")
     options={"integrator": INTEGRATORS, "limits": LIMITS},
     raises=SINGULAR,
     joint_space=True,
+    group=taking("active", "restitution", "friction", "slots", "row_motion", "stick"),
     table=MECHANISM_ALGORITHMS,
 )
 def step(
@@ -33,16 +35,11 @@ def step(
     tau: Vector,
     dt: Scalar,
     f_ext: Wrenches = None,
-    active: Vector | None = None,
-    restitution: Vector | None = None,
-    friction: Vector | None = None,
-    slots: Matrix | None = None,
-    drift: Matrix | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     *,
     integrator: str = "semi_implicit_euler",
     limits: str = "none",
     f_ext_frame: str = "body",
-    contacts: str = "solved",
 ) -> tuple[Vector, Vector]:
     """Return the configuration and velocity a time dt later, under constant joint forces and wrenches.
 
@@ -50,15 +47,14 @@ def step(
     step loops and the like are closed again, and velocities along them taken away, by the smallest change in the metric
     of M. `simulate` takes many steps, with controllers and events.
 
-    Anchors that move do so by the `drift` that is given, at the beginning of the step; they accelerate evenly.
+    Anchors that move do so by the `row_motion` at the beginning of the step; they accelerate evenly.
 
-    >>> falling = mech.step(q, v, [0.0] * robot.nv, 1e-3, contacts="stick", active=[0] * 4)
+    >>> falling = mech.step(q, v, [0.0] * robot.nv, 1e-3, contacts=kt.ContactInputs(stick=True, active=[0] * 4))
     >>> bool(abs(falling.v - robot.step(q, v, [0.0] * robot.nv, 1e-3).v).max() < 1e-9)
     True
     """
-    of_constraints = active, restitution, friction, slots, drift
-    system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, *of_constraints)
-    return integrator_of(model, integrator, contacts)(system, 0.0, q, v, dt)
+    system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, contacts)
+    return integrator_of(model, integrator, "stick" if contacts.stick else "solved")(system, 0.0, q, v, dt)
 
 
 @algorithm(
@@ -68,6 +64,7 @@ def step(
     raises=SINGULAR,
     joint_space=True,
     ranges=FORWARDS,
+    group=taking("active", "restitution", "friction", "slots", "row_motion"),
     table=MECHANISM_ALGORITHMS,
 )
 def contact_step(
@@ -77,12 +74,8 @@ def contact_step(
     tau: Vector,
     dt: Scalar,
     f_ext: Wrenches = None,
-    active: Vector | None = None,
-    restitution: Vector | None = None,
-    friction: Vector | None = None,
-    slots: Matrix | None = None,
+    contacts: ContactInputs = NONE_GIVEN,
     f_start: Vector | None = None,
-    drift: Matrix | None = None,
     *,
     integrator: str = "semi_implicit_euler",
     limits: str = "none",
@@ -92,8 +85,8 @@ def contact_step(
 
     Contacts touch, slide and rebound by Signorini's and Coulomb's laws, unrelaxed, and so do the stops of joints where
     limits of position count, and their Coulomb friction if it is turned on. What has penetrated is moved back without a
-    velocity, so that impulses add no energy. Time goes forwards: dt is positive. Anchors that move do so by the `drift`
-    that is given, at the beginning of the step; they accelerate evenly.
+    velocity, so that impulses add no energy. Time goes forwards: dt is positive. Anchors that move do so by the
+    `row_motion` at the beginning of the step; they accelerate evenly.
 
     Returns
     -------
@@ -107,8 +100,7 @@ def contact_step(
     >>> standing.f.shape, bool(standing.dual < 1e-6)
     ((12,), True)
     """
-    of_constraints = active, restitution, friction, slots, drift
-    system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, *of_constraints)
+    system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, contacts)
     start = [0.0] * count(model)
     if f_start is not None:
         start[: model.nrows] = [x * dt for x in f_start]

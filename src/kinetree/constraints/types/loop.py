@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ModelError
-from kinetree.joints import Joint, Mimic
+from kinetree.joints import Joint
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.signatures import told
@@ -75,7 +75,7 @@ class Loop(BetweenFrames):
 
 def why_it_cannot_close(joint: Joint) -> str:
     """Return why a loop cannot close at this joint, empty if it can."""
-    if isinstance(joint, Mimic):
+    if joint.follows is not None:
         return "follows another joint"
     T = joint.constraint_subspace(joint.neutral())
     if not T:

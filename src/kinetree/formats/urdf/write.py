@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.formats.urdf.document import finite
-from kinetree.joints import Continuous, FreeFlyer, Joint, Mimic, Planar, Prismatic, Revolute
+from kinetree.joints import Continuous, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.model import WORLD, Body, Model
 from kinetree.model.physical import about_com
 from kinetree.spatial import Inertia, Transform
@@ -146,7 +146,7 @@ def limit_attributes(body: Body) -> dict[str, str | None]:
 
 def dynamics_attributes(body: Body) -> dict[str, str | None]:
     """Return the attributes of ``<dynamics>`` of a joint, at its own speed where it mimics another."""
-    factor = abs(body.joint.factor) if isinstance(body.joint, Mimic) else 1.0
+    factor = abs(body.joint.follows[0]) if body.joint.follows else 1.0
     damping, friction = (x[0] / factor**n if factor else 0.0 for n, x in ((2, body.damping), (1, body.friction)))
     return {"damping": number(damping), "friction": number(friction)}
 
@@ -190,34 +190,32 @@ def _from_root(model: Model, body: int, X: Transform) -> Transform:
 
 def _joint(model: Model, links: Sequence[str], body: Body) -> list[str]:
     parent = model.root if body.parent == WORLD else links[body.parent]
-    joint = body.joint.joint if isinstance(body.joint, Mimic) else body.joint
     lines = [
         *_ends(parent, links[model.body_of_joint(body.joint_name)]),
         origin_line(_from_root(model, body.parent, body.X_T)),
     ]
-    axis = joint.normal if isinstance(joint, Planar) else getattr(joint, "axis", None)
-    if axis is not None:
+    if (axis := body.joint.alone.direction) is not None:
         lines.append(f'<axis xyz="{numbers(axis)}"/>')
     if joint_type(body) in LIMITED or not all(map(math.isinf, vars(body.limits).values())):
         lines.append(element("limit", limit_attributes(body)))
     if any(body.damping) or any(body.friction):
         lines.append(element("dynamics", dynamics_attributes(body)))
-    if isinstance(body.joint, Mimic):
+    if body.joint.follows is not None:
         leader = next(b.joint_name for b in model.leading if b.v_index == body.v_index)
-        factor, offset = number(body.joint.factor), number(body.joint.offset)
+        factor, offset = map(number, body.joint.follows)
         lines.append(f'<mimic joint={quoteattr(leader)} multiplier="{factor}" offset="{offset}"/>')
     return lines
 
 
 def joint_type(body: Body) -> str:
     """Return what URDF calls the type of a body's joint: what turns within limits is not continuous."""
-    joint = body.joint.joint if isinstance(body.joint, Mimic) else body.joint
-    if type(joint) not in TYPES:
+    kind = type(body.joint.alone)
+    if kind not in TYPES:
         known = ", ".join(sorted(TYPES.values()))
-        raise ModelError(f"joint {body.joint_name!r} is a {type(joint).__name__}: URDF has {known} and fixed joints")
-    if isinstance(joint, Revolute):
+        raise ModelError(f"joint {body.joint_name!r} is a {kind.__name__}: URDF has {known} and fixed joints")
+    if TYPES[kind] in ("revolute", "continuous"):
         return "continuous" if math.isinf(body.limits.lower) and math.isinf(body.limits.upper) else "revolute"
-    return TYPES[type(joint)]
+    return TYPES[kind]
 
 
 def _ends(parent: str, child: str) -> list[str]:

@@ -34,7 +34,7 @@ NEAR = 0.1
 """Below this whole steps converge quadratically."""
 
 FARTHEST, HALVED = 1.0 - 1e-9, 40
-"""How far towards where no bodies can exist a step may go, and how often an interval of lengths is halved."""
+"""How far towards the end of physical consistency a step may go, and how often an interval of lengths is halved."""
 
 ROUGH = 0.1
 GROWTH, LEAST_GROWTH = 30.0, 1.01
@@ -47,7 +47,7 @@ class Problem(NamedTuple):
     Attributes
     ----------
     A : (m, N) array
-        Rows in units of their noise.
+        RegressionModel in units of their noise.
     b : (m,) array
         ``A x̂``.
     bodies : int
@@ -97,7 +97,7 @@ class Problem(NamedTuple):
         return np.vstack(blocks), np.concatenate(right)
 
     def length(self, x: Array, step: Array, decrement: float) -> float:
-        """Return by how much of a Newton step the function decreases most; there bodies can exist.
+        """Return by how much of a Newton step the function decreases most within physical consistency.
 
         Along it it is a square and logarithms, ``½ a t² + b t − Σ s_i log(1 + t e_i)``.
         """
@@ -142,7 +142,7 @@ def newton(problem: Problem) -> Consistent:
         root = np.sqrt(share)
         stage = problem._replace(A=problem.A * root, b=problem.b * root)
         found = _minimum(stage, x, GAP if share == 1.0 else ROUGH)
-        if found is None:  # from too far away: along the edge of where bodies can exist steps are short
+        if found is None:  # from too far away: along the boundary of physical consistency steps are short
             growth = np.sqrt(growth)
         elif share == 1.0:
             return found
@@ -160,7 +160,7 @@ def _minimum(problem: Problem, x: Array, gap: float) -> Consistent | None:
     for _ in range(STEPS):
         try:
             M, r = problem.rows(x)
-        except np.linalg.LinAlgError:  # rounding of a step has left where bodies can exist
+        except np.linalg.LinAlgError:  # rounding of a step has left physical consistency
             return None
         scale = np.linalg.norm(M, axis=0)
         scale[scale == 0.0] = 1.0

@@ -16,7 +16,7 @@ somebody has measured, but of a point or a plate: it is taken as the second, sin
 nothing outweighs all data."""
 
 SPREAD = 1e-9
-"""The least eigenvalue by the greatest: rounding leaves bodies possible."""
+"""The least eigenvalue by the greatest: rounding leaves bodies physically consistent."""
 
 BALL = 0.01
 """Mean square of each coordinate in such a ball where no link has a mass (m²)."""
@@ -55,7 +55,7 @@ def pseudo_inertia(ten: Array) -> Array:
 
 
 def repaired(ten: Array, mass: float, least: float | None = None) -> Array:
-    """Return inertial parameters (nb, 10) of bodies that can exist, near these.
+    """Return physically consistent inertial parameters (nb, 10) near these.
 
     Parameters
     ----------

@@ -15,12 +15,12 @@ import numpy as np
 
 from kinetree.errors import listed
 from kinetree.identification.checks.equations import SINGULAR, JointEquations
-from kinetree.identification.checks.findings import Found
 from kinetree.identification.checks.likelihood import BESIDE, SMALL, Likelihood, beside
 from kinetree.identification.checks.signs import opposite
 from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
+from kinetree.logs.findings import Found
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -182,7 +182,12 @@ class Mistakes:
         return sorted(tried, key=lambda pair: -pair[0].value)
 
     def _alike(self, now: Likelihood, joints: list[int]) -> Iterator[Mistake]:
-        """Yield signs that only a joint's own equation tells, and so not whether of its positions or its forces."""
+        """Yield signs that only the robot before or a joint's own equation makes certain: other masses fit as well."""
+        if len(self.negative) > 1:
+            together = next(readings(self._robot.nv, [], self.negative, [], {}))
+            if Likelihood(self._rows, together.of(self._some, self._at)).value > now.value - LIKELIER:
+                yield from (Mistake("force_sign", (k,), {}) for k in self.negative)
+                return
         for k in self.negative:
             if k not in joints:
                 yield Mistake("force_sign", (k,), {})

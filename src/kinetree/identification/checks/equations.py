@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.identification.checks.samples import Seen, together
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.correlations import integrated_times
 from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece
@@ -40,11 +40,11 @@ class JointEquations:
     Attributes
     ----------
     seen : Seen
-    rows : Rows
+    rows : RegressionModel
     """
 
     seen: Seen
-    rows: Rows
+    rows: RegressionModel
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -66,7 +66,7 @@ class JointEquations:
     @cached_property
     def sides(self) -> tuple[list[Array], Array]:
         """The rows (n, m_k) of each entry of v, and right-hand sides (n, nv); zeros where nothing was measured."""
-        every = [self.rows.told(piece) for piece in self.pieces]
+        every = [self.rows.masked(piece) for piece in self.pieces]
         return [np.concatenate(Y) for Y in zip(*(rows for rows, _ in every), strict=True)], np.concatenate(
             [tau for _, tau in every]
         )

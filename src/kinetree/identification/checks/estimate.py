@@ -9,12 +9,11 @@ import numpy as np
 
 from kinetree.errors import listed
 from kinetree.identification.base_parameters import BaseParameters
-from kinetree.identification.checks.findings import Found
-from kinetree.identification.checks.names import named
 from kinetree.identification.checks.samples import base_of
-from kinetree.identification.equations import Factors
+from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import LEAST_NOISE, Solution
 from kinetree.identification.nonlinear import MotorConstants
+from kinetree.logs.findings import Found, named
 from kinetree.validation import Array
 
 WORSE, EXPLAINED = 1.1, 10.0
@@ -24,20 +23,20 @@ UNEXPLAINED = 1.2
 """Residuals that are so many times the spread of the forces: a constant would explain more."""
 
 FAR = 3.0
-"""Standard deviations from an estimated motor constant to the one that goes with bodies that can exist."""
+"""Standard deviations from an estimated motor constant to the one that goes with consistent bodies."""
 
 
 class Estimated(NamedTuple):
-    """An estimate, and the parameters of bodies that can exist."""
+    """An estimate, and the parameters of physically consistent bodies."""
 
     base: BaseParameters
-    factors: Factors
+    factors: QRFactors
     solution: Solution
     parameters: Array
     constants: MotorConstants | None = None
 
 
-def few(factors: Factors) -> Iterator[Found]:
+def few(factors: QRFactors) -> Iterator[Found]:
     """Yield that a joint has no more equations than parameters: its residuals then say nothing of its noise."""
     most = max(map(len, factors.pattern))
     if factors.count <= most:
@@ -48,7 +47,7 @@ def few(factors: Factors) -> Iterator[Found]:
         )
 
 
-def few_moving(factors: Factors, names: Sequence[str]) -> Iterator[Found]:
+def few_moving(factors: QRFactors, names: Sequence[str]) -> Iterator[Found]:
     """Yield joints of which friction at rest leaves fewer equations than parameters: these fit them anyway."""
     most = np.array([len(own) for own in factors.pattern])
     few = (factors.counts > 0) & (factors.counts <= most) & (most < factors.count)
@@ -83,11 +82,12 @@ def unexplained(at: Estimated) -> Iterator[Found]:
 
 
 def far_bodies(at: Estimated) -> Iterator[Found]:
-    """Yield where bodies that can exist leave residuals that are larger, and more than noise can explain."""
-    if at.factors.dimension != at.base.dimension:
+    """Yield where physically consistent bodies leave residuals that are larger, and more than noise can explain."""
+    if at.constants is not None:
         return
     base, factors, solution = at.base, at.factors, at.solution
-    free, bound = (factors.squares(x) for x in (solution.values, base.projection @ at.parameters))
+    near = base.projection @ at.parameters
+    free, bound = (factors.squares(x) for x in (solution.values, np.append(near, solution.others(near))))
     count = (bound - free) / (solution.noise**2 * solution.times)
     exact = bound <= LEAST_NOISE**2 * factors.count * factors.mean_squares.max()
     there = (bound > WORSE**2 * free) & (count > EXPLAINED * base.dimension) & ~exact
@@ -95,16 +95,16 @@ def far_bodies(at: Estimated) -> Iterator[Found]:
         worst = float(np.sqrt((bound[there] / np.maximum(free[there], np.finfo(float).tiny)).max()))
         names = named(base.robot, there)
         yield Found(
-            f"bodies that can exist explain the forces of {listed(names)} less well than the estimates "
+            f"physically consistent bodies explain the forces of {listed(names)} less well than the estimates "
             f"alone: residuals are up to {worst:.2g} times as large. The robot before is far from the data, which a "
-            "greater prior_spread allows; or no bodies move so, and signs, units or joint terms are wrong",
+            "greater spread (Bodies) allows; or no bodies move so, and signs, units or joint terms are wrong",
             names,
             {"residual_ratio": worst},
         )
 
 
 def far_constants(at: Estimated) -> Iterator[Found]:
-    """Yield which motor constants are far from those that go with bodies that can exist."""
+    """Yield which motor constants are far from those that go with physically consistent bodies."""
     if at.constants is None:
         return
     far = np.abs(at.constants.consistent - at.constants.values) / np.maximum(at.constants.std, np.finfo(float).tiny)
@@ -112,9 +112,9 @@ def far_constants(at: Estimated) -> Iterator[Found]:
     if (there := (far > FAR) & moved).any():
         names = tuple(name for name, is_there in zip(at.constants.joints, there, strict=True) if is_there)
         yield Found(
-            f"the motor constants of {listed(names)} that go with bodies that can exist are up to "
+            f"the motor constants of {listed(names)} that go with physically consistent bodies are up to "
             f"{far[there].max():.2g} standard deviations from the estimated ones: a known load or a sign may be "
-            "wrong, or the robot before is far from the data, which a greater prior_spread allows",
+            "wrong, or the robot before is far from the data, which a greater spread (Bodies) allows",
             names,
             {"standard_deviations": far},
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.identification.checks.equations import SINGULAR
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.samples import Piece
 from kinetree.validation import Array
 
@@ -30,7 +30,7 @@ class Likelihood:
         Root mean squares of what is left of the forces, by their spread, at least `SMALL`; and if all count alike.
     """
 
-    def __init__(self, rows: Rows, piece: Piece) -> None:
+    def __init__(self, rows: RegressionModel, piece: Piece) -> None:
         self._grams, self._counts = _grams(rows, piece)
         left = np.ones(len(self._grams))
         self.alike, P = left, self._grams.shape[-1] - 1
@@ -74,9 +74,9 @@ class Likelihood:
         return float(y[0]), float(np.sqrt(squares * inverse[0, 0]))
 
 
-def _grams(rows: Rows, piece: Piece) -> tuple[Array, Array]:
+def _grams(rows: RegressionModel, piece: Piece) -> tuple[Array, Array]:
     """Return ``[Y τ]ᵀ[Y τ]`` of each entry of v, with friction of its own, by the spread of τ; and how many."""
-    Y, tau = rows.told(piece)
+    Y, tau = rows.masked(piece)
     spread, driven, N = tau.std(axis=0), rows.robot.model.actuated, rows.dimension
     spread = np.where(spread > SINGULAR * spread.max(initial=0.0), spread, spread.max(initial=0.0) or 1.0)
     width = len(BESIDE) + 1

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.identification import mechanisms
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
-from kinetree.identification.checks import columns, estimate, model, recording, samples, wrenches
+from kinetree.identification.checks import columns, estimate, model, samples, wrenches
 from kinetree.identification.checks.equations import JointEquations
-from kinetree.identification.checks.findings import Check, Finding, Findings, Found, Stage, made
-from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.held_loads import KnownMass, loads_in
 from kinetree.identification.threads import on_one_thread
 from kinetree.lazy import cached_property
+from kinetree.logs import checks
+from kinetree.logs.findings import Check, Finding, Findings, Found, Stage, made
 
 if TYPE_CHECKING:
     from kinetree.identification.terms import JointTerms
@@ -29,14 +30,14 @@ class Examined:
     Attributes
     ----------
     equations : JointEquations
-    factors : Factors, optional
+    factors : QRFactors, optional
         Of the whole log.
     motion_is_exact : bool
         Whether nothing but the model is a reason for residuals: instruments are given where it is not.
     """
 
     equations: JointEquations
-    factors: Factors | None = None
+    factors: QRFactors | None = None
     motion_is_exact: bool = True
 
     @cached_property
@@ -76,8 +77,7 @@ def _of_lack(test: Callable[[model.Lack], Iterator[Found]], at: Examined) -> Ite
 
 
 CHECKS = (
-    Check("time_unit", "error", ("recording",), recording.time_unit),
-    Check("saturated", "error", ("recording",), recording.saturated),
+    *checks.CHECKS,
     Check("twice", "error", ("samples", "closed"), samples.twice),
     Check("degrees", "error", ("samples", "closed"), samples.degrees),
     Check("rates", "error", ("samples", "closed"), samples.rates),
@@ -110,7 +110,7 @@ def run_checks(stage: Stage, evidence: Any) -> Findings:
 def diagnose(
     robot: Robot,
     log: Any,
-    joint_terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
     currents: Sequence[str] = (),
 ) -> Findings:
@@ -126,7 +126,7 @@ def diagnose(
     robot : Robot
     log
         As in `Robot.identify`; read once.
-    joint_terms : sequence of str, mapping, or BaseParameters
+    terms : sequence of str, mapping, or BaseParameters
         As in `Robot.identify`.
     currents : sequence of str, optional
         Entries of v whose forces are currents with a constant that is not known: nor is its sign.
@@ -149,7 +149,7 @@ def diagnose(
     >>> found.name, found.severity, found.joints
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """
-    base = joint_terms if isinstance(joint_terms, BaseParameters) else base_parameters(robot, joint_terms)
+    base = terms if isinstance(terms, BaseParameters) else base_parameters(robot, terms)
     seen = samples.seen(robot, log, currents)
     found = run_checks("samples", seen)
     if found.errors or not seen.pieces:
@@ -158,12 +158,12 @@ def diagnose(
     return found + run_checks("equations", Examined(JointEquations(seen, rows)))
 
 
-def rows_of(base: BaseParameters, loads: Sequence[KnownMass] = ()) -> Rows:
+def rows_of(base: BaseParameters, loads: Sequence[KnownMass] = ()) -> RegressionModel:
     """Return the equations of base parameters; of Stribeck's friction, whose speeds are not known, without it."""
     if "stribeck" not in base.joint_terms:
-        return Rows(base, loads=loads)
+        return RegressionModel(base, loads=loads)
     terms = {term: joints for term, joints in base.joint_terms.items() if term != "stribeck"}
-    return Rows(base_parameters(base.robot, terms), loads=loads)
+    return RegressionModel(base_parameters(base.robot, terms), loads=loads)
 
 
 __all__ = ["CHECKS", "Check", "Examined", "Finding", "Findings", "diagnose", "rows_of", "run_checks"]

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import listed
-from kinetree.identification.checks import recording
-from kinetree.identification.checks.findings import Found
-from kinetree.identification.checks.names import named
 from kinetree.identification.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
+from kinetree.logs import checks as recording
+from kinetree.logs.coordinates import Coordinates
+from kinetree.logs.findings import Found, named
 from kinetree.robot import Robot
 from kinetree.robot.base import OPEN_LOOPS
-from kinetree.trajectories.coordinates import Coordinates
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import numpy as np
 
 from kinetree.errors import listed
 from kinetree.identification.checks.equations import JointEquations, System
-from kinetree.identification.checks.findings import Found
 from kinetree.identification.checks.samples import base_of
 from kinetree.identification.equations import known_forces
 from kinetree.identification.regressor import massless
 from kinetree.lazy import cached_property
+from kinetree.logs.findings import Found
 from kinetree.validation import Array
 
 LACKS = 0.1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kinetree.identification.equations import Factors, Rows
+from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.estimators.correlations import correlation_times
 from kinetree.identification.triangle import Triangle, inverse_of
 from kinetree.validation import Array
@@ -74,7 +74,7 @@ class Solution(NamedTuple):
     unidentifiable : (r, n) array
         Orthonormal rows: directions of the parameters, in units of their effects, that change no force of these data.
     information : (m, n) array
-        Rows A of the equations and of the prior in units of their noise: ``AᵀA`` is Fisher's information.
+        RegressionModel A of the equations and of the prior in units of their noise: ``AᵀA`` is Fisher's information.
     times : (nv,) array
         Integrated autocorrelation time of each joint's residual: how many samples count as one.
     """
@@ -92,7 +92,7 @@ class Solution(NamedTuple):
         away = J[:, :n] @ (first - self.values[:n])
         return self.values[n:] - np.asarray(np.linalg.lstsq(J[:, n:], away, rcond=None)[0])
 
-    def informed(self, factors: Factors, prior: Prior) -> Solution:
+    def informed(self, factors: QRFactors, prior: Prior) -> Solution:
         """Return the same with the prior among the rows of the information, and noise below `LEAST_NOISE` as this."""
         limit, A = LEAST_NOISE * np.sqrt(factors.mean_squares.max()), self.information
         if (self.noise[factors.counts > 0.0] < limit).any():
@@ -106,19 +106,19 @@ class Equations:
 
     Attributes
     ----------
-    model : Rows
+    model : RegressionModel
         From samples to equations.
     log : log
         What can be read again of it.
-    factors : Factors
+    factors : QRFactors
         Their triangular factors.
     consistent : callable, optional
         From a solution to all parameters, those of physically consistent bodies, where these are asked for.
     """
 
-    model: Rows
+    model: RegressionModel
     log: Any
-    factors: Factors
+    factors: QRFactors
     consistent: Callable[[Solution], Array] | None = None
 
 

@@ -63,8 +63,8 @@ class Instrumental:
         for own, other in zip_longest(model.pieces(equations.log), model.pieces(self.motion)):
             if own is None or other is None or len(own.q) != len(other.q):
                 raise ArgumentError("instruments are a motion with the samples of the log, one for each")
-            Y, tau = model.told(own)
-            Z, _ = model.told(other._replace(tau=own.tau, standing=own.standing, held=own.held))
+            Y, tau = model.masked(own)
+            Z, _ = model.masked(other._replace(tau=own.tau, standing=own.standing, held=own.held))
             for product, y, z, right in zip(products, Y, Z, tau.T, strict=True):
                 product += z.T @ np.column_stack([y, right, z])
         return products

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.equations import Factors
+from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, decorrelated, solve
 from kinetree.validation import Array
 
@@ -70,7 +70,7 @@ class LeastSquares:
         return found.informed(equations.factors, prior)
 
 
-def weighted(factors: Factors, prior: Prior, times: Array) -> Solution:
+def weighted(factors: QRFactors, prior: Prior, times: Array) -> Solution:
     """Return what makes the residuals least in units of each joint's noise, which is estimated with them."""
     zero, root = zero_forces(factors), np.sqrt(times)
     scale = np.where(zero, FIRST_NOISE_OF_ZERO_FORCES, 1.0)
@@ -85,7 +85,7 @@ def weighted(factors: Factors, prior: Prior, times: Array) -> Solution:
     return Solution(values, inverse, noise, null, factors.stacked(noise * root)[0], root**2)
 
 
-def unweighted(factors: Factors, prior: Prior, times: Array) -> Solution:
+def unweighted(factors: QRFactors, prior: Prior, times: Array) -> Solution:
     """Return what makes the sum of squared residuals least, with White's covariance: noise differs between joints.
 
     A prior counts beside residuals in units of the noise of all joints together.
@@ -105,7 +105,7 @@ def unweighted(factors: Factors, prior: Prior, times: Array) -> Solution:
     return Solution(values, covariance, noise, null, A, times)
 
 
-def zero_forces(factors: Factors) -> NDArray[np.bool_]:
+def zero_forces(factors: QRFactors) -> NDArray[np.bool_]:
     """Return a mask (nv,) of the forces that are always zero.
 
     There ``Y π = 0``, and a robot without mass has no residuals: weights from residuals would grow until it is the
@@ -114,7 +114,7 @@ def zero_forces(factors: Factors) -> NDArray[np.bool_]:
     return np.asarray(factors.mean_squares <= ZERO_FORCE**2 * factors.mean_squares.max(initial=0.0), dtype=np.bool_)
 
 
-def noise_of(factors: Factors, values: Array, scale: Array, inverse: Array) -> Array:
+def noise_of(factors: QRFactors, values: Array, scale: Array, inverse: Array) -> Array:
     """Return the standard deviations of the residuals (nv,), by the degrees of freedom that the estimate leaves."""
     A, _ = factors.stacked(scale)
     left = factors.counts - factors.by_joint(((A @ inverse) * A).sum(axis=1))

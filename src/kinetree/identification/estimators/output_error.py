@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.identification.base_parameters import BaseParameters
-from kinetree.identification.equations import Rows
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Equations, Prior, Solution
 from kinetree.identification.estimators.instrumental import Instrumental
 from kinetree.identification.estimators.least_squares import LeastSquares
@@ -98,7 +98,7 @@ class OutputError:
 
     def fit(self, equations: Equations, prior: Prior) -> Solution:
         """See `Estimator`; each estimate is simulated with the physically consistent bodies that are nearest to it."""
-        if type(equations.model) is not Rows or equations.model.loads:
+        if type(equations.model) is not RegressionModel or equations.model.loads:
             raise ArgumentError(
                 "robots are simulated without loops, motor constants, unknown speeds of friction and loads that are "
                 "known by their mass alone"
@@ -177,7 +177,7 @@ class _Columns(NamedTuple):
     right: Array
 
 
-class _Linearised(Rows):
+class _Linearised(RegressionModel):
     """Equations whose columns are there already."""
 
     def __init__(self, base: BaseParameters) -> None:

@@ -16,10 +16,10 @@ import numpy as np
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.locks import importing
 from kinetree.logs.codecs.table import ROWS, Codec, Table
+from kinetree.logs.coordinates import Coordinates, some
+from kinetree.logs.local_fit import WINDOW, fit_weights
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
-from kinetree.trajectories.coordinates import Coordinates, some
-from kinetree.trajectories.signals.differentiate import WINDOW, fit_weights
 from kinetree.validation import Array
 
 NDArrayInt: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]

@@ -15,10 +15,10 @@ import numpy as np
 
 from kinetree.errors import FormatError
 from kinetree.logs.codecs.table import EXPECTED, ROWS, Codec, Table
-from kinetree.trajectories.columns.match import layout_of_header, layout_without_header
-from kinetree.trajectories.columns.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS
-from kinetree.trajectories.columns.names import Vocabulary
-from kinetree.trajectories.coordinates import Coordinates
+from kinetree.logs.coordinates import Coordinates
+from kinetree.logs.layout import layout_of_header, layout_without_header
+from kinetree.logs.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS
+from kinetree.logs.names import Vocabulary
 from kinetree.validation import Array
 
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from kinetree.errors import FormatError
 from kinetree.logs.codecs.table import ROWS, Codec, Table, check_size
+from kinetree.logs.coordinates import Coordinates, Slot, some
 from kinetree.logs.extra import NUMBERS, TEXTS
-from kinetree.trajectories.columns.match import Layout, check_quantities
-from kinetree.trajectories.columns.messages import numbered_notes, without_base
-from kinetree.trajectories.columns.names import FORCES, TIME, Vocabulary
-from kinetree.trajectories.coordinates import Coordinates, Slot, some
+from kinetree.logs.layout import Layout, check_quantities
+from kinetree.logs.messages import numbered_notes, without_base
+from kinetree.logs.names import FORCES, TIME, Vocabulary
 from kinetree.validation import Array
 
 LABELS = ("q_names", "v_names")

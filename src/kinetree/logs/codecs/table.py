@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kinetree.errors import FormatError
-from kinetree.trajectories.columns.match import Layout, layout_of_header
-from kinetree.trajectories.columns.names import Vocabulary
-from kinetree.trajectories.coordinates import Coordinates
+from kinetree.logs.coordinates import Coordinates
+from kinetree.logs.layout import Layout, layout_of_header
+from kinetree.logs.names import Vocabulary
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Pictures, with Matplotlib, the extra ``plot``: curves, motions, stick figures, torques, fits."""

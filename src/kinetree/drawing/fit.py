@@ -1,0 +1,164 @@
+"""The pictures of a report: forces and residuals over time, autocorrelations, parameters with error bars."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from kinetree.drawing.panels import check_matplotlib, drawn, extremes, panel, torque_units, turning
+from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.identification.fit import Fit
+    from kinetree.identification.validation import Validation
+
+T = TypeVar("T")
+
+POINTS = 1200
+"""Points of a curve: more make a page large, and are not seen."""
+
+WIDTH, ROW, GAP, LINE, LETTER, ABOVE, BELOW = 10.5, 1.1, 0.25, 0.17, 0.06, 0.5, 0.45
+"""Inches: of a picture, a row of curves, the gap between two, a parameter, a letter, and what is above and below."""
+
+UNTOLD = " (not told)"
+
+NAMED = re.compile(r' id="[a-zA-Z0-9.]+_\d+"')
+"""What Matplotlib names, and nobody refers to: two pictures in a page would have the same names."""
+
+MEASURED, PREDICTED, RESIDUAL = "#9a9a9a", "#1f5fa8", "#c8442b"
+
+UNITS = {
+    "m": ("masses", "kg", "kg"),
+    "m c": ("first moments of mass", "kg·m", "kg·m"),
+    "I": ("moments of inertia", "kg·m²", "kg·m²"),
+    "armature": ("rotors", "kg·m²", "kg"),
+    "damping": ("damping", "N·m·s", "N·s/m"),
+    "friction": ("friction", "N·m", "N"),
+    "offset": ("offsets", "N·m", "N"),
+    "stiffness": ("stiffness", "N·m", "N/m"),
+    "damping_asymmetry": ("asymmetry of damping", "N·m·s", "N·s/m"),
+    "stribeck": ("friction that falls off", "N·m", "N"),
+    "load_friction": ("friction in proportion to load", "1", "1"),
+}
+"""What parameters are called together, and their unit where a joint turns and where it slides."""
+
+
+def svg(draw: Callable[[Any, T], None], what: T) -> str:
+    """Return a picture as SVG, to be put into a page; the same for the same data."""
+    check_matplotlib()
+    from matplotlib import rc_context
+
+    stream = io.StringIO()
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "kinetree", "text.parse_math": False, "font.size": 8.0}
+    with rc_context(settings):
+        figure = drawn(lambda figure: draw(figure, what))
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = stream.getvalue()
+    return NAMED.sub("", text[text.index("<svg") :])
+
+
+def forces(figure: Any, seen: Validation) -> None:
+    """Draw a row a joint: forces measured and predicted, the residual, and its autocorrelation."""
+    robot = seen.fit.base.robot
+    ratios = {"width_ratios": (5, 1), "wspace": 0.1, "hspace": GAP / ROW}
+    panels = figure.subplots(robot.nv, 2, squeeze=False, sharex="col", gridspec_kw=ratios)
+    _arrange(figure, robot.nv * ROW + (robot.nv - 1) * GAP, left=0.55)
+    t, breaks, label = _times(seen)
+    measured, predicted = (np.concatenate([getattr(m, x) for m in seen.motions]) for x in ("measured", "predicted"))
+    curves = [("measured", measured, MEASURED, 1.6), ("predicted", predicted, PREDICTED, 0.8)]
+    curves.append(("residual", measured - predicted, RESIDUAL, 0.6))
+    lags = np.arange(1, len(seen.autocorrelation) + 1)
+    for name, values, colour, width in curves:
+        when, few = extremes(t, values, points=POINTS)
+        for k in range(robot.nv):
+            panels[k, 0].plot(when[:, k], few[:, k], color=colour, linewidth=width, label=name)
+    for k, (name, unit) in enumerate(zip(robot.v_names, torque_units(robot), strict=True)):
+        left, right = panels[k]
+        part = f": {100 * seen.relative[k]:.0f} % not explained" if np.isfinite(seen.relative[k]) else ""
+        panel(left, f"{name}, {unit}{part}", size=8.0, thin=True, loc="left", pad=2)
+        panel(right, "" if k else "autocorrelation", size=8.0, thin=True, pad=2)
+        left.margins(x=0.005)
+        for at in breaks:
+            left.axvline(at, color="black", linewidth=0.6, linestyle=":")
+        right.axhspan(-seen.bound, seen.bound, color="#dde6f0", linewidth=0)
+        right.vlines(lags, 0.0, seen.autocorrelation[:, k], color=RESIDUAL, linewidth=1.2)
+        right.axhline(0.0, color="black", linewidth=0.5)
+        right.set_ylim(-1.0, 1.0)
+    panels[-1, 0].set_xlabel(label)
+    panels[-1, 1].set_xlabel("lag (samples)")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
+
+
+def _arrange(figure: Any, height: float, *, left: float) -> None:
+    """Make a figure so large that its panels are so high together (inches), with room at the left, above and below.
+
+    Matplotlib finds as much by itself, in as much time as it takes to draw everything once more.
+    """
+    whole = height + ABOVE + BELOW
+    figure.set_size_inches(WIDTH, whole)
+    figure.subplots_adjust(left=left / WIDTH, right=1.0 - 0.1 / WIDTH, bottom=BELOW / whole, top=1.0 - ABOVE / whole)
+
+
+def _times(seen: Validation) -> tuple[Array, list[float], str]:
+    """Return what is along the axis, where other motions begin, and what it is called."""
+    if len(seen.motions) == 1 and seen.motions[0].t is not None:
+        return seen.motions[0].t, [], "t (s)"
+    ends = np.cumsum([len(motion.measured) for motion in seen.motions])
+    return np.arange(1.0, ends[-1] + 1.0), (ends[:-1] + 0.5).tolist(), "sample"
+
+
+def parameters(figure: Any, fit: Fit) -> None:
+    """Draw a panel a unit: estimates with two standard deviations, those of the bodies, and those before."""
+    base, before = fit.base, fit.base.of()
+    groups = _groups(fit)
+    counts = [len(rows) for rows in groups.values()]
+    ratios = {"height_ratios": counts, "hspace": 2.0 * GAP / (LINE * np.mean(counts))}
+    panels = figure.subplots(len(groups), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
+    names = max(map(len, base.names), default=0) + len(UNTOLD) * bool(fit.unidentifiable)
+    _arrange(figure, LINE * sum(counts) + 2.0 * GAP * (len(counts) - 1), left=0.2 + LETTER * names)
+    for ax, (title, rows) in zip(panels, groups.items(), strict=True):
+        y = np.arange(len(rows))
+        told = np.isfinite(fit.std[rows])
+        bars = np.where(told, 2.0 * np.where(told, fit.std[rows], 0.0), 0.0)
+        ax.plot(before[rows], y, "|", color="black", markersize=9, label="before")
+        ax.plot(
+            fit.consistent_values[rows],
+            y,
+            "o",
+            color="none",
+            markeredgecolor=RESIDUAL,
+            markersize=5,
+            label="bodies that can exist",
+        )
+        ax.errorbar(
+            fit.values[rows],
+            y,
+            xerr=bars,
+            fmt=".",
+            color=PREDICTED,
+            markersize=4,
+            elinewidth=1.2,
+            capsize=2,
+            label="estimate ± 2 std",
+        )
+        ax.set_yticks(y, [base.names[k] + ("" if ok else UNTOLD) for k, ok in zip(rows, told, strict=True)])
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+        panel(ax, title, size=8.0, thin=True, loc="left", pad=2)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
+
+
+def _groups(fit: Fit) -> dict[str, list[int]]:
+    """Return which base parameters have the same unit, by what they are together."""
+    base, turns = fit.base, turning(fit.base.robot)
+    of_joint = {place: turns[k] for (_, k), place in base.places.items()}
+    groups: dict[str, list[int]] = {}
+    for row, (place, name) in enumerate(zip(base.independent, base.names, strict=True)):
+        kind = name.partition(" of ")[0]
+        known = next((UNITS[x] for x in (kind, kind.partition("_")[0]) if x in UNITS), None)
+        title = name if known is None else f"{known[0]} ({known[1 if of_joint.get(place, True) else 2]})"
+        groups.setdefault(title, []).append(row)
+    return groups

@@ -1,0 +1,218 @@
+"""The figure of a trajectory: joints, torques, energies and the paths of frames over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinetree.drawing.panels import drawn, extremes, grid, panel, position_units, torque_units, velocity_units
+from kinetree.drawing.skeleton import Skeleton
+from kinetree.errors import ArgumentError
+from kinetree.motions.trajectory import Trajectory
+from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_ROBOTS = 50
+"""Robots of a batch that are drawn; of more, so many at equal distances."""
+
+MOST_PATHS = 6
+"""Frames whose paths are drawn where none are named."""
+
+NAMED = 8
+"""Curves of a panel that have a legend of its own."""
+
+
+class Curves(NamedTuple):
+    """A panel over time: its title, the names of its curves, their colours, and values (robots, n, curves)."""
+
+    title: str
+    names: Sequence[str]
+    colours: Sequence[Any]
+    values: Array
+    shared: bool = False
+
+
+def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
+    """Return a figure of the motion: positions, velocities, torques, energies, and paths of frames.
+
+    Torques are drawn if they were recorded and some are not zero. A joint has the same colour in every panel, named at
+    the right; a joint of several degrees of freedom has panels of its own. Of a batch, up to 50 robots are drawn in
+    thin lines; for one of them draw ``trajectory.robots[3]``. A dotted line is where a robot stopped.
+
+    Parameters
+    ----------
+    frames : list of str, optional
+        Frames whose paths are drawn; by default the end of each branch, 6 at most. None for an empty list.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+        ``figure.savefig("motion.png")`` writes it.
+
+    Raises
+    ------
+    ArgumentError
+        If matplotlib, the extra ``plot``, is not installed, a frame is unknown, or nothing moves.
+    """
+    return drawn(lambda figure: draw(self, figure, frames))
+
+
+def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) -> None:
+    """Draw it in an empty figure: see `plot`."""
+    check_drawable(self)
+    if isinstance(frames, str):
+        raise ArgumentError(f"frames takes a list of names: [{frames!r}]")
+    count = math.prod(self.batch_shape)
+    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_ROBOTS)).round().astype(np.int_))
+    panels = [*_joint_panels(self, chosen), _energies(self, chosen)]
+    paths = _paths(self, chosen, frames)
+    columns = 3 if len(panels) > 6 and len(panels) % 3 != 1 else 2
+    wide = 0.0 if paths is None else 1.1
+    figure.set_layout_engine("constrained")
+    figure.set_size_inches(4.4 * (columns + wide), 2.3 * max(2, math.ceil(len(panels) / columns)) + 0.5)
+    sides: Any = figure.subfigures(1, 1 + bool(wide), width_ratios=(columns, wide)[: 1 + bool(wide)], squeeze=False)[0]
+    thin = 1.1 if len(chosen) == 1 else 0.5
+    for ax, curves in zip(grid(sides[0], len(panels), columns, "t (s)", least=2), panels, strict=True):
+        _draw(ax, self, chosen, curves, thin)
+    if paths is not None:
+        _draw_paths(sides[1], *paths, thin)
+    joints = next((curves for curves in panels if curves.shared), None)
+    if joints is not None:
+        _legend(figure, joints)
+    shown = "" if count == len(chosen) else f" ({len(chosen)} drawn)"
+    batch = f", {count} robots{shown}" if self.batch_shape else ""
+    figure.suptitle(f"{self.robot.name}: {self.t[0]:g} to {self.t[-1]:g} s{batch}", fontsize=11)
+
+
+def check_drawable(trajectory: Trajectory) -> None:
+    """Raise `ArgumentError` where there is nothing to be drawn, or nowhere."""
+    if not trajectory.q[..., 0, :].size:
+        raise ArgumentError(f"{trajectory!r} has nothing that moves, so there is nothing to draw")
+    for name in ("q", "v"):
+        if not np.isfinite(getattr(trajectory, name)).all():
+            raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), which cannot be drawn")
+
+
+def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:
+    """Return panels for q, v and tau: of the joints together, a unit each, and of the others by themselves."""
+    robot = trajectory.robot
+    quantities = [
+        ("position", trajectory.q, robot.q_names, position_units(robot), "q_index"),
+        ("velocity", trajectory.v, robot.v_names, velocity_units(robot), "v_index"),
+    ]
+    if "tau" in trajectory.recorded:
+        quantities.append(("torque", trajectory.tau, robot.v_names, torque_units(robot), "v_index"))
+    joints = [body for body in robot.model.leading if len(body.v_index) == 1]
+    others = [body for body in robot.model.leading if len(body.v_index) > 1]
+    colours = dict(zip((body.joint_name for body in joints), _colours(len(joints)), strict=True))
+    panels = []
+    for quantity, array, names, units, index in quantities:
+        values = array.reshape(-1, *array.shape[-2:])[chosen]
+        single = [(getattr(body, index)[0], body.joint_name) for body in joints]
+        for unit in dict.fromkeys(units[k] for k, _ in single):
+            entries = [(k, name) for k, name in single if units[k] == unit]
+            what = f"joint {_plural(quantity, unit)} ({unit})"
+            own = values[..., [k for k, _ in entries]]
+            if quantity != "torque" or own.any():  # nothing drives it
+                panels.append(Curves(what, [n for _, n in entries], [colours[n] for _, n in entries], own, True))
+        for body in others:
+            for unit in dict.fromkeys(units[k] for k in getattr(body, index)):
+                at = [k for k in getattr(body, index) if units[k] == unit]
+                what = "quaternion" if unit == "1" else f"{_plural(quantity, unit)} ({unit})"
+                short = [names[k].rpartition(".")[2] for k in at]
+                own = values[..., at]
+                if quantity != "torque" or own.any():  # a floating base has none
+                    panels.append(Curves(f"{body.joint_name}: {what}", short, _colours(len(at)), own))
+    return panels
+
+
+def _plural(quantity: str, unit: str) -> str:
+    return {"velocity": "velocities", "torque": "forces" if unit == "N" else "torques"}.get(quantity, f"{quantity}s")
+
+
+def _energies(trajectory: Trajectory, chosen: Any) -> Curves:
+    three = (trajectory.kinetic_energy, trajectory.potential_energy, trajectory.mechanical_energy)
+    values = np.stack([x.reshape(-1, len(trajectory))[chosen] for x in three], axis=-1)
+    return Curves("energy (J)", ("kinetic", "potential", "both"), ("tab:red", "tab:blue", "black"), values)
+
+
+def _paths(trajectory: Trajectory, chosen: Any, frames: Sequence[str] | None) -> tuple[list[str], Array] | None:
+    """Return the names of the frames that are drawn and their paths (robots, n, frames, 3)."""
+    q = trajectory.q.reshape(-1, *trajectory.q.shape[-2:])[chosen]
+    q = q[:, np.unique(np.linspace(0, len(trajectory) - 1, 500).round().astype(np.int_))]
+    if frames is None:
+        skeleton = Skeleton(trajectory.robot)
+        tips = dict(list(skeleton.tips.items())[:MOST_PATHS])
+        return (list(tips), skeleton.points(q)[..., list(tips.values()), :]) if tips else None
+    places = [np.asarray(trajectory.robot.frame_placement(q, frame=name))[..., :3, 3] for name in frames]
+    return (list(frames), np.stack(places, axis=-2)) if places else None
+
+
+def _colours(count: int) -> list[Any]:
+    """Return colours that are told apart as well as so many can be."""
+    from matplotlib import colormaps
+
+    if count <= 10:
+        return [colormaps["tab10"](k) for k in range(count)]
+    return [colormaps["turbo"](0.04 + 0.92 * k / (count - 1)) for k in range(count)]
+
+
+def _draw(ax: Any, trajectory: Trajectory, chosen: Any, curves: Curves, thin: float) -> None:
+    for values in curves.values:
+        when, few = extremes(trajectory.t, values)
+        for k in range(few.shape[1]):
+            ax.plot(when[:, k], few[:, k], linewidth=thin, color=curves.colours[k], label=curves.names[k])
+    stops = trajectory.stopped_at.ravel()[chosen]
+    for stop in stops[np.isfinite(stops)][:MOST_ROBOTS]:
+        ax.axvline(stop, linewidth=0.7, linestyle=":", color="grey")
+    panel(ax, curves.title)
+    ax.margins(x=0.01)
+    low, high = float(curves.values.min(initial=0.0)), float(curves.values.max(initial=0.0))
+    if high - low < 1e-9:  # rounding alone
+        ax.set_ylim(low - 1.0, high + 1.0)
+    if not curves.shared and len(curves.names) <= NAMED:
+        handles, _ = ax.get_legend_handles_labels()
+        ax.legend(handles[: len(curves.names)], curves.names, fontsize=7, framealpha=0.6, loc="best")
+
+
+def _draw_paths(figure: Any, names: Sequence[str], paths: Array, thin: float) -> None:
+    """Draw the paths in space, from a dot on."""
+    ax = figure.add_subplot(projection="3d")
+    for k, (name, colour) in enumerate(zip(names, _colours(len(names)), strict=True)):
+        for robot, path in enumerate(paths[:, :, k]):
+            ax.plot(*path.T, linewidth=thin, color=colour, label=name if robot == 0 else "_")
+            ax.plot(*path[:1].T, ".", markersize=5, color=colour)
+    equal_axes(ax, paths.reshape(-1, 3))
+    ax.set_title("paths of frames (m), from the dots on", fontsize=9)
+    figure.legend(*ax.get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=1 + (len(names) > 3))
+
+
+def equal_axes(ax: Any, points: Array) -> None:
+    """Give axes in space the same scale in all directions, with these points (n, 3) in sight."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    least = 0.15 * max(1e-3, float((high - low).max()))
+    middle, half = (low + high) / 2, np.maximum((high - low) / 2 * 1.05, least)
+    ax.set(**{f"{x}lim": (m - h, m + h) for x, m, h in zip("xyz", middle, half, strict=True)})
+    ax.set_box_aspect(tuple(half), zoom=0.8)  # with room for its labels, however tall it is
+    for x, h in zip("xyz", half / half.max(), strict=True):
+        getattr(ax, f"{x}axis").set_major_locator(_few(1 + round(4 * float(h))))
+        getattr(ax, f"set_{x}label")(x, fontsize=8)
+    ax.tick_params(labelsize=7)
+
+
+def _few(bins: int) -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(bins)
+
+
+def _legend(figure: Any, joints: Curves) -> None:
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], color=colour, linewidth=2) for colour in joints.colours]
+    figure.legend(lines, joints.names, loc="outside right upper", fontsize=7, title="joints", title_fontsize=8)

@@ -1,0 +1,149 @@
+"""What a plausibility check is, and what it finds: values, whose severity, joints and figures are fields.
+
+Nothing in the library looks at the words of a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from kinetree.errors import ArgumentError, warn_user
+from kinetree.robot import Robot
+
+Severity = Literal["error", "warning"]
+Stage = Literal["recording", "samples", "closed", "equations", "estimate", "bodies"]
+
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class LogWarning(UserWarning):
+    """A recorded motion that tells little, or something that a model of it lacks."""
+
+
+class Found(NamedTuple):
+    """What the function of a check yields: a sentence, the joints that it is about, and figures by name."""
+
+    message: str
+    joints: tuple[str, ...] = ()
+    figures: Mapping[str, Any] = NONE
+
+
+class Check(NamedTuple):
+    """A plausibility check: one row of `kinetree.identification.checks.registry.CHECKS`.
+
+    Attributes
+    ----------
+    name : str
+    severity : "error" or "warning"
+        Whether `identify` refuses a log in which it finds something.
+    stages : tuple of str
+        When it is made: of a recording before it is filtered, of samples, or of those of a mechanism ("closed"), of
+        their equations before the estimate, of the estimate, of the physically consistent bodies.
+    test : callable
+        From the evidence of these stages to what is found, nothing where all seems right.
+    """
+
+    name: str
+    severity: Severity
+    stages: tuple[Stage, ...]
+    test: Callable[[Any], Iterator[Found]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a plausibility check has found.
+
+    Attributes
+    ----------
+    name : str
+        Of the check, such as "force_sign".
+    severity : "error" or "warning"
+        An error is a reason to refuse a log, a warning is worth knowing.
+    message : str
+        For people: nothing depends on its words.
+    joints : tuple of str
+        The entries of v that it is about.
+    figures : mapping
+        What was measured, by name with its unit: ``{"delay_s": 0.0052}``.
+    """
+
+    name: str
+    severity: Severity
+    message: str
+    joints: tuple[str, ...] = ()
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.message
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, for JSON."""
+        return {**self.__dict__, "joints": list(self.joints), "figures": dict(self.figures)}
+
+
+class Findings(tuple[Finding, ...]):
+    """What the plausibility checks of a log or a fit have found, in the order of the table."""
+
+    __slots__ = ()
+
+    @property
+    def errors(self) -> Findings:
+        """Reasons to refuse the log."""
+        return Findings(x for x in self if x.severity == "error")
+
+    @property
+    def warnings(self) -> Findings:
+        """The others."""
+        return Findings(x for x in self if x.severity == "warning")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the checks, one for each finding."""
+        return tuple(x.name for x in self)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the fields of each, for JSON."""
+        return [x.to_dict() for x in self]
+
+    def table(self) -> str:
+        """Return a line for each."""
+        return "\n".join(f"{x.severity:<8} {x.name:<18} {x.message}" for x in self)
+
+    def __add__(self, other: Iterable[Finding]) -> Findings:  # type: ignore[override]
+        return Findings((*self, *other))
+
+    def warn(self, name: str = "") -> None:
+        """Warn of each, whatever its severity, with the name of a file before it."""
+        for finding in self:
+            warn_user(f"{name}: {finding}" if name else finding.message, LogWarning)
+
+    def enforce(
+        self, hint: str = "check=False takes the log as it is", *, name: str = "", check: bool = True
+    ) -> Findings:
+        """Raise `ArgumentError` if there are errors, unless `check` is false; warn of the others; return all.
+
+        The name of a file may go before them.
+        """
+        if self.errors and check:
+            what = "; ".join(map(str, self.errors))
+            raise ArgumentError(f"{name}: {what}; {hint}" if name else f"{what}; {hint}")
+        self.warn(name)
+        return self
+
+
+def made(checks: Iterable[Check], stage: Stage, evidence: Any) -> Findings:
+    """Return what the checks of a stage find."""
+    return Findings(
+        Finding(check.name, check.severity, *found)
+        for check in checks
+        if stage in check.stages
+        for found in check.test(evidence)
+    )
+
+
+def named(robot: Robot, there: Iterable[Any]) -> tuple[str, ...]:
+    """Return the names of the entries of v that are there."""
+    return tuple(name for name, is_there in zip(robot.v_names, there, strict=True) if is_there)

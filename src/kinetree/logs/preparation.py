@@ -1,0 +1,267 @@
+"""Smoothing and derivatives without delay, of parts of a motion as of the whole; directions of sliding."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, warn_user
+from kinetree.logs.filter import Filter
+from kinetree.logs.findings import LogWarning
+from kinetree.logs.joints import Block
+from kinetree.logs.local_fit import DEGREE, fit_weights, fitted, gaps
+from kinetree.logs.samples import Cutoff, Samples, measured, of_joints
+from kinetree.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from kinetree.robot import Robot
+
+KEPT = 0.9999
+"""The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
+
+HALF_WINDOW = 0.78
+"""Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
+
+Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
+
+NEIGHBOURS = 3
+"""Samples to either side that tell outliers."""
+
+MARGIN = 6.0
+"""By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
+
+FEWEST = 5
+"""Of its periods, that frequency has so many in a log: a single slow move would leave a handful of samples else."""
+
+MISSED = 1.5
+"""Steps in time that are so many times the median, or more, are where samples are missing."""
+
+TINY = 1e-6
+"""Times that differ by such a part of a step are the same."""
+
+HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
+"""What is wrong with cut-offs above half of Nyquist's frequency."""
+
+ABOVE_NOISE = 20.0
+"""Power that is less than so many times the mean of white noise of the velocities is no motion: one in 5e8 is more."""
+
+ABOVE_LINES = 4.0
+"""So is what is less than so many times the greatest one in the upper half: encoders at constant speeds make lines."""
+
+
+class Preparation:
+    """How `prepare` makes samples of recorded ones: of parts of a motion one after the other as of the whole.
+
+    What a part has at its end is kept for the next. The cut-off and the steps in time are those of the first part;
+    outliers are told within a part.
+
+    Attributes
+    ----------
+    frequency, rate : float
+        The cut-off, and how many samples a second there are where none is missing (Hz).
+    window, every : int
+        Recorded samples in a fit, and from one fit to the next.
+    """
+
+    def __init__(self, robot: Robot, chosen: Filter) -> None:
+        slow = robot.model.friction.smoothing if chosen.smoothing is None else chosen.smoothing
+        self._smoothing = slow if chosen.presliding is None else None
+        self._robot, self._chosen = robot, chosen
+        self._presliding, self._standing = (
+            None if x is None else of_joints(robot, name, x)
+            for name, x in (("presliding", chosen.presliding), ("standing", chosen.standing))
+        )
+        self.frequency = chosen.cutoff or 0.0
+        self.rate = self._origin = 0.0
+        self.window = self.every = 0
+        self._kept: tuple[Array, ...] | None = None
+        self._offset = 0
+        self._slides: tuple[Array, Array] | None = None
+
+    def part(self, block: Block) -> Samples | None:
+        """Return samples of the next block of a motion, as it is if nothing is to be smoothed; None for too few."""
+        robot, nv, q, tau, f_ext = self._robot, self._robot.nv, block.q, block.tau, block.f_ext
+        if block.v is not None and block.a is not None and not self._chosen.smooths:
+            return Samples(q, block.v, block.a, tau, f_ext, t=block.t, smoothing=self._chosen.smoothing)
+        if (t := block.t) is None:
+            raise ArgumentError("the motion has no times: it cannot be filtered")
+        if self._chosen.outliers is not None:
+            path = np.vstack([np.zeros(nv), np.cumsum(robot.difference(q[:-1], q[1:]), axis=0)])
+            kept = ~far_out(np.hstack([path, measured(tau)]), self._chosen.outliers)
+            t, q, tau, f_ext = t[kept], q[kept], tau[kept], None if f_ext is None else f_ext[kept]
+        others = [tau]
+        if self._presliding is not None:
+            others.append(self._sliding(q))
+        if f_ext is not None:
+            others.append(f_ext.reshape(len(t), -1))
+        arrays: tuple[Array, ...] = t, q, np.hstack(others)
+        if self._kept is not None:
+            arrays = tuple(np.concatenate(x) for x in zip(self._kept, arrays, strict=True))
+        if not self.window and len(arrays[0]) < 2:
+            self._kept = arrays
+            return None
+        if not self.window:
+            self._choose(*arrays[:2])
+        return self._samples(arrays)
+
+    def _samples(self, arrays: tuple[Array, ...]) -> Samples | None:
+        nv, found = self._robot.nv, self._fitted(arrays)
+        if not found:
+            return None
+        when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
+        tau, directions, wrench = np.split(rest, [nv, 2 * nv], axis=1)
+        return Samples(
+            *(q_s, v_s, a_s, tau),
+            wrench.reshape(-1, self._robot.nb, 6) if wrench.size else None,
+            direction=directions,
+            t=when,
+            standing=None if self._standing is None else np.abs(v_s) <= self._standing,
+            smoothing=self._smoothing,
+            cutoff=Cutoff(self.frequency, self.rate),
+        )
+
+    def _choose(self, t: Array, q: Array) -> None:
+        self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
+        steps = np.diff(t)
+        usual = steps[steps < MISSED * np.median(steps)].mean()
+        step = float(f"{usual:.6g}")  # of a part as of the whole, whatever rounding does
+        self.rate, self._origin = 1.0 / step, float(t[0])
+        self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
+        self.every, self._offset = self._chosen.decimate or max(1, int(0.5 / (self.frequency * step))), self.reach
+        if (cutoff := Cutoff(self.frequency, self.rate)).high:
+            warn_user(f"the cut-off is {cutoff}: {HIGH}", LogWarning)
+
+    def _sliding(self, q: Array) -> Array:
+        """Return the directions of sliding, from where the part before has left them."""
+        if self._slides is None:
+            slides = sliding_direction(self._robot, q, self._presliding)  # type: ignore[arg-type]
+        else:
+            last, z = self._slides
+            slides = sliding_direction(self._robot, np.vstack([last, q]), self._presliding, z)[1:]  # type: ignore[arg-type]
+        self._slides = q[-1], slides[-1]
+        return slides
+
+    def _fitted(self, arrays: tuple[Array, ...]) -> list[tuple[Array, ...]]:
+        """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs."""
+        t, half, reach = arrays[0], self.window // 2, self.reach
+        found: list[tuple[Array, ...]] = []
+        for start, stop in pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]):
+            own = tuple(x[start:stop] for x in arrays)
+            first = self._offset if start == 0 else reach
+            centres = np.arange(first, stop - start - reach, self.every)
+            if len(centres):
+                others = own[2] if self._smoothing is None else self._with_signs(own, self._smoothing)
+                when, q = own[0], own[1]
+                minus = self._robot.difference
+                moved, v, a, smooth = fitted(when, q, minus, centres, centres - half, self.window, others=others)
+                found.append((when[centres], self._robot.integrate(q[centres], moved), v, a, smooth))
+                first = int(centres[-1]) + self.every
+            keep = max(0, min(first - reach, stop - start - 1))
+            self._kept, self._offset = tuple(x[keep:] for x in own), first - keep
+        return found
+
+    @property
+    def reach(self) -> int:
+        """How many recorded samples a fit needs to either side: directions from velocities a window around each."""
+        half = self.window // 2
+        return half if self._smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
+
+    def _with_signs(self, arrays: tuple[Array, ...], smoothing: float) -> Array:
+        """Return the rest with the signs of filtered velocities after the forces; no fit needs those at the ends."""
+        (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
+        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
+        step, origin = 1.0 / self.rate, self._origin
+        even = origin + step * np.arange(np.ceil((t[0] - origin) / step - TINY), (t[-1] - origin) / step + TINY)
+        same = len(even) == len(t) and np.abs(even - t).max() < TINY * step
+        out = np.hstack([others[:, :nv], np.empty_like(others[:, :nv]), others[:, nv:]])
+        path = np.zeros(len(t))
+        for k, moved in enumerate(self._robot.difference(q[:-1], q[1:]).T):
+            np.cumsum(moved, out=path[1:])
+            speed = np.convolve(path if same else np.interp(even, t, path), weights, "valid") / (2.0 * half * step)
+            v = np.pad(speed, half, mode="edge") if same else np.interp(t, even[half : len(even) - half], speed)
+            out[:, nv + k] = v / np.sqrt(v * v + smoothing**2)
+        return out
+
+
+def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
+    """Return which rows (n,) of x are so many standard deviations away from the median of seven neighbours.
+
+    The standard deviation is that of normal noise with the same median distance, of all samples or of these neighbours,
+    whichever is larger; or the least distance that there is where samples are what their neighbours are (Pearson et
+    al., "Generalized Hampel filters", 2016).
+    """
+    padded = np.pad(x, ((NEIGHBOURS, NEIGHBOURS), (0, 0)), mode="reflect" if len(x) > NEIGHBOURS else "edge")
+    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=0)
+    middle = np.median(near, axis=-1)
+    away, own = np.abs(x - middle), np.median(np.abs(near - middle[..., None]), axis=-1)
+    scale = np.maximum(np.median(away, axis=0), own) / 0.6744897501960817
+    least = np.min(np.where(away > 0.0, away, np.inf), axis=0)
+    return np.asarray((away > limit * np.where(scale > 0.0, scale, least)).any(axis=1), dtype=np.bool_)
+
+
+def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
+    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
+
+    These are differences by the times between samples, of the path at even times. Noise of each is what is in the upper
+    half of the spectrum, as much at all frequencies: that of stamps is so, and that of positions is less at low ones.
+    The longest stretch without a gap counts.
+    """
+    start, stop = max(pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]), key=lambda x: t[x[1] - 1] - t[x[0]])
+    moved = robot.difference(q[start : stop - 1], q[start + 1 : stop]).T
+    even, step = np.linspace(t[start], t[stop - 1], stop - start, retstep=True)
+    power, window = np.zeros((stop - start + 1) // 2), np.hanning(stop - start - 1)
+    for x in moved:
+        path = np.interp(even, t[start:stop], np.append(0.0, np.cumsum(x)))
+        own = np.abs(np.fft.rfft(window * np.diff(path))) ** 2
+        high = own[len(own) // 2 :]
+        power += np.where(own > max(ABOVE_NOISE * np.median(high) / np.log(2.0), ABOVE_LINES * high.max()), own, 0.0)
+    if not power.any():
+        raise ArgumentError(
+            "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
+            "motions are taken as they are"
+        )
+    below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
+    return float(MARGIN * max(int(below), FEWEST) / (len(window) * step))
+
+
+def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before: ArrayLike | None = None) -> Array:
+    """Return which way each joint slides, from −1 to 1: ``dz = (sign(dq) − z) |dq| / s``, Dahl's model of friction.
+
+    Friction of a joint that turns round first stretches what it holds: over the distance s the direction turns from one
+    to the other, and it keeps it while the joint stands still.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (n, nq) array-like
+        Configurations one after another.
+    presliding : float or (nv,) array-like
+        The distance s (rad, m).
+    before : (nv,) array-like, optional
+        The direction at the first sample; zero if not given.
+
+    References
+    ----------
+    Dahl, "Solid friction damping of mechanical vibrations", 1976.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> q = [[0.0] * 6, [0.01] * 6, [0.01] * 6, [0.0099] * 6]
+    >>> sliding_direction(robot, q, 1e-4)[:, 0].round(3)
+    array([ 0.   ,  1.   ,  1.   , -0.264])
+    """
+    path = real_array("q", q, None, robot.nq, batch=False)
+    s = of_joints(robot, "presliding", presliding)
+    dq = robot.difference(path[:-1], path[1:])
+    sign, keep = np.sign(dq), np.exp(-np.abs(dq) / s)
+    z = np.zeros((len(path), robot.nv))
+    z[0] = 0.0 if before is None else real_array("before", before, robot.nv, batch=False)
+    for i in range(len(dq)):
+        z[i + 1] = sign[i] + (z[i] - sign[i]) * keep[i]
+    return z

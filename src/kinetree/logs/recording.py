@@ -1,0 +1,322 @@
+"""A recorded motion as a file has it, whole or block by block, and the samples that are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, FormatError
+from kinetree.logs.checks import Recorded, check_recording
+from kinetree.logs.coordinates import some
+from kinetree.logs.filter import Filter
+from kinetree.logs.findings import Findings
+from kinetree.logs.joints import AtJoints, Block
+from kinetree.logs.local_fit import gaps
+from kinetree.logs.preparation import Preparation
+from kinetree.logs.prepare import filtered
+from kinetree.logs.read import blocks, open_log
+from kinetree.logs.samples import Samples
+from kinetree.logs.sensors import Sensors
+from kinetree.robot import Robot
+from kinetree.signatures import told
+from kinetree.validation import Array
+
+REMEDY = "; Sensors(skip_missing=True), or --skip-missing, leaves such rows out"
+
+
+class Recording:
+    """A recorded motion as a file has it, at the joints, in SI units: an iterable of blocks in the order of time.
+
+    What `read_log` returns. Read as a whole it is one block, whose arrays are its own: ``log.q``. Read block by block
+    it is never in memory as a whole, and the file is read anew in every pass.
+
+    Attributes
+    ----------
+    robot : Robot
+        Whose motion it is.
+    name : str
+        The file.
+    t, q, v, a, tau, f_ext : arrays or None
+        Of a whole recording, as a block has them: see `kinetree.logs.joints.Block`.
+    notes : tuple of str
+        What was left out, and what is to be known; complete after a pass.
+    progress : float
+        Which part of the file has been read in this pass, from 0 to 1.
+    """
+
+    if TYPE_CHECKING:
+        t: Array | None
+        q: Array
+        v: Array | None
+        a: Array | None
+        tau: Array
+        f_ext: Array | None
+
+    def __init__(self, name: str, robot: Robot, sensors: Sensors, rows: int | None) -> None:
+        if not isinstance(robot, Robot):
+            raise ArgumentError(
+                f"a log is read by its path and the robot; {type(robot).__name__} was given for the robot"
+            )
+        self.robot, self.name, self.notes, self.progress = robot, name, (), 0.0
+        self._sensors, self._rows, self._whole = sensors, rows, None
+        self._at_joints = AtJoints(robot, sensors, name)
+
+    notes: tuple[str, ...]
+    _whole: Block | None
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "samples":
+            raise AttributeError("a Recording has no samples(cutoff=…): write log.filtered(kinetree.Filter(cutoff=…))")
+        if name not in Block._fields:
+            raise AttributeError(f"'Recording' object has no attribute {name!r}")
+        if self._whole is None:
+            raise ArgumentError(f"{self.name} is read block by block, each of which has {name}; read as a whole it has")
+        return getattr(self._whole, name)
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield its blocks, of so many samples as were asked for."""
+        if self._whole is not None:
+            yield self._whole
+            return
+        kept: list[Block] = []
+        rows = self._rows or 1
+        for block in self._read():
+            for start in range(0, len(block.q), rows):
+                kept.append(cut(block, slice(start, start + rows)))
+                if sum(len(x.q) for x in kept) >= rows:
+                    yield joined(kept)
+                    kept = []
+        if kept:
+            yield joined(kept)
+
+    def whole(self, show: Callable[[float], object] | None = None) -> Recording:
+        """Return it as a whole; what shows is told which part of the file has been read."""
+        parts = []
+        for block in self._read():
+            parts.append(block)
+            if show is not None:
+                show(self.progress)
+        log = Recording(self.name, self.robot, self._sensors, None)
+        log._whole, log.progress = joined(parts), 1.0
+        log.notes = (*self.notes, *_gaps(log.t))
+        return log
+
+    def _read(self) -> Iterator[Block]:
+        """Yield the file's blocks, in which time goes on."""
+        last, left_out, self.progress = -np.inf, 0, 0.0
+        with open_log(Path(self.name), self.robot, self._sensors) as file:
+            for arrays in blocks(file, skip_missing=self._sensors.skip_missing, remedy=REMEDY):
+                made = self._at_joints(arrays)
+                block = in_time(self.name, made, last)
+                left_out += len(made.q) - len(block.q)
+                self.progress = file.progress
+                if len(block.q):
+                    last = last if block.t is None else float(block.t[-1])
+                    yield block
+            self.notes = tuple(file.notes)
+            forces = {"tau", "current"} & file.layout.groups.keys()
+        if not forces:
+            self.notes += ("no joint forces: only the equations of the base tell",)
+        if left_out:
+            self.notes += (f"{left_out} samples with the time of the one before are left out",)
+
+    def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
+        """Return the motion as a log for `Robot.identify`: positions, velocities, accelerations and forces that agree.
+
+        Where the file has accelerations and no filter is given, they are as they are. Else they are made from positions
+        and forces, as `kinetree.identification.prepare` does.
+
+        Parameters
+        ----------
+        filter : Filter, optional
+            How.
+        check : bool
+            Whether to refuse a recording in which `diagnose` finds errors, which filtered samples do not show; else
+            they are warned of.
+
+        Returns
+        -------
+        Samples
+            Or, of a recording that is read block by block, a `Filtered`: an iterable of `Samples`, which is a log too.
+
+        Warns
+        -----
+        LogWarning
+            If the cut-off is above half of Nyquist's frequency.
+
+        Raises
+        ------
+        ArgumentError
+            If they have to be made and there are no times, the recording seems to be wrong (with `check`), or as
+            `prepare` raises it.
+        """
+        chosen = filter or Filter()
+        if self._whole is None:
+            Preparation(self.robot, chosen)  # a filter that does not fit is known before anything is read
+            return Filtered(self, chosen, check)
+        self.diagnose().enforce(name=self.name, check=check)
+        with _named(self.name):
+            return filtered(self.robot, self._whole, chosen)
+
+    def diagnose(self) -> Findings:
+        """Return what seems to be wrong with a motion as it was recorded: sensors at their end, times in other units.
+
+        Of a recording in blocks, the first is looked at. `kinetree.identification.diagnose` finds the rest in samples,
+        which do not show this.
+        """
+        first = next(iter(self))
+        return check_recording(Recorded(self.robot, first.t, first.q, first.tau))
+
+    def __len__(self) -> int:
+        if self._whole is None:
+            raise TypeError("a recording that is read block by block has no length")
+        return len(self.q)
+
+    def __repr__(self) -> str:
+        if self._whole is None:
+            return f"<Recording of {self.robot.name!r}: in blocks of {self._rows} samples, {self.name}>"
+        time = "" if self.t is None else f" from {self.t[0]:g} to {self.t[-1]:g} s"
+        return f"<Recording of {self.robot.name!r}: {len(self)} samples{time}, {self.name}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Filtered:
+    """A recording that is read and filtered block by block, anew in every pass: a log.
+
+    The samples are those of the whole, but that what is told from the data is told from a block: the cut-off if it is
+    not given, from the first one, and what is an outlier.
+
+    Attributes
+    ----------
+    recording : Recording
+    filter : Filter
+    check : bool
+        Whether a recording that seems wrong is refused, by its first block.
+    """
+
+    recording: Recording
+    filter: Filter
+    check: bool = True
+
+    def __iter__(self) -> Iterator[Samples]:
+        """Yield the samples of the blocks."""
+        log = self.recording
+        log.diagnose().enforce(name=log.name, check=self.check)
+        way = Preparation(log.robot, self.filter)
+        for block in log:
+            with _named(log.name):
+                made = way.part(block)
+            if made is not None and len(np.asarray(made.q)):
+                yield made
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Have errors begin with the name of a file."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise ArgumentError(f"{name}: {error}") from None
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """Return blocks of one motion as one."""
+    arrays = zip(*blocks, strict=True)
+    return Block(*(None if parts[0] is None else np.concatenate(parts) for parts in arrays))  # type: ignore[arg-type]
+
+
+def cut(block: Block, kept: Any) -> Block:
+    """Return some samples of a block."""
+    return Block(*(None if x is None else x[kept] for x in block))  # type: ignore[arg-type]
+
+
+def in_time(name: str, block: Block, before: float = -np.inf) -> Block:
+    """Return a block whose times increase: samples with the time of the one before are left out."""
+    if block.t is None:
+        return block
+    steps = np.diff(block.t, prepend=before)
+    for k in np.flatnonzero(steps < 0.0)[:1]:
+        raise FormatError(
+            f"{name}: time goes back from {block.t[k] - steps[k]:g} s to {block.t[k]:g} s at sample {k}: are "
+            "these several motions? Give them in a file each"
+        )
+    kept = steps > 0.0
+    return block if kept.all() else cut(block, kept)
+
+
+def _gaps(t: Array | None) -> tuple[str, ...]:
+    """Return a note on the gaps in time."""
+    if t is None or len(t) < 3 or not (holes := gaps(t)):
+        return ()
+    listed = some([f"{t[k - 1]:g} s to {t[k]:g} s" for k in holes], 3)
+    return (f"gaps in time, across which nothing is fitted: {listed}",)
+
+
+@told
+def read_log(
+    path: str | PathLike[str], robot: Robot, *, sensors: Sensors | None = None, block: int | None = None
+) -> Recording:
+    """Return the recorded motion of a robot in a file: positions and joint forces, or currents of its motors.
+
+    Columns are understood in many spellings, as the command line does: ``q.elbow``, ``elbow/position``, ``q2``;
+    ``tau.elbow``, ``elbow_effort``, ``torque[2]``; ``current.elbow``, ``i2``; ``wrench.foot.fx``, ``foot/force/x``,
+    ``foot.tx`` (moments are n, t or m); ``t`` or ``time`` (s). Columns of other units than those of the SI are
+    refused. Samples with the time of the one before are left out.
+
+    Parameters
+    ----------
+    path : str or path
+        A CSV; an NPZ with the arrays t, q, tau (v and a are read if they are there, and wrench (n, k, 6), moments
+        first); a Parquet file; a ROS bag (a folder, ``.mcap``, ``.db3``, ``.bag``) with messages of the types
+        JointState, Odometry for a floating base, and WrenchStamped for measured wrenches.
+    robot : Robot
+        Forces may be left out where its base floats: the equations of the base tell without them.
+    sensors : Sensors, optional
+        What the columns are beside their names: gear ratios, torque constants, where wrenches are measured.
+    block : int, optional
+        Recorded samples that are in memory at once, such as 131072: for files that are larger than memory. All if not
+        given. In blocks, what is told from the data (a cut-off that is not given, outliers) is told from a block;
+        arrays in an NPZ are best in C order, NumPy's default.
+
+    Returns
+    -------
+    Recording
+
+    Raises
+    ------
+    FormatError
+        If columns are missing, mean two things or have other units, numbers are not finite, or time goes back. It says
+        which columns there are, and which are expected. With `block`, it is raised while blocks are read.
+    ArgumentError
+        If there are currents and no torque constants, arrays do not fit, or a package is needed.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> t = np.linspace(0, 4, 1001)
+    >>> q = np.sin(np.outer(t, [1.0, 1.3, 1.7, 2.1, 2.3, 2.9]))
+    >>> sensors = kt.Sensors(torque_constants=0.12, gear_ratios=101)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/log.npz", t=t, q=q, current=0.1 * q)
+    ...     log = read_log(f"{folder}/log.npz", robot, sensors=sensors)
+    ...     parts = [len(part.q) for part in read_log(f"{folder}/log.npz", robot, sensors=sensors, block=400)]
+    >>> log.filtered(kt.Filter(cutoff=5.0)).tau.shape
+    (34, 6)
+    >>> parts
+    [400, 400, 201]
+    """
+    if block is not None and (type(block) is not int or block < 1):
+        raise ArgumentError(f"block is {block!r}: one sample is the least")
+    log = Recording(fspath(path), robot, sensors or Sensors(), block)
+    return log.whole() if block is None else log

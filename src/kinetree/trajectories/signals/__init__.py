@@ -1,1 +1,0 @@
-"""Signals in time: derivatives, and motions to try a robot with."""
