@@ -457,3 +457,10 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         arm.identify(3.0, TERMS)
     with pytest.raises(kt.ArgumentError, match="ndarray was given"):
         arm.identify([q, v, a, tau], TERMS)
+    for log in ([], tuple(x[:0] for x in motion), lambda: iter([])):
+        with pytest.raises(kt.ArgumentError, match="the log has no samples"):
+            arm.identify(log, TERMS)
+    with pytest.raises(kt.ArgumentError, match="bounds are None: boxes or ellipsoids by names of links"):
+        kt.identification.Bodies(bounds=None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Bodies has no argument 'prior_spread'|no argument without a name"):
+        kt.identification.Bodies(prior_spread=0.2)  # type: ignore[call-arg]
