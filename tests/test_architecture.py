@@ -45,7 +45,7 @@ def test_no_two_modules_import_each_other() -> None:
     assert not circles(types=False)
 
 
-def test_no_two_rooms_name_each_other_even_for_type_checkers() -> None:
+def test_no_other_modules_name_each_other_even_for_type_checkers() -> None:
     assert {module.split(".")[1] for module in circles(types=True)} <= CIRCLES_OF_TYPES
 
 

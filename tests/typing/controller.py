@@ -111,7 +111,7 @@ assert_type(driven(q, v, tau, 1e-3), NDArray[np.float64])
 
 def improved(log: list[NDArray[np.float64]]) -> kt.Robot:
     """What is made of a robot has the methods of all rooms."""
-    better = robot.identify(log, weights=None).robot
+    better = robot.identify(log).robot
     better.simulate(q, v, steps=3).plot()
     tree: kt.Robot = mech.identify(log).robot.attach(kt.Inertia(1.0, q[:3], np.eye(3)), TOOL)
     return tree if mech.tree.excite(period=3.0) else better
