@@ -107,3 +107,5 @@ def test_arguments_that_are_fields_of_a_value_say_so() -> None:
         kt.Filter(cut_off=1.0)  # type: ignore[call-arg]
     with pytest.raises(AttributeError, match=r"read_log\(path, robot, block=131072\)"):
         kt.identification.stream_log  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"it is diagnose\(robot, log, terms\)"):
+        kt.identification.suspicions  # type: ignore[attr-defined]  # noqa: B018
