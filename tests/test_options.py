@@ -73,13 +73,17 @@ def test_each_field_is_an_option_and_is_documented(kind: type) -> None:
         (kt.Sensors, {"gear_ratios": 1.0, "wrench_axes": "body"}, "it must be 'frame' or 'world'"),
         (kt.Sensors, {"motor_positions": True}, "motor_positions are given without gear_ratios"),
         (kt.Sensors, {"wrenches": "foot"}, r"given as a list of frames: \['foot'\]"),
+        (kt.Sensors, {"wrenches": None}, "wrenches are None: a list of frames"),
+        (kt.Sensors, {"gear_ratios": 1.0, "wrench_axes": None}, "it must be 'frame' or 'world'"),
+        (kt.Sensors, {"gear_ratios": 1.0, "motor_positions": "no"}, "motor_positions is 'no', it must be True or"),
+        (kt.Sensors, {"skip_missing": "false"}, "skip_missing is 'false', it must be True or False"),
     ],
 )
 def test_the_shell_checks_what_python_checks(kind: type, choice: dict[str, Any], message: str) -> None:
     with pytest.raises(kt.ArgumentError, match=message):
         kind(**choice)
     name, given = list(choice.items())[-1]
-    if isinstance(given, bool | str) or np.ndim(given) > 1:
+    if given is None or isinstance(given, bool | str) or np.ndim(given) > 1:
         return  # of no reader, or of argparse's own
     text = ",".join(map(str, np.atleast_1d(given)))
     with pytest.raises((argparse.ArgumentError, kt.ArgumentError), match=re.escape(name)):
@@ -103,3 +107,5 @@ def test_arguments_that_are_fields_of_a_value_say_so() -> None:
         kt.Filter(cut_off=1.0)  # type: ignore[call-arg]
     with pytest.raises(AttributeError, match=r"read_log\(path, robot, block=131072\)"):
         kt.identification.stream_log  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"it is diagnose\(robot, log, terms\)"):
+        kt.identification.suspicions  # type: ignore[attr-defined]  # noqa: B018

@@ -50,6 +50,7 @@ def test_a_class_names_its_arguments(name: str) -> None:
         (lambda r: kt.Contact("tool0", bounce=0.5), "^Contact has no argument 'bounce'; here it is 'restitution'$"),
         (lambda r: kt.load_mechanism("x", kut="y"), "^load_mechanism has no argument 'kut', did you mean 'cut'"),
         (lambda r: kt.box_contacts("tool0", mu=0.5), "^box_contacts has no argument 'mu'"),
+        (lambda r: kt.Robot(), r"^Robot\(\) missing 1 required positional argument: 'model'; its arguments are model,"),
     ],
 )
 def test_what_to_write_is_said(call: Callable[[kt.Robot], object], message: str) -> None:

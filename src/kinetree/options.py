@@ -48,7 +48,7 @@ def option(
 
     Type checkers read ``default=`` or ``default_factory=`` where the field is made; a factory's option may be repeated.
     """
-    check = one_of(*choices) if choices else check
+    check = one_of(*choices) if choices else check or (flag if isinstance(default, bool) else None)
     about = {"option": Option(name, help, check, read, metavar, choices, default_factory is not None)}
     if default_factory is not None:
         return field(default_factory=default_factory, metadata=about)
@@ -81,7 +81,7 @@ def value(kind: type[T]) -> type[T]:
         own: Any = type(self)
         for name, check in _checks(own):
             given = getattr(self, name)
-            if given is not None:
+            if given is not None or getattr(own, name, ...) is not None:
                 object.__setattr__(self, name, check(name, given))
         if together is not None:
             together(self)
@@ -124,11 +124,18 @@ def one_of(*choices: str) -> Check:
     """Return the check that a value is one of these."""
 
     def check(name: str, given: Any) -> Any:
-        if given not in choices:
+        if not isinstance(given, str) or given not in choices:
             raise ArgumentError(f"{name} is {given!r}, it must be {' or '.join(map(repr, choices))}")
         return given
 
     return check
+
+
+def flag(name: str, given: Any) -> bool:
+    """Check that this is True or False."""
+    if not isinstance(given, bool):
+        raise ArgumentError(f"{name} is {given!r}, it must be True or False")
+    return given
 
 
 def count(name: str, given: Any) -> int:

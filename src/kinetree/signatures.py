@@ -75,4 +75,5 @@ def wrong_call(
         write = ", ".join([*known[own:count], *(f"{key}=…" for key in named)])
         few = {0: "no argument", 1: "one argument"}.get(count - own, f"{count - own} arguments")
         return CallError(f"{name} takes {few} without a name: write {name}({write})")
-    return CallError(f"{error}; its arguments are {', '.join(known[own:])}")
+    wrong = re.sub(r"^\w+\.__(init|new)__\(\)", f"{name}()", str(error))
+    return CallError(f"{wrong}; its arguments are {', '.join(known[own:])}")

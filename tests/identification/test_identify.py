@@ -453,6 +453,10 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         ({"known": {"damping of joint0": "0.1"}}, "is a number"),
         ({"known": ["damping of joint0"]}, "standard deviations by names"),
         ({"stribeck_speed": [1, 1, 1]}, 'without "stribeck"'),
+        ({"by": "huber"}, r"by is 'huber', it must be an estimator, such as Robust\(\)"),
+        ({"by": Robust}, "by is <class .*Robust'>, it must be an estimator"),
+        ({"bodies": True}, r"bodies is True, it must be Bodies\(…\), or None"),
+        ({"filter": {"cutoff": 5.0}}, "filter is {'cutoff': 5.0}, it must be a kinetree.Filter"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             arm.identify(motion, TERMS, **choice)  # type: ignore[arg-type]
@@ -468,3 +472,10 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         arm.identify(3.0, TERMS)
     with pytest.raises(kt.ArgumentError, match="ndarray was given"):
         arm.identify([q, v, a, tau], TERMS)
+    for log in ([], tuple(x[:0] for x in motion), lambda: iter([])):
+        with pytest.raises(kt.ArgumentError, match="the log has no samples"):
+            arm.identify(log, TERMS)
+    with pytest.raises(kt.ArgumentError, match="bounds are None: boxes or ellipsoids by names of links"):
+        kt.identification.Bodies(bounds=None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Bodies has no argument 'prior_spread'|no argument without a name"):
+        kt.identification.Bodies(prior_spread=0.2)  # type: ignore[call-arg]

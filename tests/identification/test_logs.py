@@ -240,6 +240,17 @@ def test_what_samples_do_not_show_is_refused(robot: kt.Robot, tmp_path: Path) ->
     assert "more than half of Nyquist" in texts[2]
 
 
+def test_identify_without_checks_takes_a_recording_that_seems_wrong(robot: kt.Robot, tmp_path: Path) -> None:
+    t, q, tau = 1000.0 * T, *motion()
+    np.savez(tmp_path / "ms.npz", t=t, q=q, tau=tau)
+    log, slow = read_log(tmp_path / "ms.npz", robot), kt.Filter(cutoff=0.02)
+    for every in (log, [log, log]):
+        with pytest.raises(kt.ArgumentError, match=r"in seconds\?"):
+            robot.identify(every, [], filter=slow)
+        with pytest.warns(LogWarning, match=r"in seconds\?"):
+            assert robot.identify(every, [], filter=slow, check=False).count > 0
+
+
 @pytest.mark.parametrize("kind", ["csv", "empty fields", "npz", "parquet"])
 def test_rows_without_numbers_are_left_out_on_request(robot: kt.Robot, tmp_path: Path, kind: str) -> None:
     q, tau = motion()

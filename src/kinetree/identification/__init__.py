@@ -59,6 +59,7 @@ __all__ = [
 ]
 
 _RENAMED = {"stream_log": "read_log(path, robot, block=131072)", "LogStream": "Recording", "Residual": "Validation"}
+_RENAMED["suspicions"] = "diagnose(robot, log, terms)"
 _RENAMED["identify_closed_loop"] = "robot.identify(log, terms, by=OutputError(simulate))"
 
 

@@ -127,6 +127,7 @@ def identify(
     mech, robot = (None, robot) if isinstance(robot, Robot) else (robot, robot.tree)
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no joint that moves: there is nothing to identify")
+    _check_values(by, filter, bodies)
     base = _base(robot, terms, smoothing, tolerance)
     motors = motors_of(robot, motor_constants) if motor_constants else {}
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
@@ -135,7 +136,7 @@ def identify(
             f"an iterator can be read only once, and {type(by).__name__} or unknown Stribeck speeds read the log "
             "again: give a list, or a function that returns an iterator"
         )
-    log = _filtered(log, filter)
+    log = _filtered(log, filter, check)
     model = _model(mech, base, speeds, motors, log)
     (log, again), prior = once_and_again(log), prior_of(base, known or {})
     found = Findings()
@@ -169,12 +170,23 @@ def identify(
     return fit
 
 
-def _filtered(log: Any, chosen: Filter | None) -> Any:
-    """Return a log whose recordings are filtered."""
+def _check_values(by: Any, filter: Any, bodies: Any) -> None:
+    """Raise `ArgumentError` where something else is given than a value of the kind that is asked for."""
+    for name, given, fits, like in (
+        ("by", by, hasattr(by, "fit") and not isinstance(by, type), "an estimator, such as Robust()"),
+        ("filter", filter, filter is None or isinstance(filter, Filter), "a kinetree.Filter"),
+        ("bodies", bodies, bodies is None or isinstance(bodies, Bodies), "Bodies(…), or None"),
+    ):
+        if not fits:
+            raise ArgumentError(f"{name} is {given!r}, it must be {like}")
+
+
+def _filtered(log: Any, chosen: Filter | None, check: bool) -> Any:
+    """Return a log whose recordings are filtered, and refused where `check` finds errors in them."""
     if isinstance(log, Recording):
-        return log.filtered(chosen)
+        return log.filtered(chosen, check=check)
     if isinstance(log, list | tuple) and any(isinstance(part, Recording) for part in log):
-        return [_filtered(part, chosen) for part in log]
+        return [_filtered(part, chosen, check) for part in log]
     if chosen is not None:
         raise ArgumentError("a filter is for recordings: of arrays, kinetree.identification.prepare makes samples")
     return log

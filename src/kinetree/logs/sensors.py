@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from kinetree.errors import ArgumentError
@@ -16,6 +16,8 @@ def _called(name: str, given: Any) -> dict[str, str]:
     """Return what wrenches are called, by their frames."""
     if isinstance(given, str):
         raise ArgumentError(f"{name} are given as a list of frames: [{given!r}]")
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"{name} are {given!r}: a list of frames, or what is called by frames, is needed")
     return dict(given) if isinstance(given, Mapping) else {frame: frame for frame in given}
 
 

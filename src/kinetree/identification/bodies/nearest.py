@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.bodies.bounds import inequalities
 from kinetree.identification.bodies.newton import Consistent, Problem, newton
 from kinetree.identification.bodies.pseudo_inertia import THIN, repaired
 from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import NOT_NEGATIVE
+from kinetree.signatures import told
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, positive
 
@@ -33,6 +35,7 @@ VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
 
 
+@told
 @dataclass(frozen=True, kw_only=True)
 class Bodies:
     """How physically consistent bodies are found: near the estimates, near the robot before, mass where it can be.
@@ -49,7 +52,7 @@ class Bodies:
     Raises
     ------
     ArgumentError
-        If the spread is not positive.
+        If the spread is not positive, or the bounds are no mapping.
 
     References
     ----------
@@ -72,6 +75,8 @@ class Bodies:
 
     def __post_init__(self) -> None:
         positive("spread", self.spread)
+        if not isinstance(self.bounds, Mapping):
+            raise ArgumentError(f"bounds are {self.bounds!r}: boxes or ellipsoids by names of links are needed")
 
     def nearest(self, base: BaseParameters, solution: Solution) -> Consistent:
         """Return all parameters of these bodies, and how far they are from the best ones at most."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import listed
+from kinetree.errors import ArgumentError, listed
 from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
@@ -100,7 +100,9 @@ class Seen:
 
 def seen(robot: Robot, log: Any, currents: Sequence[str] = ()) -> Seen:
     """Return the first samples of a log."""
-    return Seen(robot, log, list(islice(pieces(robot, log), LOOKED_AT)), tuple(currents))
+    if not (looked_at := list(islice(pieces(robot, log), LOOKED_AT))):
+        raise ArgumentError("the log has no samples")
+    return Seen(robot, log, looked_at, tuple(currents))
 
 
 def together(robot: Robot, parts: Sequence[Piece]) -> Piece:
