@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from rich.console import JustifyMethod
 
+    from kinetree import Robot  # with all methods
     from kinetree.identification import report as pages
     from kinetree.identification import validation
-    from kinetree.robot_methods import Robot  # to type checkers a robot with all methods
 else:
     pages = lazy_methods("kinetree.identification.report", told)
     validation = lazy_methods("kinetree.identification.validation", told)
