@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,16 @@ def test_the_shell_checks_what_python_checks(kind: type, choice: dict[str, Any],
 
 def test_values_are_equal_by_their_fields_and_are_shown_as_they_are_written() -> None:
     assert kt.Filter(standing=np.array([0.1, 0.2])) == kt.Filter(standing=[0.1, 0.2])
+    for kind, choice in [
+        (kt.ContactInputs, {"active": [1, 0], "friction": np.array([[0.5, 1.0]])}),
+        (kt.Bodies, {"bounds": {"link": np.eye(4)}}),
+        (kt.Sensors, {"wrenches": ["foot"]}),
+    ]:
+        made = kind(**choice)
+        same = pickle.loads(pickle.dumps(made))
+        assert (made, hash(made), repr(made)) == (same, hash(same), repr(same))
+        assert made != kind()
+        assert repr(made).startswith(f"{kind.__name__}({next(iter(choice))}=")
     assert repr(kt.Sensors(wrenches=["foot"])) == "Sensors(wrenches={'foot': 'foot'})"
     with pytest.raises(AttributeError):
         kt.Filter().cutoff = 1.0  # type: ignore[misc]

@@ -87,3 +87,9 @@ def test_the_script_runs(capsys):
 def test_static_completion_knows_all_functions(code):
     completions = jedi.Script(f"import kinetree as kt\n{code}", project=jedi.Project(ROOT / "src")).complete()
     assert {c.name for c in completions} >= {*INDEX, "lock", "inverse_kinematics", "lower_limits"}
+
+
+@pytest.mark.parametrize("code", ["def f(x: kt.Robot):\n    x.identify(", "def f(x: kt.Mechanism):\n    x.identify("])
+def test_static_help_knows_the_arguments(code):
+    (found,) = jedi.Script(f"import kinetree as kt\n{code}", project=jedi.Project(ROOT / "src")).get_signatures()
+    assert {"log", "terms", "by", "bodies"} <= {x.name for x in found.params}

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
         payload,
     )
     from kinetree.functions.of_user import compile
+    from kinetree.identification.bodies.nearest import Bodies
+    from kinetree.identification.estimators import Generalised, Instrumental, LeastSquares, OutputError, Robust
     from kinetree.integrators import StopReason, Tsitouras, integrator
     from kinetree.loading import load, load_mechanism
     from kinetree.logs.filter import Filter
@@ -69,6 +71,7 @@ __all__ = [
     "ADMM",
     "ArgumentError",
     "Array",
+    "Bodies",
     "CacheWarning",
     "Constraint",
     "Contact",
@@ -86,9 +89,12 @@ __all__ = [
     "FormatWarning",
     "GaussSeidel",
     "Gear",
+    "Generalised",
     "Inertia",
+    "Instrumental",
     "JointLimits",
     "KinetreeError",
+    "LeastSquares",
     "LimitWarning",
     "Loop",
     "Mechanism",
@@ -97,9 +103,11 @@ __all__ = [
     "ModelError",
     "NonPhysicalInertiaWarning",
     "Number",
+    "OutputError",
     "Record",
     "Robot",
     "RobotNotFoundError",
+    "Robust",
     "Rod",
     "Sensors",
     "SimulationInterrupted",
@@ -154,6 +162,8 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     "constraints.types.slot": ("ContactSlot",),
     "contacts.solvers": ("ADMM", "ContactSolver", "GaussSeidel"),
     "constraints.types": ("Constraint", "Contact", "Gear", "Loop", "Rod", "Weld", "Wheel"),
+    "identification.bodies.nearest": ("Bodies",),
+    "identification.estimators": ("Generalised", "Instrumental", "LeastSquares", "OutputError", "Robust"),
     "integrators": ("StopReason", "Tsitouras", "integrator"),
     "embedded": ("robots",),
     "formats": ("FormatWarning", "NonPhysicalInertiaWarning", "RobotNotFoundError"),

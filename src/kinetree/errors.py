@@ -32,6 +32,10 @@ class CallError(ArgumentError, TypeError):
     """A call of a method with an argument that it does not take, or without one that it needs: a TypeError too."""
 
 
+class AbsentError(ArgumentError, AttributeError):
+    """An attribute that an object does not have as it was made, though others do: `hasattr` is False."""
+
+
 class FormatWarning(UserWarning):
     """A file that loads, with something missing: the message says what was assumed."""
 

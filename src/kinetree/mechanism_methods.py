@@ -8,13 +8,13 @@ from kinetree.algorithms.table import documented
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.lazy import lazy_methods
 from kinetree.robot import mechanism
-from kinetree.robot_methods import with_fit
 from kinetree.signatures import told
 
 if TYPE_CHECKING:
-    from kinetree import identification, simulation
     from kinetree import inverse_kinematics as ik
+    from kinetree import simulation
     from kinetree.functions import of_user
+    from kinetree.identification.identify import identify  # of the package it may be taken for the module
     from kinetree.robot import mechanism_positions as positions
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
@@ -27,6 +27,7 @@ else:
             *("robot.mechanism_positions", "robot.mechanism_text", "robot.mobility"),
         )
     )
+    identify = identification.identify
 
 
 @documented(MECHANISM_ALGORITHMS)
@@ -114,6 +115,6 @@ class Mechanism(mechanism.Mechanism):
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
     simulation = simulation.simulation
-    identify = with_fit(identification.identify)
+    identify = identify
     compile = of_user.compile
     __str__ = text.as_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
@@ -87,14 +87,24 @@ def value(kind: type[T]) -> type[T]:
             together(self)
 
     setattr(kind, "__post_init__", checked)  # noqa: B010
-    setattr(kind, "__repr__", _shown)  # noqa: B010
-    made = told(dataclass(frozen=True, kw_only=True, repr=False)(kind))
+    for name, method in (("__repr__", _shown), ("__eq__", _equal), ("__hash__", lambda self: hash(_key(self)))):
+        setattr(kind, name, method)
+    made = told(dataclass(frozen=True, kw_only=True, repr=False, eq=False)(kind))
     summary, mark, rest = (made.__doc__ or "").partition("\n\n    Examples")
     every: Any = fields(made)  # type: ignore[arg-type]
     told_of = "".join(map(_documented, every))
     made.__doc__ = f"{summary.rstrip()}\n\n    Parameters\n    ----------\n{told_of}{mark and mark[1:]}{rest}"
     VALUES[made.__name__] = tuple(x.name for x in every)
     return made
+
+
+def given(name: str, chosen: Any, kind: type[T]) -> T:
+    """Return an argument that is a value, as it is by default where it is None; `ArgumentError` if it is none."""
+    if chosen is None:
+        return kind()
+    if not isinstance(chosen, kind):
+        raise ArgumentError(f"{name} is {chosen!r}: write {name}=kinetree.{kind.__name__}(…)")
+    return chosen
 
 
 @functools.cache
@@ -106,8 +116,27 @@ def _checks(kind: Hashable) -> tuple[tuple[str, Check], ...]:
 def _shown(self: Any) -> str:
     """Return a value as it is written, without the fields that are as they are by default."""
     usual = vars(type(self)())
-    other = (f"{k}={x!r}" for k, x in vars(self).items() if type(x) is not type(usual[k]) or x != usual[k])
+    other = (
+        f"{k}={x!r}" for k, x in vars(self).items() if type(x) is not type(usual[k]) or _plain(x) != _plain(usual[k])
+    )
     return f"{type(self).__name__}({', '.join(other)})"
+
+
+def _equal(self: Any, other: object) -> Any:
+    return _key(self) == _key(other) if type(self) is type(other) else NotImplemented
+
+
+def _key(self: Any) -> tuple[Any, ...]:
+    """Return what tells equal values from others."""
+    return type(self), *map(_plain, vars(self).values())
+
+
+def _plain(x: Any) -> Any:
+    """Return a field as it is compared: tuples for arrays and lists, a set of pairs for a mapping."""
+    if isinstance(x, Mapping):
+        return frozenset((key, _plain(own)) for key, own in x.items())
+    x = x.tolist() if hasattr(x, "tolist") else x
+    return tuple(map(_plain, x)) if isinstance(x, list | tuple) else x
 
 
 def _documented(each: Any) -> str:

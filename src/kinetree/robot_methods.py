@@ -5,34 +5,21 @@ They are imported at their first use.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING
 
 from kinetree.algorithms.table import ALGORITHMS, documented
 from kinetree.lazy import lazy_methods
 from kinetree.robot import robot
 from kinetree.signatures import told
 
-P = ParamSpec("P")
-
 if TYPE_CHECKING:
     from kinetree import excitation, identification, simulation
     from kinetree import inverse_kinematics as ik
-
-    class Fit(identification.Fit):
-        """To type checkers: the robot of a fit has all methods."""
-
-        robot: Robot
 else:
     excitation, identification, simulation, ik = (
         lazy_methods(f"kinetree.{room}", told)
         for room in ("excitation", "identification", "simulation", "inverse_kinematics")
     )
-
-
-def with_fit(method: Callable[P, object]) -> Callable[P, Fit]:
-    """Return a method that estimates a robot, to type checkers one that has all methods."""
-    return method  # type: ignore[return-value]
 
 
 @documented(ALGORITHMS)
@@ -85,5 +72,5 @@ class Robot(robot.Robot):
     simulation = simulation.simulation
     excite = excitation.excite
     base_parameters = identification.base_parameters
-    identify = with_fit(identification.identify)
+    identify = identification.identify
     identify_payload = identification.identify_payload

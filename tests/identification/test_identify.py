@@ -457,9 +457,19 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         ({"by": Robust}, "by is <class .*Robust'>, it must be an estimator"),
         ({"bodies": True}, r"bodies is True, it must be Bodies\(…\), or None"),
         ({"filter": {"cutoff": 5.0}}, "filter is {'cutoff': 5.0}, it must be a kinetree.Filter"),
+        ({"terms": None}, r"terms is None: a list of joint terms is needed, \[\] for none"),
+        ({"motor_constants": 3}, "motor_constants is 3: 'all', a list of joints"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
-            arm.identify(motion, TERMS, **choice)  # type: ignore[arg-type]
+            arm.identify(motion, **{"terms": TERMS, **choice})  # type: ignore[arg-type]
+    for make, message in [
+        (lambda: Robust(["huber"]), "loss is .'huber'., it must be 'huber' or 'cauchy'"),
+        (lambda: kt.LeastSquares(correlated="no"), "correlated is 'no', it must be True or False"),
+        (lambda: kt.OutputError(None), "simulate is None, it must be a function"),
+        (lambda: kt.OutputError(len, steps="a"), "steps is 'a', it must be an integer ≥ 1"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            make()
     with pytest.raises(kt.ArgumentError, match="equations for"):
         arm.identify(tuple(x[:3] for x in motion), TERMS)
     with pytest.raises(kt.ArgumentError, match=r"v has shape"):
@@ -472,6 +482,12 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         arm.identify(3.0, TERMS)
     with pytest.raises(kt.ArgumentError, match="ndarray was given"):
         arm.identify([q, v, a, tau], TERMS)
+    fit = arm.identify(motion, TERMS)
+    with pytest.raises(kt.ArgumentError, match="Fit was given"):
+        arm.identify(fit, TERMS)
+    for old, new in {"residual": r"validate\(log\)", "untold": "unidentifiable"}.items():
+        with pytest.raises(AttributeError, match=f"no attribute '{old}': it is {new}"):
+            getattr(fit, old)
     for log in ([], tuple(x[:0] for x in motion), lambda: iter([])):
         with pytest.raises(kt.ArgumentError, match="the log has no samples"):
             arm.identify(log, TERMS)

@@ -257,6 +257,15 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
         read_log(csv, robot, block=0)
     with pytest.raises(kt.ArgumentError, match="no argument 'topics'"):
         read_log(csv, robot, topics="/x")  # type: ignore[call-arg]
-    with pytest.raises(kt.ArgumentError, match="cutoff"):
-        read_log(csv, robot).filtered(kt.Filter(cutoff=-1.0))
+    for call, message in [
+        (lambda: read_log(robot, csv), r"path is <Robot .*: write read_log\(path, robot\)"),
+        (lambda: read_log(csv, robot, sensors={"wrenches": FEET}), r"write sensors=kinetree\.Sensors\(…\)"),
+        (lambda: read_log(csv, robot).filtered({"cutoff": 3}), r"filter is .*: write filter=kinetree\.Filter\(…\)"),
+        (lambda: read_log(csv, robot, block=9).filtered(3.0), r"filter is 3\.0: write filter=kinetree\.Filter\(…\)"),
+        (lambda: read_log(csv, robot).filtered(cutoff=3), r"'cutoff': write filter=kinetree\.Filter\(cutoff=…\)"),
+        (lambda: read_log(csv, robot).filtered(kt.Filter(cutoff=-1.0)), "cutoff"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            call()
+    assert not hasattr(read_log(csv, robot, block=9), "q")
     assert prepare(robot, log["t"], log["q"], np.full((N, 7), np.nan), filter=kt.Filter(cutoff=20.0)).f_ext is None

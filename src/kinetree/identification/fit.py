@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
     from kinetree.identification import report as pages
     from kinetree.identification import validation
-    from kinetree.robot import Robot
+    from kinetree.robot_methods import Robot  # to type checkers a robot with all methods
 else:
     pages = lazy_methods("kinetree.identification.report", told)
     validation = lazy_methods("kinetree.identification.validation", told)
+
+RENAMED = {"residual": "validate(log)", "untold": "unidentifiable"}
 
 
 class Fit:
@@ -72,6 +74,12 @@ class Fit:
     checks = Findings()
     report = pages.report
     validate = validation.validate
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            here = RENAMED.get(name)
+            raise AttributeError(f"'Fit' object has no attribute {name!r}" + (f": it is {here}" if here else ""))
 
     def __init__(self, rows: RegressionModel, factors: QRFactors, solution: Solution, consistent: Consistent) -> None:
         self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, factors.count
@@ -124,7 +132,7 @@ class Fit:
         An offset has no place in a robot unless the stiffness of a spring was estimated too, and is where that one
         rests; other terms and columns of your own have none. `predict` counts them all.
         """
-        return self.base.robot_with(self.parameters)
+        return cast("Robot", self.base.robot_with(self.parameters))
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, consistent: bool = True) -> Array:
         """Return the joint forces (..., nv) of these motions, by all that was estimated.

@@ -14,7 +14,7 @@ squares in two stages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -83,6 +83,8 @@ def motors_of(robot: Robot, given: Given) -> dict[int, tuple[float, float]]:
     actuated = {body.joint_name: [k for k in body.v_index if k in model.actuated] for body in model.leading}
     if isinstance(given, str) and given != "all":
         raise ArgumentError(f"the joints whose motor constants are estimated are 'all', or a list: [{given!r}]")
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"motor_constants is {given!r}: 'all', a list of joints, or what is known of them by joint")
     for name in [name for name, own in actuated.items() if own] if given == "all" else given:
         if name not in model.joint_names:
             raise ArgumentError(unknown_name("joint", name, model.joint_names))

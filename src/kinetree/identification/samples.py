@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.logs.recording import Recording
 from kinetree.logs.samples import Cutoff as Cutoff
 from kinetree.logs.samples import Samples as Samples
 from kinetree.logs.samples import measured as measured
@@ -52,7 +53,7 @@ def motions(log: Any) -> Iterable[Any]:
 
     A function is called for what it returns, anew for every pass through the log.
     """
-    if hasattr(log, "filtered"):
+    if isinstance(log, Recording):
         raise ArgumentError("a recording is no log before it is filtered: write recording.filtered(kinetree.Filter(…))")
     one = is_motion(log)
     if not one and callable(log):

@@ -12,6 +12,7 @@ from kinetree.logs.filter import Filter
 from kinetree.logs.joints import Block
 from kinetree.logs.preparation import Preparation
 from kinetree.logs.samples import Samples, measured
+from kinetree.options import given
 from kinetree.signatures import told
 from kinetree.validation import real_array
 
@@ -81,7 +82,7 @@ def prepare(
     """
     block = _block(robot, t, q, tau, f_ext)
     check_recording(Recorded(robot, block.t, block.q, block.tau)).enforce(check=check)
-    return filtered(robot, block, filter or Filter())
+    return filtered(robot, block, given("filter", filter, Filter))
 
 
 def filtered(robot: Robot, block: Block, chosen: Filter) -> Samples:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, FormatError
+from kinetree.errors import AbsentError, ArgumentError, FormatError
 from kinetree.logs.checks import Recorded, check_recording
 from kinetree.logs.coordinates import some
 from kinetree.logs.filter import Filter
@@ -23,6 +23,7 @@ from kinetree.logs.prepare import filtered
 from kinetree.logs.read import blocks, open_log
 from kinetree.logs.samples import Samples
 from kinetree.logs.sensors import Sensors
+from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.signatures import told
 from kinetree.validation import Array
@@ -76,7 +77,7 @@ class Recording:
         if name not in Block._fields:
             raise AttributeError(f"'Recording' object has no attribute {name!r}")
         if self._whole is None:
-            raise ArgumentError(f"{self.name} is read block by block, each of which has {name}; read as a whole it has")
+            raise AbsentError(f"{self.name} is read block by block, each of which has {name}; read as a whole it has")
         return getattr(self._whole, name)
 
     def __iter__(self) -> Iterator[Block]:
@@ -126,6 +127,7 @@ class Recording:
         if left_out:
             self.notes += (f"{left_out} samples with the time of the one before are left out",)
 
+    @told
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
         """Return the motion as a log for `Robot.identify`: positions, velocities, accelerations and forces that agree.
 
@@ -156,7 +158,7 @@ class Recording:
             If they have to be made and there are no times, the recording seems to be wrong (with `check`), or as
             `prepare` raises it.
         """
-        chosen = filter or Filter()
+        chosen = given("filter", filter, Filter)
         if self._whole is None:
             Preparation(self.robot, chosen)  # a filter that does not fit is known before anything is read
             return Filtered(self, chosen, check)
@@ -318,5 +320,7 @@ def read_log(
     """
     if block is not None and (type(block) is not int or block < 1):
         raise ArgumentError(f"block is {block!r}: one sample is the least")
-    log = Recording(fspath(path), robot, sensors or Sensors(), block)
+    if not isinstance(path, str | PathLike):
+        raise ArgumentError(f"path is {path!r}: write read_log(path, robot)")
+    log = Recording(fspath(path), robot, given("sensors", sensors, Sensors), block)
     return log.whole() if block is None else log

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +14,9 @@ from kinetree.identification.bodies.pseudo_inertia import THIN, repaired
 from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import NOT_NEGATIVE
-from kinetree.signatures import told
+from kinetree.options import option, positive, value
 from kinetree.spatial import Inertia
-from kinetree.validation import Array, positive
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,29 +34,18 @@ VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
 
 
-@told
-@dataclass(frozen=True, kw_only=True)
+def _bounds(name: str, given: Any) -> Any:
+    if not isinstance(given, Mapping):
+        raise ArgumentError(f"{name} are {given!r}: boxes or ellipsoids by names of links are needed")
+    return given
+
+
+@value
 class Bodies:
     """How physically consistent bodies are found: near the estimates, near the robot before, mass where it can be.
 
-    Parameters
-    ----------
-    spread : float
-        How far, relative to its size, a parameter of this robot may be from the truth: what the data leave open is near
-        to this robot's, by the entropic divergence of Lee, Wensing and Park.
-    bounds : mapping of str to (2, 3) or (4, 4) array-like, optional
-        By names of links where their mass is, in the axes of the link's frame (m): in a box, given by its lower and its
-        upper corner; or in an ellipsoid, ``[x y z 1] Q [x y z 1]ᵀ >= 0``.
-
-    Raises
-    ------
-    ArgumentError
-        If the spread is not positive, or the bounds are no mapping.
-
-    References
-    ----------
-    Lee, Wensing and Park, "Geometric robot dynamic identification: a convex programming approach", IEEE T-RO 36(2),
-    2020.
+    Reference: Lee, Wensing and Park, "Geometric robot dynamic identification: a convex programming approach", IEEE T-RO
+    36(2), 2020.
 
     Examples
     --------
@@ -70,13 +58,18 @@ class Bodies:
     True
     """
 
-    spread: float = 1.0
-    bounds: Mapping[str, ArrayLike] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        positive("spread", self.spread)
-        if not isinstance(self.bounds, Mapping):
-            raise ArgumentError(f"bounds are {self.bounds!r}: boxes or ellipsoids by names of links are needed")
+    spread: float = option(
+        default=1.0,
+        help="how far, relative to its size, a parameter of this robot may be from the truth: what the data leave open "
+        "is near to this robot's, by the entropic divergence",
+        check=positive,
+    )
+    bounds: Mapping[str, ArrayLike] = option(
+        default_factory=dict,
+        help="by names of links where their mass is, in the axes of the link's frame (m): in a box (2, 3), given by "
+        "its lower and its upper corner; or in an ellipsoid (4, 4), ``[x y z 1] Q [x y z 1]ᵀ >= 0``",
+        check=_bounds,
+    )
 
     def nearest(self, base: BaseParameters, solution: Solution) -> Consistent:
         """Return all parameters of these bodies, and how far they are from the best ones at most."""

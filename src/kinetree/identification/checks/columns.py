@@ -244,7 +244,7 @@ class Mistakes:
         for k in equations.measured:
             Y, tau = equations.sides[0][k], equations.sides[1][:, k]
             A = np.column_stack([Y, *beside(whole, k), np.ones(len(tau)) * (tau != 0.0)])
-            if len(tau) > ENOUGH * A.shape[1]:
+            if self._told(k):
                 pushed = zero.copy()
                 pushed[:, k] = 1.0
                 moved = self._rows.columns(some._replace(v=zero, a=pushed, direction=zero))[k] - rest[k]
@@ -268,7 +268,12 @@ class Mistakes:
         other = opposite(seen.expected, whole.v, whole.a, np.nan_to_num(whole.tau), whole.direction)
         gives: Any = (power < -CERTAIN) & (inertia < DOUBTFUL)
         found = gives | (np.asarray(other, dtype=np.bool_) & seen.moves & ~self.right)
-        return [k for k in self._equations.measured if found[k]]
+        return [k for k in self._equations.measured if found[k] and self._told(k)]
+
+    def _told(self, k: int) -> bool:
+        """Return whether an entry of v's own equation has so many samples that it tells a sign."""
+        columns = self._equations.sides[0][k].shape[1] + len(BESIDE) + 1
+        return bool(len(self._equations.whole.q) > ENOUGH * columns)
 
     def _dissipation(self, k: int, whole: Piece) -> Array:
         """Return what friction of an entry of v takes, by the columns of its rows."""

@@ -64,7 +64,7 @@ class Likelihood:
         x, _, free = self._solved(self.left**-2.0, without=k)
         B, G = np.column_stack([x, free]), self._grams[k]
         A, b = B.T @ G[:-1, :-1] @ B, B.T @ G[:-1, -1]
-        size = np.sqrt(np.diag(A))
+        size = np.sqrt(np.maximum(np.diag(A), 0.0))  # of free directions, rounding may make it negative
         if not size[0] > SINGULAR * np.sqrt(G[-1, -1]):
             return 0.0, np.inf
         size = np.where(size > 0.0, size, 1.0)

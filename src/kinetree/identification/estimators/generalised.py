@@ -16,6 +16,7 @@ from kinetree.identification.equations import EXACT
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, solve
 from kinetree.identification.estimators.correlations import correlation_times
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
+from kinetree.signatures import told
 from kinetree.validation import Array
 
 MOVED = 1e-2
@@ -25,6 +26,7 @@ SMALLEST_NOISE = 1e-100
 """Where all forces are zero."""
 
 
+@told
 @dataclass(frozen=True)
 class Generalised:
     """Least squares weighted by the covariance of the joints' noise, from the residuals; two passes a round.

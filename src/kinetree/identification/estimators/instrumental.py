@@ -24,9 +24,11 @@ from kinetree.identification.estimators.contract import (
     Solution,
     decorrelated,
 )
+from kinetree.signatures import told
 from kinetree.validation import Array
 
 
+@told
 @dataclass(frozen=True, eq=False)
 class Instrumental:
     """The estimate by the columns of another motion, weighted by the noise of each joint.

@@ -10,6 +10,8 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, decorrelated, solve
+from kinetree.options import flag
+from kinetree.signatures import told
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -21,9 +23,8 @@ ZERO_FORCE = 1e-9
 FIRST_NOISE_OF_ZERO_FORCES = 1e3
 """Where that of the others is one."""
 
-WEIGHTS = ("joints", None)
 
-
+@told
 @dataclass(frozen=True)
 class LeastSquares:
     """Least squares: residuals count in units of each joint's noise, which is estimated with the parameters.
@@ -39,7 +40,7 @@ class LeastSquares:
     Raises
     ------
     ArgumentError
-        If the weights are something else.
+        If a choice is not known.
 
     Examples
     --------
@@ -57,8 +58,9 @@ class LeastSquares:
     reads_again, exact_motion = False, True
 
     def __post_init__(self) -> None:
-        if self.weights not in WEIGHTS:
+        if self.weights is not None and self.weights != "joints":
             raise ArgumentError(f"weights is {self.weights!r}, it must be 'joints' or None")
+        flag("correlated", self.correlated)
 
     def fit(self, equations: Equations, prior: Prior) -> Solution:
         """See `Estimator`."""

@@ -21,7 +21,9 @@ from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import OF_ROBOTS
 from kinetree.identification.samples import PIECE, Samples, measured, motion_of, parts
+from kinetree.options import count, flag
 from kinetree.robot import Robot
+from kinetree.signatures import told
 from kinetree.validation import Array
 
 MOVED = 0.1
@@ -37,6 +39,7 @@ SHORTEST = 1 / 64
 """Of a step, where the whole one makes the residuals larger."""
 
 
+@told
 @dataclass(frozen=True, eq=False)
 class OutputError:
     """Gauss–Newton steps on the measured forces less those of the robot's controller in simulation.
@@ -93,8 +96,10 @@ class OutputError:
     reads_again, exact_motion = True, False
 
     def __post_init__(self) -> None:
-        if self.steps < 1:
-            raise ArgumentError(f"steps is {self.steps!r}, it must be at least 1")
+        if not callable(self.simulate):
+            raise ArgumentError(f"simulate is {self.simulate!r}, it must be a function from a robot to its motion")
+        flag("instruments", self.instruments)
+        count("steps", self.steps)
 
     def fit(self, equations: Equations, prior: Prior) -> Solution:
         """See `Estimator`; each estimate is simulated with the physically consistent bodies that are nearest to it."""

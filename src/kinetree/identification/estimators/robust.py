@@ -12,9 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, decorrelated, solve
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
+from kinetree.options import one_of
+from kinetree.signatures import told
 from kinetree.validation import Array
 
 NORMAL_QUARTILE = 0.6744897501960817
@@ -34,6 +35,7 @@ LOSSES = {  # by both constants 95 % efficient without outliers
 }
 
 
+@told
 @dataclass(frozen=True)
 class Robust:
     """Least squares re-weighted by a loss, in units of each joint's noise, which is estimated by medians.
@@ -64,8 +66,7 @@ class Robust:
     reads_again, exact_motion = True, True
 
     def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise ArgumentError(f"loss is {self.loss!r}, it must be one of {', '.join(map(repr, LOSSES))}")
+        one_of(*LOSSES)("loss", self.loss)
 
     def fit(self, equations: Equations, prior: Prior) -> Solution:
         """See `Estimator`."""

@@ -6,7 +6,7 @@ A column of the user's own has one parameter, and may have an entry for every en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from kinetree.errors import ArgumentError, unknown_name
@@ -109,6 +109,8 @@ def checked(model: Model, terms: JointTerms) -> tuple[dict[str, tuple[str, ...] 
     """Return which joints have each term, in the order of `TERMS`, None for all; and the columns of the user's own."""
     if isinstance(terms, str):
         raise ArgumentError(f"joint terms are given as a list: [{terms!r}]")
+    if not isinstance(terms, Iterable):
+        raise ArgumentError(f"terms is {terms!r}: a list of joint terms is needed, [] for none")
     given = terms if isinstance(terms, Mapping) else dict.fromkeys(terms)
     own = {name: column for name, column in given.items() if callable(column)}
     given = {term: joints for term, joints in given.items() if not callable(joints)}
