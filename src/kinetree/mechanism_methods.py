@@ -8,17 +8,17 @@ from kinetree.algorithms.table import documented
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.lazy import lazy_methods
 from kinetree.robot import mechanism
-from kinetree.robot_methods import with_fit
+from kinetree.robot_methods import Robot, with_fit
 from kinetree.signatures import told
 
 if TYPE_CHECKING:
-    from kinetree import identification, simulation
+    import kinetree.simulation.simulate as simulation
+    from kinetree import identification
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
     from kinetree.robot import mechanism_positions as positions
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
-    from kinetree.robot_methods import Robot
 else:
     identification, simulation, ik, of_user, positions, text, analysis = (
         lazy_methods(f"kinetree.{module}", told)
@@ -107,6 +107,7 @@ class Mechanism(mechanism.Mechanism):
     if TYPE_CHECKING:
         tree: Robot
 
+    _tree_kind = Robot
     complete_positions = positions.complete_positions
     mobility = analysis.mobility
     inverse_kinematics = ik.inverse_kinematics

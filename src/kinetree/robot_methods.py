@@ -16,7 +16,8 @@ from kinetree.signatures import told
 P = ParamSpec("P")
 
 if TYPE_CHECKING:
-    from kinetree import excitation, identification, simulation
+    import kinetree.simulation.simulate as simulation
+    from kinetree import excitation, identification
     from kinetree import inverse_kinematics as ik
 
     class Fit(identification.Fit):
