@@ -7,10 +7,10 @@ import time
 from benchmarks.machine import Section, without_cache
 from benchmarks.robots import Case, cases
 from benchmarks.timing import Timing
+from kinetree import Robot
 from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.registry import OneFrame
 from kinetree.model import Model
-from kinetree.robot import Robot
 
 
 def _options(case: Case, name: str) -> dict[str, str]:

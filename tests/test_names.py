@@ -129,6 +129,37 @@ def test_names_of_constraints_lead_to_a_mechanism(panda: kt.Robot, mech: kt.Mech
         mech.impulse([0.0] * 7, [0.0] * 7, r_coeff=0.5)
 
 
+SOLVER = "write contacts=kinetree.ContactInputs(solver=kinetree.ContactSolver({}=…))"
+
+
+@pytest.mark.parametrize(
+    ("method", "argument", "message"),
+    [
+        ("contact_dynamics", "active", "'active': write contacts=kinetree.ContactInputs(active=…)"),
+        ("contact_dynamics", "tolerance", SOLVER.format("tolerance")),
+        ("contact_dynamics", "max_iterations", SOLVER.format("max_iterations")),
+        ("contact_dynamics", "method", "write contacts=kinetree.ContactInputs(solver=…)"),
+        ("contact_impulse", "mu", "'mu': write contacts=kinetree.ContactInputs(friction=…)"),
+        ("contact_impulse", "drift", "'drift': write contacts=kinetree.ContactInputs(row_motion=…)"),
+        ("contact_step", "slots", "'slots': write contacts=kinetree.ContactInputs(slots=…)"),
+        ("contact_step", "solver", "'solver'; here it is 'integrator'"),
+        ("step", "contacts", "write contacts=kinetree.ContactInputs(stick=True)"),
+        ("forward_dynamics", "tolerance", "of kinetree.ContactInputs, as contacts, it takes active, row_motion"),
+        ("contact_inverse_dynamics", "drift", "of kinetree.ContactInputs, as contacts, it takes active, friction"),
+        ("simulate", "restitution", "'restitution': write contacts=kinetree.ContactInputs(restitution=…)"),
+        ("simulate", "solver", "'solver': write contacts=kinetree.ContactInputs(solver=…), or integrator=…"),
+        ("simulate", "contacts", "write contacts=kinetree.ContactInputs(stick=True)"),
+        ("simulate", "limits", "'limits'; here it is 'joints'"),
+    ],
+)
+def test_what_is_given_to_constraints_is_one_value(
+    mech: kt.Mechanism, method: str, argument: str, message: str
+) -> None:
+    state = {"q": [0.0] * 7, "v": [0.0] * 7, argument: "stick"}
+    with pytest.raises(kt.ArgumentError, match=re.escape(message)):
+        getattr(mech, method)(**state)
+
+
 def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
     assert not (set(ALIASES) | set(WITHOUT)) & set(attributes)
     assert not set(ALIASES) & set(WITHOUT)

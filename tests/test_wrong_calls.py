@@ -48,6 +48,10 @@ def test_a_class_names_its_arguments(name: str) -> None:
         (lambda r: kt.load("ur5", True), r"^load takes one argument .* write load\(source, floating_base=…\)$"),
         (lambda r: kt.Contact("tool0", mu=0.5), "^Contact has no argument 'mu'; here it is 'friction'$"),
         (lambda r: kt.Contact("tool0", bounce=0.5), "^Contact has no argument 'bounce'; here it is 'restitution'$"),
+        (
+            lambda r: kt.solve_contacts([[1.0]], [1.0], tolerance=1e-3),
+            r"^solve_contacts has no argument 'tolerance': write solver=kinetree.ContactSolver\(tolerance=…\)$",
+        ),
         (lambda r: kt.load_mechanism("x", kut="y"), "^load_mechanism has no argument 'kut', did you mean 'cut'"),
         (lambda r: kt.box_contacts("tool0", mu=0.5), "^box_contacts has no argument 'mu'"),
         (lambda r: kt.Robot(), r"^Robot\(\) missing 1 required positional argument: 'model'; its arguments are model,"),

@@ -225,7 +225,7 @@ timestep time_step step_size stepsize delta_t h: dt
 T t_end tf t_f t_final end_time final_time total_time sim_time horizon tspan t_span: duration
 n_steps nsteps num_steps nstep N: steps
 method solver scheme: integrator
-tol tolerance eps: position_tolerance orientation_tolerance integrator=kt.Tsitouras(rtol=…)
+tol eps: position_tolerance orientation_tolerance integrator=kt.Tsitouras(rtol=…)
 pos_tol position_tol: position_tolerance
 rot_tol ori_tol orientation_tol: orientation_tolerance
 max_iter maxiter max_iters ilimit iterations: max_iterations
@@ -254,7 +254,9 @@ rtol reltol rel_tol: integrator=kt.Tsitouras(rtol=…)
 atol abstol abs_tol: integrator=kt.Tsitouras(atol=…)
 t0: q=kt.State(t,q,v)
 drift: contacts=kt.ContactInputs(row_motion=…)
-tolerance max_iterations: contacts=kt.ContactInputs(solver=kt.ContactSolver(…))
+tolerance: position_tolerance orientation_tolerance contacts=kt.ContactInputs(solver=kt.ContactSolver(tolerance=…))
+max_iterations: contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=…))
+limits: joints
 joint_terms: terms
 weights: by=LeastSquares(weights)
 loss: by=Robust(loss)

@@ -9,6 +9,7 @@ from typing import Any
 from kinetree.errors import ArgumentError, listed
 from kinetree.lazy import cached_property
 from kinetree.locks import importing
+from kinetree.signatures import VALUES
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Group:
     gather : callable
         ``gather(dict) -> value``: the value from inputs and options by name.
     renamed : mapping of str to str
-        What fields were called when they were arguments of their own.
+        What to write in the value, by the names of arguments that are called otherwise there.
     """
 
     name: str
@@ -66,9 +67,13 @@ class Group:
         with importing:
             from kinetree.aliases import KEYWORDS
 
-        known = (field for field in (self.renamed.get(name, name), *KEYWORDS.get(name, ())) if field in self.fields)
-        field = next(known, "")
-        return field and f"write {self.name}=kinetree.{self.kind}({field}=…)"
+        for here in (self.renamed.get(own, f"{own}=…") for own in (name, *KEYWORDS.get(name, ()))):
+            field = here.partition("=")[0]
+            if field in self.fields:
+                return f"write {self.name}=kinetree.{self.kind}({here})"
+            if field in VALUES[self.kind]:
+                return f"of kinetree.{self.kind}, as {self.name}, it takes {listed(self.fields)}"
+        return ""
 
     def gathered(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return arguments and options of a page, with the value in the place of its parts."""

@@ -8,17 +8,17 @@ from kinetree.algorithms.table import documented
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.lazy import lazy_methods
 from kinetree.robot import mechanism
+from kinetree.robot_methods import Robot
 from kinetree.signatures import told
 
 if TYPE_CHECKING:
+    import kinetree.simulation.simulate as simulation
     from kinetree import inverse_kinematics as ik
-    from kinetree import simulation
     from kinetree.functions import of_user
     from kinetree.identification.identify import identify  # of the package it may be taken for the module
     from kinetree.robot import mechanism_positions as positions
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
-    from kinetree.robot_methods import Robot
 else:
     identification, simulation, ik, of_user, positions, text, analysis = (
         lazy_methods(f"kinetree.{module}", told)
@@ -108,6 +108,7 @@ class Mechanism(mechanism.Mechanism):
     if TYPE_CHECKING:
         tree: Robot
 
+    _tree_kind = Robot
     complete_positions = positions.complete_positions
     mobility = analysis.mobility
     inverse_kinematics = ik.inverse_kinematics

@@ -13,7 +13,8 @@ from kinetree.robot import robot
 from kinetree.signatures import told
 
 if TYPE_CHECKING:
-    from kinetree import excitation, identification, simulation
+    import kinetree.simulation.simulate as simulation
+    from kinetree import excitation, identification
     from kinetree import inverse_kinematics as ik
 else:
     excitation, identification, simulation, ik = (

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from kinetree.errors import CallError, unknown_name
+from kinetree.errors import CallError, here_called, unknown_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -62,11 +62,14 @@ def wrong_call(
     own = known[:1] in (["self"], ["_cls"], ["robot"], ["mech"])  # of a method
     count = len(known) - len(by_name)
     unknown = next((key for key in kwargs if key not in known), None)
-    for p in signature.parameters.values() if unknown is not None else ():
+    for p in signature.parameters.values():
+        if unknown is None:
+            break
         for kind in (
             kind for kind, of in VALUES.items() if unknown in of and re.search(rf"\b{kind}\b", f"{p.annotation}")
         ):
-            return CallError(f"{name} has no argument {unknown!r}: write {p.name}=kinetree.{kind}({unknown}=…)")
+            others = "".join(f", or {here}=…" for here in here_called(unknown, known) if "=" not in here)
+            return CallError(f"{name} has no argument {unknown!r}: write {p.name}=kinetree.{kind}({unknown}=…){others}")
     if unknown is not None:
         return CallError(f"{name} has {unknown_name('argument', unknown, known[own:])}")
     if count < len(args) <= len(known):

@@ -21,7 +21,6 @@ from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.digest import digest
 from kinetree.joints import Revolute
 from kinetree.model import Model, ModelBuilder
-from kinetree.robot import Robot
 
 N = 7
 PUBLISHED = {
@@ -139,7 +138,7 @@ def test_a_step_has_one_forward_dynamics(integrator: str, most: float) -> None:
     """Four or seven stages, or the two solutions with M of the variational rule, are compiled once."""
 
     def size(name: str) -> int:
-        step = Robot(MODELS["any chain"]).step.bind(integrator=name)
+        step = kt.Robot(MODELS["any chain"]).step.bind(integrator=name)
         return sum(operations(step._kernels.program(step._default)).values())
 
     assert size(integrator) < most * size("semi_implicit_euler")

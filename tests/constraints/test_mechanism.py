@@ -351,8 +351,13 @@ def test_a_stabilization_that_is_none_is_refused(omega: Any) -> None:
 
 
 def test_a_mechanism_takes_a_robot() -> None:
-    with pytest.raises(kt.ArgumentError, match="Mechanism takes a Robot, Model was given"):
+    with pytest.raises(kt.ArgumentError, match=r"Mechanism takes a kinetree\.Robot, Model was given"):
         kt.Mechanism(four_bar().model, [LOOP])  # type: ignore[arg-type]
+    lower = kt.robot.Robot(four_bar().model)
+    with pytest.raises(kt.ArgumentError, match=r"takes a kinetree\.Robot, kinetree\.robot\.robot\.Robot was given"):
+        kt.Mechanism(lower, [LOOP])
+    with pytest.raises(AttributeError, match=r"has no 'simulate': use kinetree\.Robot"):
+        getattr(lower, "simulate")  # noqa: B009  (mypy knows too)
 
 
 def test_gears_and_mimic_joints() -> None:

@@ -10,7 +10,6 @@ from kinetree.conventions import State, from_joint_state, to_joint_state
 from kinetree.errors import ArgumentError
 from kinetree.joints import Revolute
 from kinetree.model import ModelBuilder
-from kinetree.robot import Robot
 
 
 @pytest.mark.parametrize("name", ["panda", "g1"])
@@ -63,7 +62,7 @@ def test_mimic_joints_are_in_the_message() -> None:
         b.add_link(name)
     b.add_joint("copy", parent="palm", child="a", joint=Revolute(), mimic=("lead", -2.0, 0.5))
     b.add_joint("lead", parent="palm", child="b", joint=Revolute())
-    robot = Robot(b.build())
+    robot = kt.Robot(b.build())
     message = to_joint_state(robot, [0.25], [1.5], [3.0])
     fields = {name: values for name, *values in zip(*message, strict=True)}
     assert fields == {"copy": [0.0, -3.0, 0.0], "lead": [0.25, 1.5, 3.0]}

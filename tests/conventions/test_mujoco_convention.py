@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from helpers.dense import assert_close
+from kinetree import Robot
 from kinetree.conventions import MuJoCo
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import ModelBuilder
-from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 
 BODIES = """<inertial pos="{com}" mass="{mass}" diaginertia="{inertia}"/>"""

@@ -28,7 +28,6 @@ from kinetree.joints import (
     Universal,
 )
 from kinetree.model import ModelBuilder
-from kinetree.robot import Robot
 
 SHARED = (
     FreeFlyer(),
@@ -41,11 +40,11 @@ SHARED = (
 )
 
 
-def pair(seed: int) -> tuple[Robot, pin.Model, Pinocchio]:
+def pair(seed: int) -> tuple[kt.Robot, pin.Model, Pinocchio]:
     """Return a random tree here and there (its joints in another order), and the map; armature is none."""
     model = random_tree(seed, n=9, joints=SHARED, armature=False)
     theirs = build(model).theirs
-    robot = Robot(model)
+    robot = kt.Robot(model)
     return robot, theirs, Pinocchio(robot, theirs)
 
 
@@ -135,7 +134,7 @@ MIMIC = """<robot name='hand'><link name='palm'/>
 )
 
 
-def mimic_robot() -> Robot:
+def mimic_robot() -> kt.Robot:
     from kinetree.spatial import Inertia
 
     b = ModelBuilder("hand")
@@ -146,7 +145,7 @@ def mimic_robot() -> Robot:
     b.add_link("l1", Inertia.from_com(1.0, [0.5, 0, 0], unit))
     b.add_joint("lead", parent="palm", child="l0", joint=Revolute())
     b.add_joint("copy", parent="l0", child="l1", joint=Revolute(), placement=placement, mimic=("lead", 0.5, 0.1))
-    return Robot(b.build())
+    return kt.Robot(b.build())
 
 
 def test_a_universal_joint_is_the_same_in_both() -> None:
@@ -154,7 +153,7 @@ def test_a_universal_joint_is_the_same_in_both() -> None:
     b.add_link("base")
     b.add_link("shaft")
     b.add_joint("cross", parent="base", child="shaft", joint=Universal((0, 0, 1), (1, 0, 0)))
-    robot, theirs = Robot(b.build()), pin.Model()
+    robot, theirs = kt.Robot(b.build()), pin.Model()
     theirs.addJoint(
         0, pin.JointModelUniversal(np.array([0.0, 0, 1]), np.array([1.0, 0, 0])), pin.SE3.Identity(), "cross"
     )
@@ -206,7 +205,7 @@ def test_joints_that_pinocchio_writes_otherwise_are_refused() -> None:
     b.add_link("hand")
     b.add_joint("wrist", parent="arm", child="hand", joint=RollPitchYaw())
     with pytest.raises(ModelError, match=r"Pinocchio has no joint like 'wrist' \(RollPitchYaw\): it has FreeFlyer, "):
-        Pinocchio(Robot(b.build()), ["wrist"])
+        Pinocchio(kt.Robot(b.build()), ["wrist"])
     pose = ModelBuilder("ball")
     pose.add_link("base")
     pose.add_link("bob")
@@ -214,7 +213,7 @@ def test_joints_that_pinocchio_writes_otherwise_are_refused() -> None:
     theirs = pin.Model()
     theirs.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "socket")
     with pytest.raises(ArgumentError, match=r"'socket' .Revolute.: it has 4 coordinates there, 1 were expected"):
-        Pinocchio(Robot(pose.build()), theirs)
+        Pinocchio(kt.Robot(pose.build()), theirs)
 
 
 @pytest.mark.parametrize("convention", [Pinocchio, MuJoCo])
@@ -229,7 +228,7 @@ def test_a_joint_type_without_a_rule_is_refused(convention: type, monkeypatch: p
     b.add_link("box")
     b.add_link("dial")
     b.add_joint("knob", parent="box", child="dial", joint=Knob())
-    robot = Robot(b.build())
+    robot = kt.Robot(b.build())
     with pytest.raises(ModelError, match=r"has no joint like 'knob' \(Knob\): it has FreeFlyer, .*rules adds"):
         convention(robot, ["knob"])
     monkeypatch.setitem(convention.rules, Knob, Rule.plain(Knob))

@@ -11,12 +11,12 @@ import pytest
 from helpers.dense import assert_close
 from helpers.textbook import PUMA_QN, puma, puma_rows
 from helpers.trees import page
+from kinetree import Robot
 from kinetree.algorithms import aba, crba, rnea
 from kinetree.errors import ModelError
 from kinetree.formats import NonPhysicalInertiaWarning
 from kinetree.formats.chains.dh import DHLink, model_from_dh
 from kinetree.model import JointFriction, Model
-from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 
 ZERO, ONE = np.zeros(6), np.ones(6)

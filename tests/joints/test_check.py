@@ -124,7 +124,7 @@ MISTAKES: dict[str, tuple[type[Joint], dict[str, Any], str]] = {
     "not there": (
         Slot,
         {"jcalc": replaced(X=lambda self, q, v: Transform.translation((sqrt(0.1 - q[0] * q[0]), 0.0, 0.0)))},
-        "cannot be checked, ValueError: .* set span in the class",
+        "the law '.*' could not be checked, ValueError: .* set span in the class",
     ),
     "not a number": (
         Slot,
@@ -199,7 +199,7 @@ MISTAKES: dict[str, tuple[type[Joint], dict[str, Any], str]] = {
     "no other scalars": (
         Slot,
         {"jcalc": lambda self, q, v: Slot.jcalc(self, [float(q[0])], v)},
-        "cannot be checked, TypeError: .* use arithmetic and the functions of kinetree.spatial",
+        "the law '.*' could not be checked, TypeError: .* use arithmetic and the functions of kinetree.spatial",
     ),
 }
 

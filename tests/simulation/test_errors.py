@@ -176,7 +176,10 @@ def test_a_value_checks_itself(make: Callable[[], object], message: str) -> None
         ("record_every", "record=kt.Record(every=…)"),
         ("out", "record=kt.Record(out=…)"),
         ("rtol", "integrator=kt.Tsitouras(rtol=…)"),
-        ("max_iterations", "contacts=kt.ContactInputs(solver=kt.ContactSolver(…))"),
+        ("max_iterations", "contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=…))"),
+        ("tolerance", "contacts=kt.ContactInputs(solver=kt.ContactSolver(tolerance=…))"),
+        ("drift", "contacts=kt.ContactInputs(row_motion=…)"),
+        ("limits", "joints"),
         ("t0", "q=kt.State(t,q,v)"),
     ],
 )

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel
+from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel, checked_solver
 from kinetree.errors import ArgumentError
 from kinetree.groups import Group
 from kinetree.options import option, value
 
 if TYPE_CHECKING:
     ArrayLike = Any  # and in pages the scalars that they compute with
-
-
-def _solver(name: str, given: Any) -> ContactSolver:
-    if not isinstance(given, ContactSolver):
-        raise ArgumentError(f"{name} is {given!r}: write kinetree.GaussSeidel(…), ADMM(…) or ContactSolver(…)")
-    return given
-
-
-def _flag(name: str, given: Any) -> bool:
-    if not isinstance(given, bool):
-        raise ArgumentError(f"{name} is {given!r}, it must be True or False")
-    return given
 
 
 @value
@@ -69,12 +57,11 @@ class ContactInputs:
     solver: ContactSolver | None = option(
         default=None,
         help="how contacts are solved: `GaussSeidel`, `ADMM`, or both in turns, `ContactSolver`, as if not given",
-        check=_solver,
+        check=checked_solver,
     )
     stick: bool = option(
         default=False,
         help="whether contacts stick in steps, as other constraints hold; if not, they push only, lift off and slide",
-        check=_flag,
     )
 
 
@@ -83,6 +70,14 @@ NONE_GIVEN = ContactInputs()
 
 LATE = ("tolerance", "max_iterations", "row_motion")
 """Inputs that come after all others."""
+
+RENAMED = {
+    "drift": "row_motion=…",
+    "method": "solver=…",
+    "tolerance": "solver=kinetree.ContactSolver(tolerance=…)",
+    "max_iterations": "solver=kinetree.ContactSolver(max_iterations=…)",
+}
+"""What to write in `ContactInputs`, by the names of arguments that have others there."""
 
 SOLVERS = {kind.method: kind for kind in (ContactSolver, GaussSeidel, ADMM)}
 
@@ -100,14 +95,21 @@ def taking(*fields: str) -> Group:
         options=tuple(name for name in ("solver", "stick") if name in fields),
         split=_split,
         gather=_gathered,
-        renamed={"drift": "row_motion"},
+        renamed=RENAMED,
     )
 
 
-def _split(inputs: object) -> dict[str, Any]:
+def checked(contacts: object) -> ContactInputs:
+    """Return what is given as ``contacts``; `ArgumentError` where it is no `ContactInputs`."""
+    if not isinstance(contacts, ContactInputs):
+        field = "stick=True" if isinstance(contacts, str) and contacts == "stick" else "active=…"
+        raise ArgumentError(f"contacts is {contacts!r}: write contacts=kinetree.ContactInputs({field})")
+    return contacts
+
+
+def _split(contacts: object) -> dict[str, Any]:
     """Return the inputs and options that are given."""
-    if not isinstance(inputs, ContactInputs):
-        raise ArgumentError(f"contacts is {inputs!r}: write contacts=kinetree.ContactInputs(active=…)")
+    inputs = checked(contacts)
     found = {name: x for name, x in vars(inputs).items() if x is not None and x is not False}
     if inputs.stick:
         found["stick"] = "yes"

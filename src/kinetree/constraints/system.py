@@ -67,7 +67,7 @@ class ConstrainedSystem(System):
     def accelerations(self, t: Scalar, q: Column, v: Column) -> tuple[Column, ...]:
         """Return the accelerations, and the constraints' forces (nrows,)."""
         if self.contacts.slots:
-            raise ModelError('contacts in slots do not stick: they are for contacts="solved"')
+            raise ModelError("contacts in slots do not stick: leave stick=True out of ContactInputs")
         f_ext, tau = self.wrenches and self.wrenches(t), self.forces(t, q, v)
         contacts = replace(self.contacts, row_motion=self.anchors(t))
         found = forward_dynamics(self.model, q, v, tau, f_ext, contacts, f_ext_frame=self.f_ext_frame)

@@ -198,6 +198,6 @@ def integrator_of(model: Model, integrator: str | Integrator, contacts: str) -> 
     if known.name not in TIME_STEPPING:
         raise ModelError(
             f"velocities jump where contacts are made, and {known.name!r} is for smooth motions: choose "
-            f'{" or ".join(TIME_STEPPING)}, or let the contacts stick: contacts="stick"'
+            f"{' or '.join(TIME_STEPPING)}, or let the contacts stick: contacts=kinetree.ContactInputs(stick=True)"
         )
     return TIME_STEPPING[known.name]

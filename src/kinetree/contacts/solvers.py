@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+from kinetree.errors import ArgumentError
 from kinetree.options import Check, count, option, positive, value
 
 
@@ -58,3 +59,10 @@ class ADMM(ContactSolver):
     """The alternating direction method of multipliers alone."""
 
     method: ClassVar[str] = "admm"
+
+
+def checked_solver(name: str, given: Any) -> ContactSolver:
+    """Return what is given as a solver; `ArgumentError` where it is none."""
+    if not isinstance(given, ContactSolver):
+        raise ArgumentError(f"{name} is {given!r}: write kinetree.GaussSeidel(…), ADMM(…) or ContactSolver(…)")
+    return given

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, Problem, solve
+from kinetree.contacts.solvers import ContactSolver, checked_solver
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Option
 from kinetree.runtime.spec import FunctionSpec
+from kinetree.signatures import told
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -64,6 +66,7 @@ class ContactSolution(NamedTuple):
     complementarity: Any
 
 
+@told
 def solve_contacts(
     G: ArrayLike,
     g: ArrayLike,
@@ -72,9 +75,7 @@ def solve_contacts(
     bounds: ArrayLike | None = None,
     compliance: ArrayLike | None = None,
     start: ArrayLike | None = None,
-    tolerance: ArrayLike | None = None,
-    max_iterations: ArrayLike | None = None,
-    solver: str = "auto",
+    solver: ContactSolver | None = None,
 ) -> ContactSolution:
     """Solve contact problems that are given by their matrices, by a function compiled for their size.
 
@@ -101,14 +102,11 @@ def solve_contacts(
         The diagonal R.
     start : (..., n) array, optional
         Forces to begin with, such as those of the last step; what is outside its set is brought in.
-    tolerance : float or array
-        The dual residual is to be at most this times the largest entry of g, and the complementarity that times the
-        largest force: 1e-6.
-    max_iterations : float or array
-        1000.
-    solver : {"auto", "pgs", "admm"}
-        Projected Gauss–Seidel sweeps, extrapolated every five; the alternating direction method of multipliers; or both
-        in turns.
+    solver : ContactSolver, optional
+        Projected Gauss–Seidel sweeps, extrapolated every five, `GaussSeidel`; the alternating direction method of
+        multipliers, `ADMM`; or both in turns, `ContactSolver`, as if not given. The dual residual is to be at most its
+        tolerance (also an array, with batch axes) times the largest entry of g, and the complementarity that times the
+        largest force.
 
     Returns
     -------
@@ -118,7 +116,7 @@ def solve_contacts(
     Raises
     ------
     ArgumentError
-        If shapes do not fit, or a friction coefficient or bound is negative.
+        If shapes do not fit, a friction coefficient or bound is negative, or the solver is no `ContactSolver`.
 
     Examples
     --------
@@ -133,8 +131,7 @@ def solve_contacts(
     >>> np.round(found.sigma[:, 0], 3) + 0.0
     array([0.   , 5.095])
     """
-    given = {"G": G, "g": g, "bounds": bounds, "compliance": compliance, "start": start, "tolerance": tolerance}
-    given |= {"max_iterations": max_iterations, "friction": friction}
+    given = {"G": G, "g": g, "bounds": bounds, "compliance": compliance, "start": start, "friction": friction}
     rows, contacts = _length("g", g), _length("friction", friction)
     bounded = 0 if bounds is None else _length("bounds", bounds)
     limits = rows - 3 * contacts - bounded
@@ -151,7 +148,8 @@ def solve_contacts(
         del arguments["friction"]
     if not bounded:
         arguments.pop("bounds", None)
-    return ContactSolution(*contact_solver(contacts, limits, bounded)(**arguments, solver=solver))
+    how = checked_solver("solver", ContactSolver() if solver is None else solver).arguments
+    return ContactSolution(*contact_solver(contacts, limits, bounded)(**arguments, solver=how.pop("method"), **how))
 
 
 def contact_solver(contacts: int, limits: int = 0, bounded: int = 0) -> Function:
@@ -171,8 +169,9 @@ def contact_solver(contacts: int, limits: int = 0, bounded: int = 0) -> Function
     Returns
     -------
     Function
-        Its arguments are ``G``, ``g``, ``friction`` and ``bounds`` (as far as there are any), and by name the others of
-        `solve_contacts`.
+        Its arguments are ``G``, ``g``, ``friction`` and ``bounds`` (as far as there are any), and by name
+        ``compliance``, ``start``, ``tolerance``, ``max_iterations`` and ``solver``: "auto", "pgs" (Gauss–Seidel) or
+        "admm".
 
     Raises
     ------

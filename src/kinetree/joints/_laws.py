@@ -60,7 +60,8 @@ def check(joint: Joint) -> None:
             wrong = str(error)
         except Exception as error:
             way_out = SPAN if isinstance(error, ArithmeticError | ValueError) else SCALARS
-            wrong = f"{law.__name__.replace('_', ' ')} cannot be checked, {type(error).__name__}: {error}; {way_out}"
+            its_name = law.__name__.replace("_", " ")
+            wrong = f"the law {its_name!r} could not be checked, {type(error).__name__}: {error}; {way_out}"
         if wrong:
             raise ModelError(f"{name}: {wrong}")
 

@@ -42,6 +42,9 @@ class Mechanism(WithFunctions, Functions):
         row_slices: Mapping[str, slice]
         nrows: int
 
+    _tree_kind = Robot
+    """What the tree must be."""
+
     def __init__(
         self,
         robot: Robot,
@@ -50,8 +53,9 @@ class Mechanism(WithFunctions, Functions):
         independent: Iterable[str] | None = None,
         stabilization: float = 0.0,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise ArgumentError(f"Mechanism takes a Robot, {type(robot).__name__} was given; kinetree.load reads files")
+        if not isinstance(robot, self._tree_kind):
+            given = f"{type(robot).__module__}." * isinstance(robot, Robot) + type(robot).__name__
+            raise ArgumentError(f"Mechanism takes a kinetree.Robot, {given} was given; kinetree.load reads files")
         is_number = isinstance(stabilization, Real) and not isinstance(stabilization, bool)
         if not is_number or not 0.0 <= stabilization < float("inf"):
             raise ArgumentError(f"stabilization is {stabilization!r}, it must be a finite number (1/s), at least 0")

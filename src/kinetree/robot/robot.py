@@ -45,3 +45,8 @@ class Robot(BaseRobot):
     compile = of_user.compile
     to_urdf = urdf.to_urdf
     __str__ = table.as_text
+
+    def _unknown(self, name: str) -> str:
+        if type(self) is Robot:
+            return f"a kinetree.robot.Robot has no {name!r}: use kinetree.Robot(model), which has all methods"
+        return super()._unknown(name)

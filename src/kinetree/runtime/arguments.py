@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, here_called, unknown_name
 from kinetree.glue.cpython import ALIGNED, CONTIGUOUS
 from kinetree.graph import Port
 from kinetree.runtime.options import Constant, Value
@@ -103,9 +103,9 @@ def _unknown(spec: FunctionSpec, name: str, known: Mapping[str, str]) -> str:
     """Return what to say of an argument that there is not."""
     if spec.group is None:
         return unknown_name("argument", name, known)
-    if hint := spec.group.hint(name):
-        return f"no argument {name!r}: {hint}"
     outer = [spelled for spelled, own in known.items() if spelled == own]
+    if not here_called(name, outer) and (hint := spec.group.hint(name)):
+        return f"no argument {name!r}: {hint}"
     return unknown_name("argument", name, [*outer, spec.group.name])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, checked
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import SHAPES, shape_of
 from kinetree.integrators import INTEGRATORS, Integrator
@@ -48,11 +48,9 @@ def inputs_of(robot: Robot | Mechanism, contacts: object) -> ContactInputs:
     """Return what is given for the constraints of a mechanism."""
     if contacts is None:
         return NONE_GIVEN
-    if not isinstance(contacts, ContactInputs):
-        raise ArgumentError(f"contacts is {contacts!r}: write contacts=kt.ContactInputs(active=…)")
     if isinstance(robot, Robot):
         raise ArgumentError("contacts is for the constraints of a mechanism; a robot has none")
-    return contacts
+    return checked(contacts)
 
 
 def arrays(robot: Robot | Mechanism, contacts: ContactInputs) -> dict[str, Array]:
