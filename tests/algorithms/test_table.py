@@ -262,7 +262,11 @@ def test_docstrings_are_complete(owner: str, name: str) -> None:
         sections, key=["Parameters", "Returns", "Raises", "Notes", "References", "Examples"].index
     )
     parameters, _, rest = doc.partition("\nReturns\n")
-    for described, part in (({**a.inputs, **a.optional, **a.options}, parameters), (a.outputs, rest)):
+    taken = [*a.inputs, *a.optional, *a.options]
+    if a.group is not None:
+        taken = [x for x in taken if x not in (*a.group.inputs, *a.group.late, *a.group.options)] + [a.group.name]
+        assert all(f"`{a.group.kind}.{field}`" in parameters for field in a.group.fields)
+    for described, part in ((taken, parameters), (a.outputs, rest)):
         for symbol in described:
             entry = part.partition(f"\n{symbol} : ")[2].split("\n")
             assert entry[1].startswith("    "), f"{symbol} is not described"
