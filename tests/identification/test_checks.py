@@ -19,6 +19,7 @@ from helpers.arm_logs import Conditions, recorded, true_robot
 from helpers.mechanisms import four_bar
 from helpers.recorded import Array, Log, arm
 from kinetree.identification import Finding, LogWarning, Samples, diagnose, prepare
+from kinetree.identification.checks.likelihood import Likelihood
 from kinetree.identification.checks.registry import CHECKS
 
 ARMS = ("ur5", "panda")
@@ -310,3 +311,16 @@ def test_few_samples_of_a_good_log_are_not_accused(samples: int) -> None:
         q, v, a = robot.random_state(seed=seed, size=samples)
         tau = robot.inverse_dynamics(q, v, a) + np.random.default_rng(seed).normal(size=v.shape)
         assert not diagnose(robot, (q, v, a, tau), ["damping"]).errors
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("effect", [-1e-12, 1e-12])
+def test_sums_of_squares_that_rounding_makes_negative_are_no_warning(effect: float) -> None:
+    """Their roots were taken."""
+    found = object.__new__(Likelihood)
+    found.left, found._counts = np.ones(1), np.array([10.0])
+    found._grams = np.array([[[1e-3, 1.0, 0.0], [1.0, effect, 0.0], [0.0, 0.0, 1.0]]])
+    found._solved = lambda *_, **__: (np.array([1.0, 0.0]), np.eye(2), np.array([[0.0], [1.0]]))  # type: ignore[method-assign]
+    factor, std = found.factor(0)
+    assert factor == 0.0
+    assert std > 0.0

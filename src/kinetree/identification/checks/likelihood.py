@@ -69,6 +69,8 @@ class Likelihood:
             return 0.0, np.inf
         size = np.where(size > 0.0, size, 1.0)
         inverse = np.linalg.pinv(A / size / size[:, None], SINGULAR, hermitian=True) / size / size[:, None]
+        if not inverse[0, 0] > 0.0:  # by rounding: nothing is told
+            return 0.0, np.inf
         y = inverse @ b
         squares = max(float(G[-1, -1] - b @ y), SMALL**2) / max(self._counts[k] - len(b), 1.0)
         return float(y[0]), float(np.sqrt(squares * inverse[0, 0]))
