@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import textwrap
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -175,7 +176,9 @@ def count(name: str, given: Any) -> int:
 
 
 def positive(name: str, given: Any) -> float:
-    """Check that this is a positive number."""
+    """Check that this is a positive number; a float is checked without NumPy, as defaults are while modules load."""
+    if type(given) is float and 0.0 < given < math.inf:
+        return given
     with importing:
         from kinetree import validation
 

@@ -117,7 +117,7 @@ def test_what_a_closed_loop_refuses(arm: kt.Robot, simulate: Callable[[kt.Robot]
     poor = arm.with_joint_physics(damping=0.1)
     nan = real.q, real.v, np.nan * real.a, real.tau
     for log, choice, terms, message in [
-        (real, {"steps": 0}, TERMS, "at least 1"),
+        (real, {"steps": 0}, TERMS, "≥ 1"),
         (iter([real]), {}, TERMS, "OutputError .*give a list"),
         ([real[:100], real[100:]], {}, TERMS, "1 motions for the 2"),
         (real[:50], {}, TERMS, "simulate returned q of shape"),
