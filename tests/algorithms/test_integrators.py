@@ -18,9 +18,8 @@ from helpers.trees import Array, random_inertia, random_tree
 from kinetree.algorithms.kinematics.manifold import difference, step_rate
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, FunctionIntegrator, System, integrator
-from kinetree.integrators.momenta import momenta
 from kinetree.integrators.step import OWN
-from kinetree.integrators.variational import resolution, variational
+from kinetree.integrators.variational import momenta, resolution, variational
 from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.scalars.column import Column

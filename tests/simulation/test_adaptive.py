@@ -13,8 +13,7 @@ from helpers.trees import Array, random_tree
 from kinetree.algorithms.kinematics.manifold import step_rate
 from kinetree.integrators import FunctionIntegrator, System
 from kinetree.integrators.adaptive import tsitouras
-from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS
-from kinetree.integrators.runge_kutta import runge_kutta
+from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, runge_kutta
 from kinetree.joints import FreeFlyer, Planar, Revolute, Spherical
 from kinetree.scalars.dual import Dual, rate_of
 
