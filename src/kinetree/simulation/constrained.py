@@ -59,8 +59,9 @@ def arrays(robot: Robot | Mechanism, contacts: ContactInputs) -> dict[str, Array
     for name in FIELDS:
         if (value := getattr(contacts, name)) is None:
             continue
-        found[name] = array = real_array(name, numbers(name, value))
-        shape = of_shape(robot, name)
+        is_bool = name == "active" and np.asarray(value).dtype == bool
+        found[name] = array = real_array(name, np.asarray(value, dtype=float) if is_bool else value)
+        shape = shape_of(SHAPES[name], robot.model)
         if array.shape[-len(shape) :] != shape:
             parts = "; ".join(robot.model.describe(x) for x in SHAPES[name] if isinstance(x, str))
             wanted = ", ".join(map(str, ("...", *shape)))
@@ -68,26 +69,18 @@ def arrays(robot: Robot | Mechanism, contacts: ContactInputs) -> dict[str, Array
     return found
 
 
-def numbers(name: str, value: Any) -> Any:
-    """Return what is given for constraints, 1 and 0 in the place of bools that say which act."""
-    return np.asarray(value, dtype=float) if name == "active" and np.asarray(value).dtype == bool else value
-
-
-def of_shape(robot: Robot | Mechanism, name: str) -> tuple[int, ...]:
-    """Return the shape, for one state, of what acts on the robot or is given for its constraints."""
-    known = {"tau": (robot.nv,), "f_ext": (robot.nb, 6)}
-    return known[name] if name in known else shape_of(SHAPES[name], robot.model)
-
-
-def must_hold(robot: Robot | Mechanism, integrator: Integrator) -> bool:
-    """Return whether there are constraints that must hold where a simulation begins: not those that impulses reach."""
+def loops_of(robot: Robot | Mechanism, integrator: Integrator) -> list[tuple[Any, slice]]:
+    """Return the constraints that must hold where a simulation begins, those that no impulses reach, and their rows."""
     if isinstance(robot, Robot):
-        return False
-    return not integrator.impulses or any(c.force_set() is None for c in robot.constraints)
+        return []
+    rows = zip(robot.constraints, robot.row_slices.values(), strict=True)
+    return [(c, own) for c, own in rows if not integrator.impulses or c.force_set() is None]
 
 
-def check_closed(mech: Mechanism, integrator: Integrator, q: Array, given: Mapping[str, Array], t: float) -> None:
-    """Raise where a constraint that acts does not hold at the configurations q (n, nq), at the time t."""
+def check_closed(
+    mech: Mechanism, loops: list[tuple[Any, slice]], q: Array, given: Mapping[str, Array], t: float
+) -> None:
+    """Raise where one of these constraints acts and does not hold at the configurations q (n, nq), at the time t."""
     from kinetree.constraints.anchors import moved_anchors
 
     first = {name: given[name][:, 0] if given[name].ndim == 3 else given[name] for name in given}
@@ -98,10 +91,8 @@ def check_closed(mech: Mechanism, integrator: Integrator, q: Array, given: Mappi
     error = abs(error)
     if "active" in first:
         error = error * (first["active"][:, list(mech.model.constraint_of_row)] != 0.0)
-    for constraint, rows in zip(mech.constraints, mech.row_slices.values(), strict=True):
-        if integrator.impulses and constraint.force_set() is not None:
-            continue
-        worst = error[:, rows].max(axis=1, initial=0.0)
+    for constraint, own in loops:
+        worst = error[:, own].max(axis=1, initial=0.0)
         if worst.max() > OPEN:
             state = f" of state {np.argmax(worst)}" if len(q) > 1 else ""
             raise ArgumentError(
