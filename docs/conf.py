@@ -15,6 +15,7 @@ default_role = "py:obj"  # `Robot.jacobian` in a docstring leads to its entry, i
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx_copybutton"]
 html_theme = "furo"
 html_title = "kinetree"
+html_static_path, html_css_files = ["_static"], ["wrap.css"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_raise_on_error = True  # the chapters of docs/course are run when the site is built
