@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
             try:
                 show = clock.through(advance)
                 with warnings_off():
-                    motion = robot.simulate(**given, steps=steps, record=Record(RECORDED, every), progress=show)
+                    motion = robot.simulate(**given, steps=steps, record=Record(RECORDED, every=every), progress=show)
             except SimulationInterrupted as stopped:
                 motion, interrupted = stopped.trajectory, True
         write(arguments, motion)

@@ -13,7 +13,7 @@ from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, StopReason
 from kinetree.model import Model
 from kinetree.motions.states import Happened
-from kinetree.options import option, value
+from kinetree.options import count, option, value
 from kinetree.runtime.function import Function
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, select, select_less
@@ -53,14 +53,8 @@ def _text(name: str, given: Any) -> str:
 
 def _direction(name: str, given: Any) -> int:
     if isinstance(given, bool) or given not in (-1, 0, 1):
-        raise ArgumentError(f"{name} of an event is −1, 0 or 1, not {given!r}")
+        raise ArgumentError(f"{name} is −1, 0 or 1, not {given!r}")
     return int(given)
-
-
-def _most(name: str, given: Any) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise ArgumentError(f"{name} of an event is a whole number from 1 on, not {given!r}")
-    return given
 
 
 @value
@@ -93,7 +87,7 @@ class Event:
     )
     most: int = option(
         default=2,
-        check=_most,
+        check=count,
         help="how many of a robot are kept from one record to the next, the last ones; all are counted",
     )
 

@@ -51,7 +51,9 @@ def as_given(name: str, value: Any, shape: tuple[int, ...], lead: tuple[int, ...
     own_axes = array.shape[axes - changes :]
     wide = array if array.shape == (*lead, *own_axes) else np.broadcast_to(array, (*lead, *own_axes))
     flat = np.ascontiguousarray(wide)
-    return (flat if flat.flags.aligned else flat.copy()).reshape(math.prod(lead), *own_axes[: int(changes)], math.prod(shape))
+    return (flat if flat.flags.aligned else flat.copy()).reshape(
+        math.prod(lead), *own_axes[: int(changes)], math.prod(shape)
+    )
 
 
 def _fits(axes: tuple[int, ...], lead: tuple[int, ...]) -> bool:
