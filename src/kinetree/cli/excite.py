@@ -19,7 +19,7 @@ from kinetree.cli.terminal import console, load_robot, print_json, waiting
 from kinetree.drawing.excitation import draw
 from kinetree.drawing.panels import finish
 from kinetree.errors import ArgumentError, listed
-from kinetree.excitation import Excitation
+from kinetree.excitation import Excitation, MotionLimits, Series
 from kinetree.motions import Trajectory
 from kinetree.robot_methods import Robot
 from kinetree.tables import print_warnings
@@ -27,10 +27,7 @@ from kinetree.tables import print_warnings
 PATIENCE = 1.0
 """Seconds from which on a terminal shows the progress."""
 
-GIVEN = (
-    *("period", "harmonics", "periods", "ramp", "joints", "rate"),
-    *("fraction", "acceleration", "noise", "criterion", "iterations", "seed"),
-)
+GIVEN = ("joints", "noise", "criterion", "iterations", "seed")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -39,7 +36,10 @@ def run(arguments: argparse.Namespace) -> None:
     robot, warnings = load_robot(arguments)
     robot = limited(robot, arguments)
     options: dict[str, Any] = {name: getattr(arguments, name) for name in GIVEN}
-    options["boxes"] = {frame: np.reshape(ends, (3, 2)).T for frame, ends in arguments.box}
+    parts = ("period", "harmonics", "periods", "ramp", "rate")
+    options["series"] = Series(**{name: getattr(arguments, name) for name in parts})
+    boxes = {frame: np.reshape(ends, (3, 2)).T for frame, ends in arguments.box}
+    options["limits"] = MotionLimits(fraction=arguments.fraction, acceleration=arguments.acceleration, boxes=boxes)
     if arguments.start is not None:
         options["start"] = numbers("--start", arguments.start, robot.q_names)
     if arguments.resume is not None:
