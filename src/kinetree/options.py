@@ -48,8 +48,7 @@ def option(
 ) -> Any:
     """Return a field of a `value`; its option is called as it is, unless a name is given.
 
-    Type checkers read ``default=``, ``default_factory=`` and ``kw_only=`` where the field is made: without a default it
-    must be given. A factory's option may be repeated.
+    Without a default it must be given; type checkers read that where the field is made. A factory's may be repeated.
     """
     check = one_of(*choices) if choices else check or (flag if isinstance(default, bool) else None)
     about = {"option": Option(name, help, check, read, metavar, choices, default_factory is not None)}
@@ -118,7 +117,7 @@ def _checks(kind: Hashable) -> tuple[tuple[str, Check], ...]:
 
 def _shown(self: Any) -> str:
     """Return a value as it is written, without the fields that are as they are by default."""
-    needed = {x.name: getattr(self, x.name) for x in fields(self) if _is_needed(x)}
+    needed = {x.name: getattr(self, x.name) for x in fields(self) if x.default is MISSING is x.default_factory}
     usual = vars(type(self)(**needed))
     other = (
         f"{k}={x!r}"
@@ -126,11 +125,6 @@ def _shown(self: Any) -> str:
         if k in needed or type(x) is not type(usual[k]) or _plain(x) != _plain(usual[k])
     )
     return f"{type(self).__name__}({', '.join(other)})"
-
-
-def _is_needed(each: Any) -> bool:
-    """Return whether a field has no default."""
-    return each.default is MISSING and each.default_factory is MISSING
 
 
 def _equal(self: Any, other: object) -> Any:
@@ -157,7 +151,7 @@ def _documented(each: Any) -> str:
         each.metadata,
     )
     text = textwrap.fill(said["option"].help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8)
-    kind += "" if _is_needed(each) else ", optional"
+    kind += "" if each.default is MISSING is each.default_factory else ", optional"
     return f"    {each.name} : {kind}\n{text[:8]}{text[8].upper()}{text[9:]}.\n"
 
 

@@ -30,39 +30,21 @@ Progress = Callable[[int, int, float], object] | None
 
 
 class Found(NamedTuple):
-    """Where a search has ended.
+    """Where a search has ended."""
 
-    Attributes
-    ----------
-    X : (nv, size) array
-        The best coefficients that were seen, all limits kept.
-    iterations : int
-    converged : bool
-        Whether it ended by itself.
-    interrupted : bool
-        Whether by Ctrl-C.
-    """
-
-    X: Array
+    X: Array  # (nv, size), the best coefficients that were seen, all limits kept
     iterations: int
-    converged: bool
-    interrupted: bool
+    converged: bool  # by itself
+    interrupted: bool  # by Ctrl-C
 
 
 class Search:
     """The search for the best motion from one that keeps within its limits.
 
     The criterion with the barrier is minimised by BFGS, for smaller and smaller weights of the barrier. The metric in
-    which each stage begins is that of the barrier of positions, speeds and accelerations.
-
-    Parameters
-    ----------
-    first : int
-        The first coefficient of each joint that may change.
-    most : int
-        Iterations, of all stages.
-    tolerance : float
-        A stage ends where ten iterations gain no more than this.
+    which each stage begins is that of the barrier of positions, speeds and accelerations. `first` is the first
+    coefficient of each joint that may change; there are at most `most` iterations in all, and a stage ends where ten of
+    them gain no more than the tolerance.
 
     References: Nocedal and Wright, "Numerical Optimization", 2006, sections 6.1 and 19.6.
     """
@@ -145,21 +127,13 @@ def _minimize() -> Any:
 
 
 def still(problem: Problem, rest: Array | None, rng: np.random.Generator) -> Array:
-    """Return coefficients (nv, size) of standing still where all limits hold.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such configuration, or the given one is none: it says why.
-    """
-    robot, limits = problem.robot, problem.limits
-    X = np.zeros((robot.nv, problem.series.size))
-    if rest is not None:
-        q = rest[None]
-    else:
-        random = limits.middle + SAFE * limits.half * rng.uniform(-1.0, 1.0, (TRIES, robot.nv))
-        q = np.vstack([limits.middle, random])
-    worst, reasons = _worst(problem, q)
+    """Return coefficients (nv, size) of standing still where all limits hold, or raise: the error says why."""
+    limits, nv = problem.limits, problem.robot.nv
+    X = np.zeros((nv, problem.series.size))
+    random = limits.middle + SAFE * limits.half * rng.uniform(-1.0, 1.0, (TRIES, nv))
+    q = np.vstack([limits.middle, random]) if rest is None else rest[None]
+    near = _near(problem, q)
+    worst = np.hstack(near).max(axis=1)
     if problem.free is not None:
         worst = np.where((worst < 1.0) & ~problem.free(q), 1.0, worst)
     best = 0 if worst[0] < 1.0 else int(np.argmin(worst))
@@ -167,41 +141,37 @@ def still(problem: Problem, rest: Array | None, rng: np.random.Generator) -> Arr
         where = "start is not within the limits" if rest is not None else "no configuration within the limits was found"
         nearest = "" if rest is not None else "; of the nearest one"
         hint = "give another start, or wider limits (robot.with_limits, fraction, boxes)"
-        raise ArgumentError(f"{where}{nearest}: {listed(reasons(best))}; {hint}")
+        reasons = listed(_reasons(problem, q[best], *(x[best] for x in near)))
+        raise ArgumentError(f"{where}{nearest}: {reasons}; {hint}")
     X[:, 0] = X[:, 1] = q[best]
     return X
 
 
-def _worst(problem: Problem, q: Array) -> tuple[Array, Callable[[int], list[str]]]:
-    """Return for configurations how near they are to a limit, 1 at the limit, and what says which those are."""
-    robot, limits = problem.robot, problem.limits
-    zero = np.zeros_like(q)
+def _near(problem: Problem, q: Array) -> tuple[Array, Array, Array]:
+    """Return how near the places of joints, their forces and frames are to their limits, where they are 1."""
+    limits, zero = problem.limits, np.zeros_like(q)
     places = np.abs(q - limits.middle) / limits.half / problem.nodes.bound.min()
-    forces = np.abs(problem.forces((q, zero, zero))) / SAFE
-    frames = np.abs(problem.frames(q)) / SAFE
-    everything = np.hstack([places, forces, frames])
+    return places, np.abs(problem.forces((q, zero, zero))) / SAFE, np.abs(problem.frames(q)) / SAFE
 
-    def reasons(k: int) -> list[str]:
-        found = [
-            f"{name} is at {q[k, i]:.4g}, {limits.middle[i] - limits.half[i]:.4g} to "
-            f"{limits.middle[i] + limits.half[i]:.4g} are used"
-            for i, name in enumerate(robot.v_names)
-            if not places[k, i] < 1.0
-        ]
-        found += [
-            f"{name} needs {forces[k, i] * SAFE * limits.effort[i]:.4g} to hold it, {limits.effort[i]:.4g} are used"
-            for i, name in enumerate(robot.v_names)
-            if not forces[k, i] < 1.0
-        ]
-        boxes = frames[k].reshape(-1, 3)
-        if problem.free is not None and not problem.free(q[k : k + 1]).all():
-            found.append("it is not free")
-        found += [
-            f"{name} is outside its box" for name, u in zip(limits.boxes, boxes, strict=True) if not (u < 1.0).all()
-        ]
-        return found
 
-    return everything.max(axis=1), reasons
+def _reasons(problem: Problem, q: Array, places: Array, forces: Array, frames: Array) -> list[str]:
+    """Return why a configuration is not within the limits."""
+    robot, limits = problem.robot, problem.limits
+    low, high, effort = limits.middle - limits.half, limits.middle + limits.half, limits.effort
+    found = [
+        f"{name} is at {q[i]:.4g}, {low[i]:.4g} to {high[i]:.4g} are used"
+        for i, name in enumerate(robot.v_names)
+        if not places[i] < 1.0
+    ]
+    found += [
+        f"{name} needs {forces[i] * SAFE * effort[i]:.4g} to hold it, {effort[i]:.4g} are used"
+        for i, name in enumerate(robot.v_names)
+        if not forces[i] < 1.0
+    ]
+    if problem.free is not None and not problem.free(q[None]).all():
+        found.append("it is not free")
+    boxes = zip(limits.boxes, frames.reshape(-1, 3), strict=True)
+    return found + [f"{name} is outside its box" for name, u in boxes if not (u < 1.0).all()]
 
 
 def beginning(problem: Problem, inside: Array, first: int, rng: np.random.Generator) -> Array:

@@ -28,21 +28,11 @@ _POWERS = np.array([[0, 0, 0, 10, -15, 6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.
 
 
 class Nodes(NamedTuple):
-    """Where the limits of a motion are looked at.
+    """Where the limits of a motion are looked at."""
 
-    Attributes
-    ----------
-    t : (n,) array
-        Times (s).
-    periodic : slice
-        Those of one period, equally spaced.
-    bound : (n, 1) array
-        Values at nodes that are smaller than this part of a limit are within the limit between the nodes too.
-    """
-
-    t: Array
-    periodic: slice
-    bound: Array
+    t: Array  # (n,), times (s)
+    periodic: slice  # those of one period, equally spaced
+    bound: Array  # (n, 1): values that are smaller than this part of a limit are within it between the nodes too
 
 
 @value
