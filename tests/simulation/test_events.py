@@ -234,13 +234,21 @@ def test_what_is_not_kept_is_counted_and_said() -> None:
     assert times == pytest.approx([4.75, 5.25, 5.75], rel=0, abs=1e-6)  # the last ones
 
 
-def test_a_controller_in_python_and_events() -> None:
+@pytest.mark.parametrize("every", [1, 4, 50])
+def test_a_controller_in_python_and_events(every: int) -> None:
+    """It is asked at the beginning of each of its periods only, in which there may be several records, or none."""
     r = single("pendulum")
-    passes = kt.Event(condition("pendulum", "angle"))
-    options = {"duration": 2.0, "integrator": "rk4", "dt": 0.01, "record": kt.Record(every=3), "events": [passes]}
-    one, other = (r.simulate([0.5], controller=c, **options) for c in (None, lambda q, v, t: [0.0]))
+    passes = kt.Event(condition("pendulum", "angle"), most=3)
+    options = {"duration": 2.0, "integrator": "rk4", "dt": 0.01, "record": kt.Record("tau", every=3)}
+    laws = (r.compile(lambda q, v: -0.3 * v, name="damped"), lambda q, v, t: -0.3 * v)
+    one, other = (
+        r.simulate([[0.5], [0.9]], controller=kt.Controller(law, every=every), events=[passes], **options)
+        for law in laws
+    )
     assert len(one.events) == len(other.events) > 1
-    assert [e.time for e in one.events] == pytest.approx([e.time for e in other.events], rel=0, abs=1e-12)
+    assert [e.time for e in one.events] == [e.time for e in other.events]
+    assert np.array_equal(one.tau, other.tau)
+    assert np.array_equal(one.q, other.q)
 
 
 def test_accelerations_and_torques_are_recorded_with_events() -> None:

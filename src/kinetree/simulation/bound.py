@@ -11,13 +11,13 @@ import numpy as np
 from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import RANGES
-from kinetree.motions.states import State
+from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.runtime.batch import address
 from kinetree.simulation import constrained, run
 from kinetree.simulation.choices import Forces
 from kinetree.simulation.controllers import by_name, own
-from kinetree.simulation.given import as_given, check_finite, state
+from kinetree.simulation.given import Times, as_given, check_finite, state
 from kinetree.simulation.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Bound:
     def __init__(self, simulation: Simulation) -> None:
         s = self._made = simulation
         self._arrays = {name: np.array(x, order="C") for name, x in s.arrays.items()}
-        self._now = replace(s, arrays=self._arrays)
+        self._now = replace(s, arrays=self._arrays, before=None)
         model = s.robot.model
         self._inputs = s.plan.ports(model)
         self._shapes = {"q": (model.nq,), "v": (model.nv,), **s.plan.shapes(model), **dict(self._inputs.values())}
@@ -74,13 +74,13 @@ class Bound:
             if name not in self._inputs:
                 raise ArgumentError(f"inputs: {unknown_name('argument', name, self._inputs)}")
             given[self._inputs[name][0]] = value
-        self._set_clock(t)
+        self._begin(made.times if t is None else made.times.starting(t), before)
         for name in self._changed.difference(given):
             self._arrays[name][...] = made.arrays[name]
         self._changed = {name for name in given if name in self._views}
         for name, value in given.items():
             self._write(name, value)
-        now = self._now if before is None else self._now.at(self._now.times, before)
+        now = self._now
         now.check_start()
         if self._is_simple:
             self._call = self._call or _Call(now)
@@ -88,11 +88,12 @@ class Bound:
                 return self._call(now)
         return run.run(now)
 
-    def _set_clock(self, t0: float | None) -> None:
-        """Let the steps begin at another time."""
-        clock = self._made.times if t0 is None else self._made.times.starting(t0)
-        if clock != self._now.times:
-            self._now = self._now.at(clock)
+    def _begin(self, clock: Times, before: End | None) -> None:
+        """Let the steps begin at some time, and go on from an end if there is one."""
+        last = self._now
+        if clock != last.times or before is not last.before:
+            self._now = last.at(clock, before)
+        if clock != last.times:
             self._arrays["step"][...] = clock.first
             for name, value in self._now.clocked().items():
                 if name in self._arrays:
