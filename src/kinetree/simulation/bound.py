@@ -14,10 +14,10 @@ from kinetree.glossary.symbols import RANGES
 from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.runtime.batch import address
-from kinetree.simulation import constrained, run
+from kinetree.simulation import run
 from kinetree.simulation.choices import Forces
 from kinetree.simulation.controllers import by_name, own
-from kinetree.simulation.given import Times, as_given, check_finite, state
+from kinetree.simulation.given import Times, as_given, check_finite, constraint_arrays, contacts_of, state
 from kinetree.simulation.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Bound:
                     raise ArgumentError(f"{name} is {getattr(forces, name)!r}; this simulation was made with {value!r}")
             given |= forces.arrays(made.robot)
         if contacts is not None:
-            given |= constrained.arrays(made.robot, constrained.inputs_of(made.robot, contacts))
+            given |= constraint_arrays(made.robot, contacts_of(made.robot, contacts))
         for name, value in by_name("inputs", inputs).items() if inputs else ():
             if name not in self._inputs:
                 raise ArgumentError(f"inputs: {unknown_name('argument', name, self._inputs)}")

@@ -24,12 +24,23 @@ from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import told
-from kinetree.simulation import constrained
 from kinetree.simulation.bound import Bound
 from kinetree.simulation.choices import Forces, Record
 from kinetree.simulation.controllers import OWN, Controller, by_name, own
 from kinetree.simulation.events import Event, events_of
-from kinetree.simulation.given import Times, as_given, physics, start, state, times
+from kinetree.simulation.given import (
+    Times,
+    as_given,
+    check_closed,
+    chosen_integrator,
+    constraint_arrays,
+    contacts_of,
+    loops_of,
+    physics,
+    start,
+    state,
+    times,
+)
 from kinetree.simulation.run import remembered, run
 from kinetree.simulation.step import LINEAR, SETTING, Plan, step_function
 from kinetree.validation import Array
@@ -136,7 +147,7 @@ class Simulation:
     @cached_property
     def loops(self) -> list[tuple[Any, slice]]:
         """The constraints that must hold at the beginning, and their rows."""
-        return constrained.loops_of(self.robot, self.plan.integrator)
+        return loops_of(self.robot, self.plan.integrator)
 
     @cached_property
     def step(self) -> Function:
@@ -162,7 +173,7 @@ class Simulation:
         """
         q = self.arrays["q"]
         if self.loops and not isinstance(self.robot, Robot):
-            constrained.check_closed(self.robot, self.loops, q, self.arrays, self.times.of(0))
+            check_closed(self.robot, self.loops, q, self.arrays, self.times.of(0))
         if self.stops and self.before is None and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
             for extreme in (q.max(axis=0), q.min(axis=0)):
                 if told := beyond(self.robot.model.leading, extreme):
@@ -246,15 +257,15 @@ def planned(
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
     model, inputs = robot.model, {} if inputs is None else inputs
     controller, forces, record = Controller.of(controller), Forces.of(forces), Record.of(record)
-    contacts = constrained.inputs_of(robot, contacts)
+    contacts = contacts_of(robot, contacts)
     q, v, t0, before = state(robot, q, v)
     begin, lead = start(robot, q, v)
     law, events, values = controller and controller.compiled(model), events_of(model, events), by_name("inputs", inputs)
     numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
     check_inputs(model, numbers)
     limits, friction, usual = physics(model, joints, numbers)
-    method = constrained.chosen_integrator(robot, integrator or usual, contacts)
-    acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot) | constrained.arrays(robot, contacts)
+    method = chosen_integrator(robot, integrator or usual, contacts)
+    acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot) | constraint_arrays(robot, contacts)
     plan = Plan(
         integrator=method.untuned,
         limits=limits,
