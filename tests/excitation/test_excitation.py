@@ -421,6 +421,7 @@ def test_followers_move_with_their_leader() -> None:
         ({}, {"joints": ["A", "Z"]}, "no joint 'Z'"),
         ({}, {"start": [0.0, np.nan, 0.0]}, "not finite"),
         ({}, {"initial": 3}, "initial is an Excitation or a Trajectory"),
+        ({}, {"boxes": 3}, "boxes takes a dict of boxes"),
         ({}, {"free": 3}, "free takes a function of configurations"),
         ({}, {"iterations": -1}, "iterations is -1, it must be an integer ≥ 0"),
     ],

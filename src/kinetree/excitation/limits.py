@@ -30,6 +30,12 @@ def _function(name: str, given: Any) -> Any:
     return given
 
 
+def _boxes(name: str, given: Any) -> Any:
+    if not isinstance(given, Mapping):
+        raise ArgumentError(f"{name} takes a dict of boxes (2, 3) by the names of frames, not {given!r}")
+    return given
+
+
 class Limits(NamedTuple):
     """The part of the limits that is used, as a middle and what may be to either side; infinite where there is none."""
 
@@ -69,6 +75,7 @@ class MotionLimits:
     )
     boxes: Mapping[str, ArrayLike] = option(
         default_factory=dict,
+        check=_boxes,
         help="by names of frames, the least and the greatest coordinates (2, 3) that their origins may have in the "
         "world (m)",
     )
