@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kinetree.integrators.contract import Integrator, State, StopReason, registered
 from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, weighted
 from kinetree.integrators.system import System
 from kinetree.model import Model
+from kinetree.options import option, positive, value
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, copysign, power, select, select_less, sqrt
 from kinetree.scalars.loops import repeat
-from kinetree.signatures import told
-from kinetree.validation import positive
 
 STAGES = len(ERROR)
 
@@ -71,24 +69,12 @@ class Motion(NamedTuple):
         return Column([*self[:9], *(x for part in self[9:] for x in part)])
 
 
-@told
-@dataclass(frozen=True)
+@value
 class Tsitouras(Integrator):
     """An embedded Runge–Kutta pair that takes as many steps of its own as tolerances ask for.
 
     Where what acts is smooth, its steps do not end with those of the simulation: in between the states are those of the
     polynomial through the last step, so that the motion does not depend on how often it is looked at.
-
-    Parameters
-    ----------
-    rtol, atol : float
-        The errors that are allowed in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of coordinates, of
-        which a radian and a metre count as one.
-
-    Raises
-    ------
-    ArgumentError
-        If one of them is not a positive number.
 
     References: Tsitouras, Runge–Kutta pairs of order 5(4) satisfying only the first column simplifying assumption,
     Computers & Mathematics with Applications 62 (2011).
@@ -102,18 +88,22 @@ class Tsitouras(Integrator):
     True
     """
 
-    rtol: float = 1e-6
-    atol: float = 1e-8
+    rtol: float = option(
+        default=1e-6,
+        kw_only=False,
+        check=positive,
+        help="relative error that is allowed in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of "
+        "coordinates, of which a radian and a metre count as one",
+    )
+    atol: float = option(
+        default=1e-8, kw_only=False, check=positive, help="absolute error that is allowed in a step, see `rtol`"
+    )
 
     name = "tsitouras"
     order = TSITOURAS.order
     tolerances = ("rtol", "atol")
     counts = tuple((name, Motion._fields.index(name)) for name in ("steps", "rejected"))
     failure = StopReason.TOO_MANY_STEPS
-
-    def __post_init__(self) -> None:
-        for name in self.tolerances:
-            object.__setattr__(self, name, positive(name, getattr(self, name)))
 
     def step(self, system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
         """See `Integrator.step`: with a first step of a length that is to be found."""
@@ -327,8 +317,8 @@ def parts(numbers: Sequence[Scalar], n: int) -> list[Column]:
 def _row(values: Sequence[float], stage: Scalar) -> Scalar:
     """Return the value of a stage."""
     found: Scalar = values[-1]
-    for k, value in reversed(list(enumerate(values[:-1]))):
-        found = select_less(stage, k + 0.5, value, found)
+    for k, x in reversed(list(enumerate(values[:-1]))):
+        found = select_less(stage, k + 0.5, x, found)
     return found
 
 
