@@ -253,19 +253,6 @@ def test_a_robot_that_needs_too_many_steps_stops_and_others_go_on() -> None:
     assert np.array_equal(alone.q, moved.q[2])
 
 
-def test_a_state_that_is_not_finite_ends_it() -> None:
-    r = robot("panda")
-
-    @r.compile(shapes={"t": (), "end": ()})
-    def broken(t: float, end: float) -> Array:
-        return np.sqrt(end - t) * np.ones(7)
-
-    how = {"controller": kt.Controller(broken, every=1), "inputs": {"end": np.array([0.55, 5.0])}}
-    moved = motion(r, np.tile(r.neutral(), (2, 1)), duration=1.0, dt=0.1, **how)
-    assert moved.reasons.tolist() == [kt.StopReason.CONTROLLER, None]
-    assert moved.stopped_at[0] == pytest.approx(0.6, rel=1e-12)
-
-
 # -- one step --------------------------------------------------------------------------------------------------------
 
 

@@ -251,14 +251,6 @@ def test_a_controller_in_python_and_events(every: int) -> None:
     assert np.array_equal(one.q, other.q)
 
 
-def test_accelerations_and_torques_are_recorded_with_events() -> None:
-    r = single("ball")
-    ground = kt.Event(condition("ball", "height"), stop=True)
-    moved = r.simulate([1.0], duration=1.0, dt=0.01, forces=[1.0], record="q v a tau", events=[ground])
-    assert moved.a == pytest.approx(np.full((101, 1), 1.0 - G), rel=1e-14)
-    assert np.array_equal(moved.tau, np.ones((101, 1)))
-
-
 def test_parts_of_trajectories_have_their_events() -> None:
     r = single("pendulum")
     passes = kt.Event(condition("pendulum", "angle"))
