@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.constraints.inputs import ContactInputs
-from kinetree.errors import ArgumentError, LimitWarning, unknown_name, warn_user
-from kinetree.functions.model_inputs import ModelInput, check_inputs
-from kinetree.glossary.symbols import RANGES
+from kinetree.errors import LimitWarning, warn_user
 from kinetree.graph import Port
 from kinetree.lazy import cached_property
-from kinetree.model import Model
 from kinetree.motions.quantities import read_only
 from kinetree.motions.states import End
 from kinetree.motions.trajectory import Trajectory
@@ -25,24 +22,12 @@ from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import told
 from kinetree.simulation.bound import Bound
-from kinetree.simulation.choices import Forces, Record
-from kinetree.simulation.controllers import OWN, Controller, by_name, own
-from kinetree.simulation.events import Event, events_of
-from kinetree.simulation.given import (
-    Times,
-    as_given,
-    check_closed,
-    chosen_integrator,
-    constraint_arrays,
-    contacts_of,
-    loops_of,
-    physics,
-    start,
-    state,
-    times,
-)
+from kinetree.simulation.choices import Record
+from kinetree.simulation.controllers import Controller, own
+from kinetree.simulation.events import Event
+from kinetree.simulation.given import Times, check_closed, loops_of
 from kinetree.simulation.run import remembered, run
-from kinetree.simulation.step import LINEAR, SETTING, Plan, step_function
+from kinetree.simulation.step import LINEAR, Plan, step_function
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -246,104 +231,3 @@ class Simulation:
             return bound(q, v, forces, {} if inputs is None else inputs, contacts)
         finally:
             self._bound.append(bound)
-
-
-def planned(
-    robot: Robot | Mechanism, q: Any, v: Any, *, duration: Any, steps: Any, dt: Any, controller: Any, forces: Any,
-    inputs: Any, integrator: Any, joints: Any, events: Sequence[Any], record: Any, progress: Any, contacts: Any,
-) -> Simulation:  # fmt: skip
-    """Return the simulation for the arguments of `simulate`."""
-    if progress is not None and not callable(progress):
-        raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
-    model, inputs = robot.model, {} if inputs is None else inputs
-    controller, forces, record = Controller.of(controller), Forces.of(forces), Record.of(record)
-    contacts = contacts_of(robot, contacts)
-    q, v, t0, before = state(robot, q, v)
-    begin, lead = start(robot, q, v)
-    law, events, values = controller and controller.compiled(model), events_of(model, events), by_name("inputs", inputs)
-    numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
-    check_inputs(model, numbers)
-    limits, friction, usual = physics(model, joints, numbers)
-    method = chosen_integrator(robot, integrator or usual, contacts)
-    acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot) | constraint_arrays(robot, contacts)
-    plan = Plan(
-        integrator=method.untuned,
-        limits=limits,
-        f_ext_frame=forces.frame,
-        friction=friction,
-        inputs=numbers,
-        acting=tuple(acting),
-        linear=forces.interpolation == "linear",
-        sampled=bool(controller) and (law is None or controller.every is not None or bool(law.state)),
-        smooth=False,
-        controller=law,
-        events=events,
-    )
-    if controller is not None:
-        if twice := values.keys() & controller.inputs.keys():
-            raise ArgumentError(f"inputs: {min(twice)!r} is given by the controller too")
-        values |= controller.inputs
-    if before is not None:
-        values = {p.name: x for p in plan.state if (x := before.controller.get(p.name)) is not None} | values
-    shapes, given = plan.shapes(model), plan.given(model)
-    arrays = {name: as_given(name, x, shapes[name], lead) for name, x in acting.items()}
-    for name in RANGES.keys() & arrays.keys():
-        RANGES[name].check(name, arrays[name])
-    arrays |= _input_arrays(model, plan, values, {} if controller is None else controller.over_time, lead)
-    changing = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in arrays.items() if x.ndim == 3}
-    plan = plan._replace(smooth=not (plan.sampled or changing))
-    clock = times(dt, duration, steps, {name.removeprefix(OWN): n for name, n in changing.items()}, t0 or 0.0)
-    kept, n = record.sizes(model, method, clock.steps), math.prod(lead)
-    arrays |= begin | {"step": np.full((n, 1), clock.first)}
-    if record.out:  # which may be where these are
-        arrays = {name: record.apart(x) for name, x in arrays.items()}
-    zeros = {name: np.zeros((n, math.prod(shape))) for name, shape in plan.carried(model).items()}
-    arrays = zeros | arrays
-    made = Simulation(robot, plan, clock, lead, arrays, kept, record, controller, before, progress)
-    constants = made.clocked() | {SETTING + name: x for name, x in method.settings.items()}
-    arrays |= {name: _full(n, x) for name, x in constants.items() if name in given}
-    made.check_start()
-    for k, event in enumerate(events):
-        arrays["event_values"][:, k] = made.first_value(event)
-    return made
-
-
-def _input_arrays(
-    model: Model, plan: Plan, given: Mapping[str, Any], over_time: Mapping[str, Any], lead: tuple[int, ...]
-) -> dict[str, Array]:
-    """Return the arrays of all arguments and of the robot's numbers, by the names of the step."""
-    ports, state = plan.ports(model), {port.name for port in plan.state}
-    for name in (*given, *over_time):
-        if name not in ports:
-            hint = "; a number of the robot is given as inputs={kt.gravity: …}"
-            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}{hint}")
-        if name in given and name in over_time:
-            raise ArgumentError(f"inputs: {name!r} is given twice, as a constant and over time")
-    values = {**given, **over_time}
-    usual: dict[str, Any] = {}
-    for function in (*plan.events, *((plan.controller,) if plan.controller else ())):
-        for name, value in function.defaults.items():
-            if name not in values and not np.array_equal(usual.setdefault(name, value), value):
-                raise ArgumentError(
-                    f"inputs: {name!r} has two defaults, {usual[name]} and {value}: it is one number to all "
-                    "functions, so give it, or give it two names"
-                )
-    values = usual | values
-    if missing := [name for name in ports if name not in values]:
-        who = "the controller takes" if not plan.events else "the controller and the events take"
-        raise ArgumentError(
-            f"{who} {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of a "
-            "controller's own state the first ones"
-        )
-    found = {}
-    for name, (inner, shape) in ports.items():
-        found[inner] = array = as_given(f"inputs[{name!r}]", values[name], shape, lead, name in over_time)
-        if name in state and array.ndim == 3:
-            raise ArgumentError(f"inputs[{name!r}] is the controller's own state, of which the first value is given")
-    return found
-
-
-def _full(n: int, value: Any) -> Array:
-    """Return one value for n states, as an array of one of them."""
-    value = np.asarray(value, float)
-    return np.broadcast_to(value, (n, *(value.shape or (1,))))
